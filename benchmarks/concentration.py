@@ -25,6 +25,7 @@ from scipy.optimize import minimize_scalar
 from tabulate import tabulate
 
 import bounds
+from bounds.records import Prefix
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, grid
 from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, points, targets
 from spherapprox.error import worst_case_error
@@ -82,7 +83,7 @@ def choices(head: str, target: rules.Target, at: Any) -> dict[str, float]:
     """Return the concentrations that need no measured error."""
     if head == "core":
         equal = EqualMeasurePartition(2, len(at)).cell_radius()
-        found = bounds.best_concentration(target=target, theorem="sharp-core", radius=equal, n=len(at))
+        found = bounds.best_concentration(target=target, theorem="sharp-core", points=Prefix(n=len(at), radius=equal))
         return {"theory": found.concentration}
     cells = isinstance(at, EqualMeasurePartition)
     theorems = ("sharp-split-mean", "sharp-split-equal") if cells else ("sharp-split-nearest",)

@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 import bounds
 from bounds.report.plot.style import BLUE, PINK, RED, grid
-from bounds.theorems import THEOREMS
+from bounds.theorems import THEOREMS, state_all
 
 FAMILIES = {"thesis": (PINK, "-."), "core": (BLUE, "--"), "split": (RED, "-"), "lower": ("0.25", ":")}
 EPS, DIM = 0.1, 8
@@ -35,7 +35,7 @@ def cases(quick: bool) -> list[dict[str, Any]]:
 
 def measure(case: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the prefix length by every theorem; nan where a hypothesis fails or nothing is said."""
-    rungs = bounds.ladder(case["eps"], dim=case["dim"], ragozin=1.0)
+    rungs = bounds.ladder(case["eps"], dim=case["dim"], theorems=state_all(jackson_constant=1.0))
     return [
         case | {"theorem": b.theorem, "family": THEOREMS[b.theorem].family, "needs": " and ".join(b.failed),
                 "log10_n": b.log10 if b.holds and math.isfinite(b.log) else math.nan}

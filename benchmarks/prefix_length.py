@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from tabulate import tabulate
 
 import bounds
+from bounds.records import Prefix
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WINE, grid
 from spherapprox import EqualMeasurePartition, SplitHead, VonMisesFisher, shortest_head, sup_error, targets
 from spherapprox.error import Proof
@@ -127,8 +128,8 @@ def theory(case: dict[str, Any], target: rules.Target) -> list[dict[str, Any]]:
     """Return what is proven for every target of this modulus: errors that suffice, errors that no scheme undercuts."""
     scale, rows = rules.size(target), []
     for n in case["n"]:
-        upper = bounds.best_concentration(theorem="sharp-split", target=target, n=n).value
-        lower = bounds.error_bound(theorem="lower", target=target, n=n).value
+        upper = bounds.best_concentration(theorem="sharp-split", target=target, points=Prefix(n=n)).value
+        lower = bounds.error_bound(theorem="lower", target=target, points=Prefix(n=n)).value
         rows.append({"n": n, "proven": upper / scale, "floor": lower / scale})
     return rows
 

@@ -36,6 +36,8 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from bounds import error_bound
+from bounds.records import Prefix
+from bounds.theorems import state
 from spherapprox import CoreHead, EqualMeasurePartition, Target, points, sphere, sup_error, targets
 
 BANDLIMITED = {1: (8, range(17, 28, 2)), 2: (6, range(13, 30, 2)), 3: (4, range(9, 20, 2)), 4: (3, range(7, 15, 2))}
@@ -94,8 +96,8 @@ def bandlimited(dim: int, seed: int, workers: int) -> Iterator[Measured]:
         rule = points.gauss_product(dim, g)
         head = CoreHead.from_target(target, rule, CONCENTRATION, "spectral", degree=degree)
         bound = error_bound(
-            dim=dim, theorem="sharp-core-spectral", concentration=CONCENTRATION, degree=degree, exactness=g,
-            sup_norm=1.0,  # in L2 of the normalised measure
+            dim=dim, theorem=state("sharp-core-spectral", degree=degree), concentration=CONCENTRATION,
+            points=Prefix(exactness=g), sup_norm=1.0,  # in L2 of the normalised measure
         )  # fmt: skip
         found = error(head, target, workers)
         yield Measured("bandlimited", dim, f"degree {degree}", seed, len(rule), CONCENTRATION, found, bound.value)
@@ -127,7 +129,7 @@ def riemann(dim: int, seed: int, workers: int) -> Iterator[Measured]:
             concentration = target.lipschitz / (target.sup_norm * partition.cell_radius())
             bound = error_bound(
                 dim=dim, theorem="sharp-core", lipschitz=target.lipschitz, sup_norm=target.sup_norm,
-                radius=partition.cell_radius(), concentration=concentration,
+                concentration=concentration, points=Prefix(radius=partition.cell_radius()),
             )  # fmt: skip
             head = CoreHead.from_target(target, partition, concentration)
             yield Measured("riemann", dim, kind, seed, n, concentration, error(head, target, workers), bound.value)

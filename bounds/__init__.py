@@ -32,7 +32,7 @@ _HOME = {
     "prefix_length": "api",
     "validate": "validation",
 }
-_MODULES = ("certify", "covering", "error", "jackson", "pointwise", "records", "thesis", "validation")
+_MODULES = ("certify", "covering", "error", "jackson", "pointwise", "records", "theorems", "validation")
 """One level down, in the reference."""
 
 __all__ = [

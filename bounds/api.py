@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -13,20 +14,19 @@ from spherapprox.target import Target
 
 from .records.bound import Bound, over_arrays, settle
 from .records.problem import Problem
-from .theorems import LADDER, THEOREMS
-from .theorems._given import checked_problem, of_class, theorem_name
+from .records.theorem import Statement
+from .theorems import LADDER, THEOREMS, as_statement, state_all
+from .theorems._arguments import complete_class
 from .theorems._ladder import Ladder
 
-PREFIX_LENGTH = {theorem.name: theorem.count for theorem in LADDER if theorem.count}
-"""Theorem -> its prefix length for a `Problem`."""
+COUNTED = {name: theorem for name, theorem in THEOREMS.items() if theorem.count}
+"""The theorems on prefix lengths."""
 
 
 def prefix_length(
     eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
-    sup_norm: float | None = None, exponent: float | None = None, theorem: str = "sharp-split",
-    concentration: float | None = None, covering: str = "best", ragozin: float | None = None, harmonic: float = 1.0,
-    slack: float = 1e-3, degree: int | None = None, smoothness: float | None = None, bits: float | None = None,
-    strict: bool = False, certified: bool = False,
+    sup_norm: float | None = None, exponent: float | None = None, theorem: str | Statement = "sharp-split",
+    certified: bool = False,
 ) -> Any:  # fmt: skip
     """Bound the number of control points (prefix tokens) that approximate a class of functions on S^m to eps.
 
@@ -42,32 +42,11 @@ def prefix_length(
         The class: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, theta in radians, 0 < exponent <= 1, and
         ``|f| <= sup_norm``, for scalars or for vectors in any norm, but where a hypothesis says otherwise. (Components
         with constant L each have sqrt(p) L in the Euclidean norm.) Without a target each is 1.
-    theorem : str
+    theorem : str or Statement
         A name of the table that ``help(bounds)`` prints: what suffices (``"thesis-..."``, ``"sharp-core-..."``,
         ``"sharp-split-..."``) and what is necessary (``"lower-..."``); ``"sharp-split"`` is the smallest of the split
-        ones, ``"thesis"`` is ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``, as in `concentration`.
-    concentration : float, optional
-        Fix lambda, up to 1e150; by default each theorem takes the one that it states, or the best one.
-    covering : str
-        The covering bound that turns a radius into a count; see `covering_number`.
-    ragozin, harmonic : float
-        The thesis's constants C_R (default: the explicit one of docs/theorems/4.6-jackson-constants.md) and C_H
-        (assumed; it depends on the target and is infinite for some, docs/theorems/3-errata.md, 3.9).
-    slack : float
-        Where N falls to an infimum that no head attains, the share of eps that is given away for a finite
-        concentration: ``"sharp-split-nearest"`` covers at radius ``(1 - slack) eps/lipschitz``; 4.7 and 4.G leave it to
-        the kernel's tail. 0 gives the limit; other values are at least 1e-12.
-    degree : int, optional
-        Targets that are spherical polynomials of this degree (4.7, 4.G).
-    smoothness : float, optional
-        For ``"sharp-core-smooth"`` (4.I) and ``"lower-smooth"`` (4.J): H with ``|(f o gamma)''| <= H`` along
-        unit-speed geodesics gamma, or ``(f o gamma)'`` H-Lipschitz, in the unit of the function's values per radian
-        squared; taken from a target that states it, and never 1 by default. For 4.7 and 4.G, a Sobolev order s > m/2:
-        targets ``sum_l Y_l`` with ``sum_l (1 + l(l+m-1))^s |Y_l|_2^2 <= lipschitz^2``.
-    bits : float, optional
-        Bits per token for ``"lower-bits"``; by default 64 (dim + 2).
-    strict : bool
-        Raise `HypothesisError` where a hypothesis fails, instead of returning the trivial bound.
+        ones, ``"thesis"`` is ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``, as in `concentration`. Or a theorem
+        with options, such as a fixed concentration: ``bounds.theorems.state("sharp-core", concentration=100.0)``.
     certified : bool
         Add `Bound.enclosure`, proven in ball arithmetic (python-flint; ``pip install spherapprox[certify]``): of the
         logarithm, at the free parameters that the float64 search chose, to 13 digits.
@@ -76,19 +55,18 @@ def prefix_length(
     -------
     Bound
         Or an object array of them, for array arguments. Relative accuracy of the logarithm: 1e-12. Its
-        `concentration` is the one to make the head with.
+        `concentration` is the one to make the head with; `Bound.require` raises where a hypothesis fails.
 
     Raises
     ------
     ValueError, TypeError
         For arguments outside their ranges, and for a constant that the target lacks; the message names the argument.
-    HypothesisError
-        When `strict` and a hypothesis fails.
     ImportError
         For ``certified=True`` without python-flint.
 
     See Also
     --------
+    bounds.theorems.state : the options of theorems.
     error_bound : the inverse, the error that so many points promise.
     best_concentration : the same at the best concentration.
     ladder : all theorems at once.
@@ -99,8 +77,9 @@ def prefix_length(
 
     Examples
     --------
-    >>> printed = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1, harmonic=1)
-    >>> round(printed.log10, 9)
+    >>> from bounds import theorems
+    >>> printed = theorems.state("thesis-core", jackson_constant=1, harmonic_constant=1)
+    >>> round(prefix_length(0.1, dim=8, theorem=printed).log10, 9)
     667.988569422
     >>> round(prefix_length(0.1, dim=8).log10, 1)
     9.9
@@ -109,34 +88,23 @@ def prefix_length(
     >>> prefix_length(0.1, target=height) == prefix_length(0.1, dim=2)
     True
     """
-    counts = {stated.name: stated.count for stated in THEOREMS.values() if stated.count}
-    stated = THEOREMS[theorem_name(theorem, counts)]
-    count = counts[stated.name]
-    for name, value in (("degree", degree), ("smoothness", smoothness), ("bits", bits)):
-        if value is not None and name not in (*stated.options, *stated.constants):
-            takers = " or ".join(t.name for t in LADDER if name in (*t.options, *t.constants))
-            raise ValueError(f"'{name}' belongs to theorem={takers}, got theorem='{stated.name}'")
-    second, sobolev = (smoothness, None) if "smoothness" in stated.constants else (None, smoothness)
-    if sobolev is not None and target is not None:
-        _checks.given(lipschitz, "lipschitz", " beside 'smoothness': it is a Sobolev norm, which no target states")
-    if degree is not None and sobolev is not None:
-        raise ValueError(f"'degree' and 'smoothness' name two classes: give one, got {degree!r} and {smoothness!r}")
-    strict, certified = _checks.flag(strict, "strict"), _checks.flag(certified, "certified")
-    known = of_class(
-        target, dim, stated.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent,
-        **({"smoothness": second} if "smoothness" in stated.constants else {}),
+    statement = as_statement(theorem, COUNTED)
+    stated, options, certified = statement.theorem, statement.options, _checks.flag(certified, "certified")
+    if target is not None and "sobolev_order" in options:
+        _checks.given(lipschitz, "lipschitz", " beside 'sobolev_order': it is a Sobolev norm, which no target states")
+    bend = {"smoothness": options.get("smoothness")} if "smoothness" in stated.constants else {}
+    known = complete_class(
+        target, dim, stated.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, **bend
     )  # fmt: skip
-    second = known.pop("smoothness", None)
 
-    def one(e: object, d: object) -> Bound:
-        problem = checked_problem(
-            e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
-            harmonic=harmonic, slack=slack, degree=degree, smoothness=sobolev, bits=bits, second_derivative=second,
-        )  # fmt: skip
-        bound = settle(count(problem), strict=strict)
-        return _certified(bound, problem) if certified else bound
+    @over_arrays
+    def bound(e: object, d: object) -> Bound:
+        problem = Problem.checked(e, **known | {"dim": d} | dict(options))
+        assert stated.count is not None
+        count = settle(stated.count(problem))
+        return _certified(count, problem) if certified else count
 
-    return over_arrays(one, eps, known["dim"])
+    return bound(eps, known["dim"])
 
 
 def _certified(bound: Bound, problem: Problem) -> Bound:
@@ -148,9 +116,8 @@ def _certified(bound: Bound, problem: Problem) -> Bound:
 
 def ladder(
     eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
-    sup_norm: float | None = None, exponent: float | None = None, concentration: float | None = None,
-    covering: str = "best", ragozin: float | None = None, harmonic: float = 1.0, slack: float = 1e-3,
-    smoothness: float | None = None,
+    sup_norm: float | None = None, exponent: float | None = None,
+    theorems: Iterable[str | Statement] | None = None,
 ) -> Any:  # fmt: skip
     """Bound the prefix length by every theorem, from the thesis's to the floor.
 
@@ -160,17 +127,18 @@ def ladder(
         The sup error wanted, in the unit of the function's values.
     dim : int or array_like
         The manifold's dimension m from 1 to 1e6; may be left out beside `target`.
-    target, lipschitz, sup_norm, exponent, concentration, covering, ragozin, harmonic, slack
+    target, lipschitz, sup_norm, exponent
         As in `prefix_length`; the target must state its Lipschitz constant and its sup norm.
-    smoothness : float, optional
-        H, a bound of second derivatives along unit-speed geodesics, for 4.I and 4.J, whose hypotheses fail without it;
-        taken from a target that states it.
+    theorems : iterable of str or Statement, optional
+        Those asked, by default all but ``"sharp-split"``, in the order of the table in `bounds`;
+        ``bounds.theorems.state_all(concentration=100.0)`` is all of them with an option. H, for 4.I and 4.J, whose
+        hypotheses fail without it, is taken from a target that states it.
 
     Returns
     -------
     tuple of Bound
-        One for each theorem but ``"sharp-split"``, in the order of the table in `bounds`; trivial where a hypothesis
-        fails (`Bound.failed`). It prints as a table. For array arguments an object array of such tuples.
+        One for each theorem; trivial where a hypothesis fails (`Bound.failed`). It prints as a table. For array
+        arguments an object array of such tuples.
 
     Raises
     ------
@@ -179,7 +147,7 @@ def ladder(
 
     See Also
     --------
-    prefix_length : one theorem, with the options that only some of them have.
+    prefix_length : one theorem.
 
     References
     ----------
@@ -187,26 +155,28 @@ def ladder(
 
     Examples
     --------
-    >>> rungs = ladder(0.1, dim=8, ragozin=1)
+    >>> from bounds import theorems
+    >>> rungs = ladder(0.1, dim=8, theorems=theorems.state_all(jackson_constant=1))
     >>> [round(bound.log10) for bound in rungs[:5]], rungs[-1].theorem
     ([668, 846, 633, 914, 29], 'lower')
     """
-    known = of_class(target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, smoothness=smoothness)
-    second = known.pop("smoothness")
+    statements = [as_statement(theorem, COUNTED) for theorem in (state_all() if theorems is None else theorems)]
+    known = complete_class(
+        target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, smoothness=None
+    )  # fmt: skip
 
-    def one(e: object, d: object) -> Ladder:
-        problem = checked_problem(
-            e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
-            harmonic=harmonic, slack=slack, second_derivative=second,
-        )  # fmt: skip
-        return Ladder(settle(count(problem), strict=False) for count in PREFIX_LENGTH.values())
+    @over_arrays
+    def rungs(e: object, d: object) -> Ladder:
+        problems = [Problem.checked(e, **known | {"dim": d} | dict(statement.options)) for statement in statements]
+        counts = [statement.theorem.count for statement in statements]
+        return Ladder(settle(count(problem)) for count, problem in zip(counts, problems, strict=True) if count)
 
-    return over_arrays(one, eps, known["dim"])
+    return rungs(eps, known["dim"])
 
 
 def concentration(
     eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
-    exponent: float | None = None, theorem: str = "sharp-core", ragozin: float | None = None, harmonic: float = 1.0,
+    exponent: float | None = None, theorem: str | Statement = "sharp-core",
 ) -> Any:  # fmt: skip
     """Return Lambda(eps): the concentration from which the kernel's convolution error is at most eps.
 
@@ -217,9 +187,9 @@ def concentration(
     ----------
     eps : float or array_like
         The convolution error allowed, in the unit of the function's values: of the whole error a part.
-    dim, target, lipschitz, exponent, ragozin, harmonic
+    dim, target, lipschitz, exponent
         As in `prefix_length`.
-    theorem : {"sharp-core", "thesis-core"}
+    theorem : {"sharp-core", "thesis-core"} or Statement
         ``"sharp-core"`` (or ``"sharp"``): the exact threshold L E[theta^exponent] = eps, for every dim >= 1;
         ``"thesis-core"`` (or ``"thesis"``): (4.6), for exponent 1. The other theorems have no threshold of their own.
 
@@ -243,15 +213,18 @@ def concentration(
 
     Examples
     --------
-    >>> round(concentration(0.05, dim=8), 2), round(concentration(0.05, dim=8, theorem="thesis", ragozin=1))
+    >>> from bounds import theorems
+    >>> printed = theorems.state("thesis-core", jackson_constant=1)
+    >>> round(concentration(0.05, dim=8), 2), round(concentration(0.05, dim=8, theorem=printed))
     (3005.85, 22172758)
     """
-    thresholds = {stated.name: stated.threshold for stated in LADDER if stated.threshold}
-    threshold = thresholds[theorem_name(theorem, thresholds)]
-    known = of_class(target, dim, lipschitz=lipschitz, exponent=exponent)
+    statement = as_statement(theorem, {stated.name: stated for stated in LADDER if stated.threshold})
+    known = complete_class(target, dim, lipschitz=lipschitz, exponent=exponent)
+    known["sup_norm"] = known["lipschitz"]  # it is not used
 
-    def one(e: object, d: object) -> float:
-        unused = {"sup_norm": known["lipschitz"]}
-        return threshold(Problem.checked(e, **known | unused | {"dim": d}, ragozin=ragozin, harmonic=harmonic))
+    @over_arrays
+    def threshold(e: object, d: object) -> float:
+        assert statement.theorem.threshold is not None
+        return statement.theorem.threshold(Problem.checked(e, **known | {"dim": d} | dict(statement.options)))
 
-    return over_arrays(one, eps, known["dim"])
+    return threshold(eps, known["dim"])

@@ -16,7 +16,7 @@ from spherapprox.special import cap_angle
 
 from .records.problem import LARGEST_DIM
 
-__all__ = ["approximation_error", "jackson_degree", "ragozin_constant"]
+__all__ = ["approximation_error", "jackson_constant", "jackson_degree"]
 
 EXACT_UP_TO = 64
 """Half degrees n up to which the error of the Gauss rule is summed up (a millisecond); tuned."""
@@ -66,7 +66,7 @@ def bessel_zero(order: float) -> float:
     return float(brentq(lambda x: jv(order, x), lower, lower + step, xtol=1e-14, rtol=1e-15))
 
 
-def ragozin_limit(dim: int) -> float:
+def jackson_limit(dim: int) -> float:
     """Return pi j_(m/2-1,1), the constant C_R of non-negative polynomial kernels, valid for every degree.
 
     Parameters
@@ -86,11 +86,11 @@ def ragozin_limit(dim: int) -> float:
 
     References
     ----------
-    docs/theorems/4.6-jackson-constants.md (non-negative kernels); `ragozin_constant` is smaller.
+    docs/theorems/4.6-jackson-constants.md (non-negative kernels); `jackson_constant` is smaller.
 
     Examples
     --------
-    >>> [round(ragozin_limit(m), 2) for m in (2, 8, 16)]
+    >>> [round(jackson_limit(m), 2) for m in (2, 8, 16)]
     [7.55, 20.04, 34.83]
     """
     return math.pi * bessel_zero(0.5 * _checks.dimension(dim, maximum=LARGEST_DIM) - 1.0)
@@ -181,7 +181,7 @@ def _cosecant_gap(angle: float) -> float:
     return 1.0 / math.sin(angle) ** 2 - 1.0 / square
 
 
-def ragozin_constant(dim: int, degree: int | None = None) -> float:
+def jackson_constant(dim: int, degree: int | None = None) -> float:
     """Return an explicit C_R: a function with Lipschitz constant L is within ``C_R L / q`` of a polynomial of degree q.
 
     Parameters
@@ -208,7 +208,7 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
 
     Examples
     --------
-    >>> [round(ragozin_constant(m), 2) for m in (1, 2, 8, 16)], round(ragozin_constant(8, degree=20), 2)
+    >>> [round(jackson_constant(m), 2) for m in (1, 2, 8, 16)], round(jackson_constant(8, degree=20), 2)
     ([1.57, 3.14, 10.83, 20.17], 7.43)
     """
     m = _checks.dimension(dim, maximum=LARGEST_DIM)
@@ -218,7 +218,7 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
     return 0.5 * math.pi if m == 1 else 2.0 * bessel_zero(0.5 * (m - 1.0)) - math.pi
 
 
-def ragozin_floor(dim: int, degree: int) -> float:
+def jackson_floor(dim: int, degree: int) -> float:
     """Bound C_R at a degree below by half the angle of a cap, times the degree.
 
     Parameters
@@ -242,7 +242,7 @@ def ragozin_floor(dim: int, degree: int) -> float:
 
     Examples
     --------
-    >>> [round(ragozin_floor(m, 10**6), 2) for m in (2, 8, 64)]
+    >>> [round(jackson_floor(m, 10**6), 2) for m in (2, 8, 64)]
     [1.0, 2.21, 12.79]
     """
     m, q = _checks.dimension(dim, maximum=LARGEST_DIM), float(_degree(degree, 1))
@@ -286,7 +286,7 @@ def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
     if goal < SMALLEST_GOAL:
         raise ValueError(f"'eps' must be at least {SMALLEST_GOAL:g} times lipschitz = {unit:g}, got {eps:g}")
     step = 1 if m == 1 else 2  # the errors for m >= 2 fall at even degrees
-    low, high = -1, math.ceil(ragozin_constant(m) / (step * goal))
+    low, high = -1, math.ceil(jackson_constant(m) / (step * goal))
     while approximation_error(step * high, m) > goal:  # only by rounding
         high += 1 + high // 2**50
     while high - low > 1:

@@ -63,8 +63,9 @@ def draw_map(axes: Any, eps: float) -> None:
 
 def draw_counts(axes: Any) -> None:
     """Draw the tokens of four theorems as bars on an axis of powers of ten."""
+    printed = bounds.theorems.state("thesis-core", jackson_constant=1.0)
     rows = (
-        ("thesis, as printed", WINE, bounds.prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1.0)),
+        ("thesis, as printed", WINE, bounds.prefix_length(0.1, dim=8, theorem=printed)),
         ("same, constant proven", RED, bounds.prefix_length(0.1, dim=8, theorem="thesis-core")),
         ("here, proven", GREEN, bounds.prefix_length(0.1, dim=8)),
         ("necessary", BLUE, bounds.prefix_length(0.1, dim=8, theorem="lower")),

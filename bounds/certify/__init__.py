@@ -20,6 +20,7 @@ from .quantities import (
     concentration,
     eigenvalue,
     eigenvalue_complement,
+    jackson_constant,
     log_cap_measure,
     log_centroid_variation,
     log_covering_number,
@@ -29,7 +30,6 @@ from .quantities import (
     log_tail,
     mean_angle,
     printed_concentration,
-    ragozin_constant,
 )
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "concentration",
     "eigenvalue",
     "eigenvalue_complement",
+    "jackson_constant",
     "log_cap_measure",
     "log_centroid_variation",
     "log_covering_number",
@@ -51,7 +52,6 @@ __all__ = [
     "log_tail",
     "mean_angle",
     "printed_concentration",
-    "ragozin_constant",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mpmath
 
@@ -13,9 +14,10 @@ from .. import theorems
 from ..records.bound import Bound
 from ..records.enclosure import Enclosure
 from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._balls import DIGITS, digits_of, widened
 
-THEOREMS = tuple(theorem.name for theorem in theorems.LADDER if theorem.proof)
+THEOREMS = {theorem.name: theorem for theorem in theorems.LADDER if theorem.count}
 """The theorems that can be certified."""
 
 
@@ -52,8 +54,9 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
 
     Examples
     --------
-    >>> from bounds import prefix_length
-    >>> bound = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1, certified=True)
+    >>> from bounds import prefix_length, theorems
+    >>> printed = theorems.state("thesis-core", jackson_constant=1)
+    >>> bound = prefix_length(0.1, dim=8, theorem=printed, certified=True)
     >>> print(bound.enclosure.log10)
     [667.9885694220461, 667.9885694221798]
     """
@@ -63,5 +66,10 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     decimals = digits_of(digits)
     if not bound.holds or not math.isfinite(bound.log):
         return Enclosure(mpmath.mpf(bound.log), mpmath.mpf(bound.log))
-    proof = load(theorems.THEOREMS[bound.theorem].proof)
-    return widened(proof.prove(bound, problem, decimals), decimals)
+    return widened(_proof(THEOREMS[bound.theorem]).prove(bound, problem, decimals), decimals)
+
+
+def _proof(theorem: Theorem) -> Any:
+    """Load the module here that has the name of the theorem's file, or of its folder."""
+    room = theorem.count.__module__.removeprefix(f"{theorems.__name__}.").split(".")[0]
+    return load(f"{__package__}.{room}")

@@ -20,7 +20,7 @@ def zero_weights(bound: Bound, problem: Problem) -> Enclosure | None:
 
 def mean_value(bound: Bound, problem: Problem) -> Enclosure | None:
     """Prove that the mean of the target, or 0, suffices at lambda = 0 (4.C); None for other bounds."""
-    uniform = problem.concentration in (None, 0.0) and problem.smoothness is None
+    uniform = problem.concentration in (None, 0.0) and problem.sobolev_order is None
     if _few(bound) and uniform and sign(lambda: goal(problem) - arb.pi() / 2) > 0:
         return ZERO
     return zero_weights(bound, problem)

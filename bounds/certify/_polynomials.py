@@ -15,8 +15,8 @@ def distance(degree: int, problem: Problem) -> arb:
     """Bound the distance of the class from the polynomials of a degree (4.6, 4.7)."""
     if problem.degree is not None:
         return arb(0)
-    if problem.smoothness is not None:
-        return problem.lipschitz * _sobolev_tail(degree, problem.smoothness, problem.dim).sqrt()
+    if problem.sobolev_order is not None:
+        return problem.lipschitz * _sobolev_tail(degree, problem.sobolev_order, problem.dim).sqrt()
     return problem.lipschitz * (2 * jackson.distance(degree, problem.dim)) ** arb(problem.exponent) / 2
 
 
@@ -46,9 +46,9 @@ def _norm(degree: int, problem: Problem, concentration: arb) -> arb:
     lip, sup = arb(problem.lipschitz), arb(problem.sup_norm)
     if problem.degree is not None:
         return sup / least
-    if problem.smoothness is None:
+    if problem.sobolev_order is None:
         return (sup + problem.eps) / least
-    s, parts = arb(problem.smoothness), arb(0)
+    s, parts = arb(problem.sobolev_order), arb(0)
     eigenvalues = {0: arb(1), 1: special.eigenvalue(1, problem.dim, concentration), degree: least}
     for k in {0, min(1, degree), degree}:
         size = lip * (-s / 2 * arb(1 + k * (k + problem.dim - 1)).log()).exp()

@@ -18,7 +18,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     count = cover_of(problem, bound.radius)
 
     def points() -> arb:
-        eps, lip, bend = arb(problem.eps), arb(problem.lipschitz), arb(problem.second_derivative)
+        eps, lip, bend = arb(problem.eps), arb(problem.lipschitz), arb(problem.smoothness)
         # 4.J: the second radius is never the smaller one, so it is right where the slopes cannot be compared
         parabolas, capped = 2 * (eps / bend).sqrt(), eps / lip + lip / bend
         radius = parabolas if eps * bend <= lip**2 else capped

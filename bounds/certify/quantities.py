@@ -22,13 +22,14 @@ from spherapprox import _checks
 from ..covering import METHODS, SMALLEST_RADIUS, covering_bound
 from ..records.enclosure import CertificationError, Enclosure
 from ..records.problem import LARGEST_CONCENTRATION, LARGEST_DEGREE, LARGEST_DIM, Problem
+from ..theorems._options import check_options
 from ..theorems.convolution import concentration_needed
 from . import _covering as covering
 from . import _degrees as degrees
 from . import _jackson as jackson
 from . import _moments as moments
-from . import _printed as printed
 from . import _special as special
+from . import thesis
 from ._balls import bits_of, digits_of, enclose, enclosure, exact_ball, precision
 from ._roots import bracket
 from ._zonal import Kernel, exponent_bits
@@ -236,16 +237,16 @@ def bessel_zero(order: Number, *, digits: int = _DIGITS) -> Enclosure:
     return enclose(lambda: special.bessel_zero(int(twice), digits + 4), digits_of(digits), relative=True)
 
 
-def ragozin_constant(dim: int, *, digits: int = _DIGITS) -> Enclosure:
+def jackson_constant(dim: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose the C_R of 4.6 that holds for every degree: 2 j - pi, j the first zero of J_((m-1)/2); pi/2 for dim 1.
 
     Examples
     --------
-    >>> round(float(ragozin_constant(8, digits=13).midpoint), 12)
+    >>> round(float(jackson_constant(8, digits=13).midpoint), 12)
     10.834271347411
     """
     problem = Problem(1.0, _checks.dimension(dim, maximum=LARGEST_DIM))
-    return enclose(lambda: printed.ragozin(problem, digits), digits_of(digits), relative=True)
+    return enclose(lambda: thesis.jackson_constant(problem, digits), digits_of(digits), relative=True)
 
 
 def concentration(
@@ -275,15 +276,16 @@ def concentration(
 
 
 def printed_concentration(
-    eps: float, *, dim: int, lipschitz: float = 1.0, ragozin: float | None = None, harmonic: float = 1.0,
-    digits: int = _DIGITS,
+    eps: float, *, dim: int, lipschitz: float = 1.0, jackson_constant: float | None = None,
+    harmonic_constant: float = 1.0, digits: int = _DIGITS,
 ) -> Enclosure:  # fmt: skip
     """Enclose Lambda(eps) of Petrov (2025), (4.6).
 
     Examples
     --------
-    >>> round(float(printed_concentration(0.05, dim=8, ragozin=1.0, digits=13).midpoint), 6)
+    >>> round(float(printed_concentration(0.05, dim=8, jackson_constant=1.0, digits=13).midpoint), 6)
     22172757.573877
     """
-    problem = Problem.checked(eps, dim, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic)
-    return enclose(lambda: printed.concentration(arb(problem.eps), problem, digits), digits_of(digits), relative=True)
+    options = check_options(jackson_constant=jackson_constant, harmonic_constant=harmonic_constant)
+    problem = Problem.checked(eps, dim, lipschitz=lipschitz, **options)
+    return enclose(lambda: thesis.concentration(arb(problem.eps), problem, digits), digits_of(digits), relative=True)

@@ -57,4 +57,4 @@ def _polynomials(powers: list[arb], problem: Problem) -> arb:
     kappa = arb.pi() ** 2 / 16 - arb(17) / 45
     square = 2 * powers[1] + powers[2] / 3 + 4 * powers[3] / 45 + kappa * powers[4]
     rest = arb.pi() / arb(2) ** arb(3.5) * (powers[3] / 4 + powers[4])
-    return arb(problem.second_derivative) * square / 2 + problem.lipschitz * rest
+    return arb(problem.smoothness) * square / 2 + problem.lipschitz * rest

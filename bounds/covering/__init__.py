@@ -81,7 +81,7 @@ def covering_bound(radius: float, dim: int, method: str) -> Bound:
     return Bound("covering number", log, side, method, _REFERENCE, conditions, radius=radius, whole=whole)
 
 
-def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", strict: bool = False) -> Bound:
+def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bound:
     """Bound the least number of caps of angular radius `radius` that cover S^m.
 
     Parameters
@@ -98,8 +98,6 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
         a net), ``"rogers"`` (dim >= 2, sin(radius) <= 1/(dim+1)) and ``"boroczky-wintsche"`` (dim >= 3). Necessary
         numbers: ``"best-lower"``, the largest of ``"lower"`` 1/sigma(C(radius)), ``"fejes-toth"`` (dim 2) and
         ``"simplex"`` (dim + 2, from its radius down dim + 3).
-    strict : bool
-        Raise instead of returning the trivial bound where a hypothesis fails.
 
     Returns
     -------
@@ -127,16 +125,17 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
     >>> print(covering_number(0.01, dim=8, method="best-lower"))
     lower: covering number >= 10^16.86, radius 0.01  [docs/theorems/4.2-covering-numbers.md]
     """
-    method, strict = _checks.choice(method, "method", METHODS), _checks.flag(strict, "strict")
+    method = _checks.choice(method, "method", METHODS)
 
-    def one(r: object, d: object) -> Bound:
+    @over_arrays
+    def bound(r: object, d: object) -> Bound:
         checked = _checks.real(r, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-        return settle(covering_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method), strict=strict)
+        return settle(covering_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method))
 
-    return over_arrays(one, radius, dim)  # type: ignore[no-any-return]
+    return bound(radius, dim)  # type: ignore[no-any-return]
 
 
-def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", strict: bool = False) -> Bound:
+def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bound:
     """Bound the least angular radius with which n caps can cover S^m: the inverse of `covering_number`.
 
     Parameters
@@ -148,8 +147,6 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", stric
     method : str
         As for `covering_number`: for a sufficient number the least radius at which it promises a cover by n caps, for
         a necessary one the radius below which it excludes one.
-    strict : bool
-        Raise instead of returning the trivial bound (pi, or 0 below) where a hypothesis fails.
 
     Returns
     -------
@@ -171,16 +168,17 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", stric
     >>> round(covering_radius(1000, dim=2).value, 4), round(covering_radius(1000, dim=2, method="best-lower").value, 4)
     (0.0798, 0.0696)
     """
-    method, strict = _checks.choice(method, "method", METHODS), _checks.flag(strict, "strict")
+    method = _checks.choice(method, "method", METHODS)
 
-    def one(count: object, d: object) -> Bound:
+    @over_arrays
+    def bound(count: object, d: object) -> Bound:
         checked = math.floor(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
-        bound = _radius_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method)
-        if bound.holds or strict:
-            return settle(bound, strict=strict)
-        return replace(bound, log=math.log(math.pi) if bound.side == "upper" else -math.inf)
+        radius = _radius_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method)
+        if radius.holds:
+            return radius
+        return replace(radius, log=math.log(math.pi) if radius.side == "upper" else -math.inf)
 
-    return over_arrays(one, n, dim)  # type: ignore[no-any-return]
+    return bound(n, dim)  # type: ignore[no-any-return]
 
 
 def _radius_bound(n: int, dim: int, method: str) -> Bound:

@@ -275,7 +275,6 @@ def _passed_on(unit: float, tokens: int, held: float, gate: float) -> float:
 
 def chain_error(
     eps: ArrayLike, steps: ArrayLike, *, lipschitz: ArrayLike = 1.0, snap_radius: ArrayLike | None = None,
-    strict: bool = False,
 ) -> Bound:  # fmt: skip
     """Bound the error of an executor whose outputs are its next inputs, after some steps.
 
@@ -289,8 +288,6 @@ def chain_error(
         Lipschitz constant of the network in the maximum norm: at most the product of its `row_sums`.
     snap_radius : float or array_like, optional
         A radius around each exact intermediate result in which the network is constant: then errors do not add up.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where `eps` exceeds `snap_radius`.
 
     Returns
     -------
@@ -300,7 +297,7 @@ def chain_error(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range; `HypothesisError` if strict.
+        For arguments out of their range.
 
     References
     ----------
@@ -314,10 +311,10 @@ def chain_error(
     >>> print(prompts.chain_error(0.05, 2000, lipschitz=4.0, snap_radius=0.25))
     chain-snapped: executor error <= 0.05  [docs/theorems/9.3-chain-of-thought.md]
     """
-    strict = _checks.flag(strict, "strict")
     inside = Hypothesis("inputs of all steps within the executor's radius, errors included", True)
 
-    def one(e: object, t: object, slope: object, radius: object) -> Bound:
+    @over_arrays
+    def entry(e: object, t: object, slope: object, radius: object) -> Bound:
         error, count = between(e, "eps"), _checks.integer(t, "steps", minimum=1)
         rate = _checks.real(slope, "lipschitz", minimum=0.0)
         if radius is None:
@@ -326,9 +323,9 @@ def chain_error(
         near = _checks.real(radius, "snap_radius", above=0.0)
         needed = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
         found = Bound("executor error", math.log(error), "upper", "chain-snapped", CHAIN, needed)
-        return settle(found, strict=strict)
+        return settle(found)
 
-    return over_arrays(one, eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
+    return entry(eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
 
 
 def _log_geometric(rate: float, count: int) -> float:

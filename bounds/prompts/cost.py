@@ -106,7 +106,8 @@ def attention_cost(
     """
     scaled, basis = _checks.flag(scaled, "scaled"), _checks.choice(basis, "basis", tuple(_LOG_TERMS))
 
-    def one(count: object, d: object, b: object, tol: object) -> AttentionCost:
+    @over_arrays
+    def entry(count: object, d: object, b: object, tol: object) -> AttentionCost:
         tokens, columns = (
             _checks.real(count, "n", minimum=2.0),
             _checks.integer(d, "dim", minimum=1, maximum=MOST_COLUMNS),
@@ -121,7 +122,7 @@ def attention_cost(
         exponent = log_rank / math.log(tokens)
         return AttentionCost(score, degree, log_rank, exponent, exponent < 1.0)
 
-    return over_arrays(one, n, dim, entry_bound, tolerance)  # type: ignore[no-any-return]
+    return entry(n, dim, entry_bound, tolerance)  # type: ignore[no-any-return]
 
 
 def least_degree(score: float, eps: float, basis: str) -> int:
@@ -207,7 +208,8 @@ def attention_error(
     else:
         _checks.given(smallest_mean, "smallest_mean", ' for theorem="additive"')
 
-    def one(e: object, v: object, m: object) -> Bound:
+    @over_arrays
+    def entry(e: object, v: object, m: object) -> Bound:
         error, largest = between(e, "eps"), between(v, "value_bound")
         log = math.log(2.0) + math.log(error) + math.log(largest)
         if name == "relative":
@@ -218,6 +220,6 @@ def attention_error(
             needed = Hypothesis("eps < smallest_mean", error < mean)
             rest = mean - error if needed.holds else 1.0
         bound = Bound("sup error", log - math.log(rest), "upper", name, ERROR_REFERENCE, (needed,))
-        return settle(bound, strict=False)
+        return settle(bound)
 
-    return over_arrays(one, eps, value_bound, smallest_mean)  # type: ignore[no-any-return]
+    return entry(eps, value_bound, smallest_mean)  # type: ignore[no-any-return]

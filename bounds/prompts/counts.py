@@ -59,11 +59,12 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
     """
     soft = _checks.flag(soft, "soft")
 
-    def one(v: object, n: object, s: object) -> Bound:
+    @over_arrays
+    def entry(v: object, n: object, s: object) -> Bound:
         symbols, free = _count(v, "vocabulary", 2), _count(s, "tokens")
         return _counted("completions", symbols, _count(n, "length"), free, soft)
 
-    return over_arrays(one, vocabulary, length, tokens)  # type: ignore[no-any-return]
+    return entry(vocabulary, length, tokens)  # type: ignore[no-any-return]
 
 
 def maps(
@@ -107,7 +108,8 @@ def maps(
     """
     soft = _checks.flag(soft, "soft")
 
-    def one(v: object, n: object, x: object, s: object) -> Bound:
+    @over_arrays
+    def entry(v: object, n: object, x: object, s: object) -> Bound:
         symbols, free, answers, given = (
             _count(v, "vocabulary", 2), _count(s, "tokens"), _count(n, "length"), _count(x, "inputs")
         )  # fmt: skip
@@ -120,7 +122,7 @@ def maps(
             needed = (Hypothesis(text, proven),)
         return _counted("maps", symbols, answers * symbols**given, free, soft, needed)
 
-    return over_arrays(one, vocabulary, length, inputs, tokens)  # type: ignore[no-any-return]
+    return entry(vocabulary, length, inputs, tokens)  # type: ignore[no-any-return]
 
 
 def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, kind: str = "sequence") -> Bound:
@@ -154,11 +156,12 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     5.7038
     """
 
-    def one(v: object, n: object, b: object) -> Bound:
+    @over_arrays
+    def entry(v: object, n: object, b: object) -> Bound:
         found = least_gap(v, n, kind=kind, largest=b)  # type: ignore[arg-type]
         return Bound("logit gap", math.log(found), "upper", kind, REFERENCE)
 
-    return over_arrays(one, vocabulary, length, largest)  # type: ignore[no-any-return]
+    return entry(vocabulary, length, largest)  # type: ignore[no-any-return]
 
 
 def hard_tokens(
@@ -206,7 +209,8 @@ def hard_tokens(
     theorem = _checks.choice(theorem, "theorem", ("digits", "digits-printed"))
     twice = 2.0 if theorem == "digits" else 1.0
 
-    def one(n: object, e: object, v: object, k: object, r: object) -> Bound:
+    @over_arrays
+    def entry(n: object, e: object, v: object, k: object, r: object) -> Bound:
         symbols, wide = _count(v, "vocabulary", 2), between(r, "value_range")
         cells = math.ceil(wide / (twice * between(e, "eps")) * (1.0 - 1e-12))
         digits = 0
@@ -216,7 +220,7 @@ def hard_tokens(
         log = math.log(total) if total else -math.inf
         return Bound("prompt length", log, "upper", theorem, REFERENCE, whole=True)
 
-    return over_arrays(one, tokens, eps, vocabulary, numbers, value_range)  # type: ignore[no-any-return]
+    return entry(tokens, eps, vocabulary, numbers, value_range)  # type: ignore[no-any-return]
 
 
 def _counted(

@@ -74,7 +74,8 @@ def memorization_length(
     """
     name = _checks.choice(theorem, "theorem", MEMORIZE)
 
-    def one(n: object, k: object, b: object, c: object, a: object, p: object, v: object, t: object) -> Bound:
+    @over_arrays
+    def entry(n: object, k: object, b: object, c: object, a: object, p: object, v: object, t: object) -> Bound:
         count = _checks.integer(n, "n_examples", minimum=1, maximum=MOST_EXAMPLES)
         free = _checks.integer(k, "numbers", minimum=1)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
@@ -97,7 +98,7 @@ def memorization_length(
         return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", needed),))
 
     options = (numbers, bits, classes, accuracy, n_outputs, value_bound, tol)
-    return over_arrays(one, n_examples, *options)  # type: ignore[no-any-return]
+    return entry(n_examples, *options)  # type: ignore[no-any-return]
 
 
 def label_bits(count: int, classes: int, accuracy: float) -> float:
@@ -128,7 +129,7 @@ def label_bits(count: int, classes: int, accuracy: float) -> float:
 
 def prompt_length(
     eps: ArrayLike, *, token_dim: ArrayLike, length: ArrayLike, theorem: str, lipschitz: ArrayLike = 1.0,
-    exponent: ArrayLike = 1.0, bits: ArrayLike = 16, strict: bool = False,
+    exponent: ArrayLike = 1.0, bits: ArrayLike = 16,
 ) -> Bound:  # fmt: skip
     """Bound the length of a prompt with which one model does all Lipschitz maps of sequences.
 
@@ -153,8 +154,6 @@ def prompt_length(
         Exponent alpha >= 1 of the norm on R^D, or infinity.
     bits : float or array_like, default 16
         Bits of a number of a prompt; "grid-bits" alone uses it.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where a hypothesis fails.
 
     Returns
     -------
@@ -164,7 +163,7 @@ def prompt_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem, or arguments out of their range; `HypothesisError` if strict.
+        For an unknown theorem, or arguments out of their range.
 
     References
     ----------
@@ -177,9 +176,9 @@ def prompt_length(
     grid-midpoint: prompt length <= 10^437.46  [docs/theorems/8.8-prompt-lengths.md]
     """
     name = _checks.choice(theorem, "theorem", GRIDS)
-    strict = _checks.flag(strict, "strict")
 
-    def one(e: object, d: object, n: object, c: object, a: object, b: object) -> Bound:
+    @over_arrays
+    def entry(e: object, d: object, n: object, c: object, a: object, b: object) -> Bound:
         tokens = _checks.integer(n, "length", minimum=1, maximum=10**9)
         size = _checks.integer(d, "token_dim", minimum=1, maximum=10**9) * tokens
         norm = _checks.real(a, "exponent", minimum=1.0, finite=False)
@@ -189,9 +188,9 @@ def prompt_length(
         log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
         log += size * math.log(cells) if cells > 0.0 else -math.inf
         whole = side == "upper" and name != "grid-printed"
-        return settle(Bound("prompt length", log, side, name, REFERENCE, needed, whole=whole), strict=strict)
+        return settle(Bound("prompt length", log, side, name, REFERENCE, needed, whole=whole))
 
-    return over_arrays(one, eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
+    return entry(eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
 
 
 Cells = tuple[float, Side, tuple[Hypothesis, ...]]

@@ -32,7 +32,7 @@ COUNTED = 1e15
 
 def prompt_length(
     eps: ArrayLike, *, dim: ArrayLike, theorem: str = "extension", lipschitz: ArrayLike = 1.0, norm: str = "max",
-    slope: ArrayLike | None = None, strict: bool = False,
+    slope: ArrayLike | None = None,
 ) -> Bound:  # fmt: skip
     """Bound the number N of tokens, values of f each, from which a model takes a Lipschitz function on [0, 1]^d.
 
@@ -53,8 +53,6 @@ def prompt_length(
         The norm of x - y. ("extension" and "grid" measure in the maximum norm, where the constant is L or L sqrt(d).)
     slope : float or array_like
         mu of the program's steps, from 2: they rise over 2/mu. "grid" only.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where a hypothesis fails.
 
     Returns
     -------
@@ -64,7 +62,7 @@ def prompt_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or norm, or arguments missing or out of their range; `HypothesisError` if strict.
+        For an unknown theorem or norm, or arguments missing or out of their range.
 
     References
     ----------
@@ -81,10 +79,10 @@ def prompt_length(
     grid 121
     """
     name, metric = _checks.choice(theorem, "theorem", LENGTHS), _checks.choice(norm, "norm", NORMS)
-    strict = _checks.flag(strict, "strict")
     _sloped(slope, name)
 
-    def one(e: object, d: object, lip: object, mu: object) -> Bound:
+    @over_arrays
+    def entry(e: object, d: object, lip: object, mu: object) -> Bound:
         goal = _between(e, "eps") / _between(lip, "lipschitz")
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         if name == "lower":
@@ -97,9 +95,9 @@ def prompt_length(
             cells, needed = _ramped(share, _steep(mu), m, metric)
         count, whole = _counted(cells)
         bound = Bound("prompt length", m * math.log(count), "upper", name, PROMPTS, needed, whole=whole)
-        return settle(bound, strict=strict)
+        return settle(bound)
 
-    return over_arrays(one, eps, dim, lipschitz, slope)  # type: ignore[no-any-return]
+    return entry(eps, dim, lipschitz, slope)  # type: ignore[no-any-return]
 
 
 def error_bound(
@@ -140,7 +138,8 @@ def error_bound(
     name, metric = _checks.choice(theorem, "theorem", ERRORS), _checks.choice(norm, "norm", NORMS)
     _sloped(slope, name)
 
-    def one(d: object, count: object, lip: object, mu: object) -> Bound:
+    @over_arrays
+    def entry(d: object, count: object, lip: object, mu: object) -> Bound:
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         total = _checks.integer(count, "n", minimum=1)
         cells, constant = _root(total, m), _between(lip, "lipschitz")
@@ -156,7 +155,7 @@ def error_bound(
         log = math.log(constant) + math.log(_stretch(m, metric)) + math.log(error)
         return Bound("sup error", log, "upper", name, PROMPTS)
 
-    return over_arrays(one, dim, n, lipschitz, slope)  # type: ignore[no-any-return]
+    return entry(dim, n, lipschitz, slope)  # type: ignore[no-any-return]
 
 
 def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, norm: str = "max") -> Bound:
@@ -193,7 +192,8 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
     """
     metric = _checks.choice(norm, "norm", NORMS)
 
-    def one(e: object, d: object, lip: object) -> Bound:
+    @over_arrays
+    def entry(e: object, d: object, lip: object) -> Bound:
         apart = 2.0 * (_between(e, "eps") / _between(lip, "lipschitz"))
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         count, whole = _counted(1.0 / apart)
@@ -203,7 +203,7 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
             log, whole = (lattice, known) if lattice > log else (log, whole)
         return Bound("state bits", log, "lower", "packing", PROMPTS, whole=whole)
 
-    return over_arrays(one, eps, dim, lipschitz)  # type: ignore[no-any-return]
+    return entry(eps, dim, lipschitz)  # type: ignore[no-any-return]
 
 
 def gate_error(
@@ -265,7 +265,8 @@ def gate_error(
     if name != "gru":
         _checks.left_out(past, "past", f"for kind={name!r}")
 
-    def one(a: object, mu: object, eps: object, v: object, held: object) -> Bound:
+    @over_arrays
+    def entry(a: object, mu: object, eps: object, v: object, held: object) -> Bound:
         size = _least(a, "value")
         sharp, small = _between(mu, "sharpness"), _between(eps, "scale")
         other = _least(v, "factor") if product else max(size, _least(held, "past") if held is not None else size)
@@ -274,12 +275,12 @@ def gate_error(
         constants = tuple((part, math.exp(min(log, 700.0))) for part, log in parts)
         return Bound("gate error", _log_sum(gate, curve, rounded), "upper", name, GATES, constants=constants)
 
-    return over_arrays(one, value, sharpness, scale, factor, past)  # type: ignore[no-any-return]
+    return entry(value, sharpness, scale, factor, past)  # type: ignore[no-any-return]
 
 
 def kernel_sum_error(
     spacing: ArrayLike, depth: ArrayLike, *, n: ArrayLike, concentration: ArrayLike, radius: ArrayLike,
-    sup_norm: ArrayLike = 1.0, strict: bool = False,
+    sup_norm: ArrayLike = 1.0,
 ) -> Bound:  # fmt: skip
     """Bound the difference of the recurrent kernel sum from the split head with the same tokens.
 
@@ -297,8 +298,6 @@ def kernel_sum_error(
         Covering radius of the control points, in radians.
     sup_norm : float or array_like, default 1.0
         Bound of the tokens' values.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where a hypothesis fails.
 
     Returns
     -------
@@ -308,7 +307,7 @@ def kernel_sum_error(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range; `HypothesisError` if strict.
+        For arguments out of their range.
 
     References
     ----------
@@ -320,9 +319,9 @@ def kernel_sum_error(
     >>> print(recurrent.kernel_sum_error(0.1, 40.0, n=300, concentration=60.0, radius=0.15))
     kernel-sum: sup error <= 10^-3.20, concentration 60  [docs/theorems/10.5-kernel-sums.md]
     """
-    strict = _checks.flag(strict, "strict")
 
-    def one(step: object, low: object, count: object, lam: object, rho: object, size: object) -> Bound:
+    @over_arrays
+    def entry(step: object, low: object, count: object, lam: object, rho: object, size: object) -> Bound:
         knots = _checks.real(step, "spacing", minimum=SMALLEST, maximum=50.0)
         deep = _checks.real(low, "depth", above=0.0, maximum=WIDEST)
         tokens = math.log(_checks.integer(count, "n", minimum=1))
@@ -334,10 +333,10 @@ def kernel_sum_error(
         if kept.holds:
             log += _log_sum(_log_expm1(0.125 * knots**2) - math.log(2.0), math.log(2.0) + log_lost)
             log -= math.log(-math.expm1(log_lost))
-        return settle(Bound("sup error", log, "upper", "kernel-sum", SUMS, (kept,), at), strict=strict)
+        return settle(Bound("sup error", log, "upper", "kernel-sum", SUMS, (kept,), at))
 
     arguments = (spacing, depth, n, concentration, radius, sup_norm)
-    return over_arrays(one, *arguments)  # type: ignore[no-any-return]
+    return entry(*arguments)  # type: ignore[no-any-return]
 
 
 def _relu(kind: str, size: float, held: float, sharp: float, scale: float, unit: float) -> tuple[float, float, float]:

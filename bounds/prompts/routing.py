@@ -53,7 +53,8 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
     """
     sharp = _checks.flag(sharp, "sharp")
 
-    def one(count: object, gap: object, tau: object) -> float:
+    @over_arrays
+    def entry(count: object, gap: object, tau: object) -> float:
         others = _checks.integer(count, "n", minimum=1) - 1
         rate = _checks.real(gap, "margin", above=0.0) / between(tau, "temperature")
         if not others:
@@ -61,7 +62,7 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
         x = math.exp(-min(rate - math.log(others), 700.0))  # a bound is never 0
         return x / (1.0 + x) if sharp else x
 
-    return over_arrays(one, n, margin, temperature)  # type: ignore[no-any-return]
+    return entry(n, margin, temperature)  # type: ignore[no-any-return]
 
 
 def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
@@ -95,13 +96,14 @@ def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
     0.072133
     """
 
-    def one(count: object, gap: object, share: object) -> float:
+    @over_arrays
+    def entry(count: object, gap: object, share: object) -> float:
         tokens = _checks.integer(count, "n", minimum=2)
         why = "that of even attention"
         eta = _checks.real(share, "impurity", above=0.0, below=(tokens - 1) / tokens, why=why)
         return _checks.real(gap, "margin", above=0.0) / (math.log(tokens - 1) + math.log1p(-eta) - math.log(eta))
 
-    return over_arrays(one, n, margin, impurity)  # type: ignore[no-any-return]
+    return entry(n, margin, impurity)  # type: ignore[no-any-return]
 
 
 def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "max") -> float:
@@ -217,9 +219,10 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     key-caps: keys <= 51.15  [docs/theorems/9.2-routing.md]
     """
 
-    def one(gap: object, m: object) -> Bound:
+    @over_arrays
+    def entry(gap: object, m: object) -> Bound:
         angle = math.asin(math.sqrt(0.5 * _checks.real(gap, "margin", above=0.0, maximum=1.0)))
         log = -float(log_cap_measure(_checks.dimension(m), angle))
         return Bound("keys", log, "upper", "key-caps", REFERENCE)
 
-    return over_arrays(one, margin, dim)  # type: ignore[no-any-return]
+    return entry(margin, dim)  # type: ignore[no-any-return]

@@ -27,7 +27,7 @@ SMALL = 1e-8
 """A share of the sphere below which a band's is its width times the measure of the equator, to the last digit."""
 
 
-def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "corrected", strict: bool = False) -> Bound:
+def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "corrected") -> Bound:
     """Bound the difference of the Boltzmann operators of two sets of numbers.
 
     Parameters
@@ -38,8 +38,6 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
         ``"corrected"``: ``log(n)^2 exp(-(c - min(a_i, b_i)))``, with the largest number c of all and the first place i
         at which the descending vectors differ. ``"sharp"``, larger by more than n^4: ``2/3 x exp(-x)`` with
         x = c - max(a_i, b_i), and ``15/16 abs(a_1 - b_1)`` for i = 1; the difference is at most 1.6 times it.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where a hypothesis fails.
 
     Returns
     -------
@@ -51,7 +49,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     Raises
     ------
     TypeError, ValueError
-        If the vectors are not finite or not of one length; `HypothesisError` if strict.
+        If the vectors are not finite or not of one length.
 
     References
     ----------
@@ -67,7 +65,6 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     0.00015 0.033 0.049
     """
     name = _checks.choice(theorem, "theorem", BOLTZMANN)
-    strict = _checks.flag(strict, "strict")
     first, second = _descending(a, "a"), _descending(b, "b")
     n = len(first)
     if len(second) != n:
@@ -82,7 +79,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
             log = math.log(15.0 / 16.0) + math.log(high - low)
         else:
             log = math.log(2.0 / 3.0) + math.log(top - high) - (top - high)
-    return settle(Bound("context separation", log, "lower", name, REFERENCE, needed), strict=strict)
+    return settle(Bound("context separation", log, "lower", name, REFERENCE, needed))
 
 
 def _descending(value: ArrayLike, name: str) -> list[float]:
@@ -155,7 +152,8 @@ def context_separation(
     """
     name = _checks.choice(theorem, "theorem", CONTEXT)
 
-    def one(v: object, n: object, d: object, e: object, low: object, high: object) -> Bound:
+    @over_arrays
+    def entry(v: object, n: object, d: object, e: object, low: object, high: object) -> Bound:
         size = _checks.integer(v, "vocabulary_size", minimum=2, maximum=LARGEST)
         tokens = _checks.integer(n, "length", minimum=2, maximum=size)
         dim = _checks.integer(d, "token_dim", minimum=1, maximum=LARGEST)
@@ -177,7 +175,7 @@ def context_separation(
         return Bound("context separation", log, "lower", name, REFERENCE, (different,), constants=constants)
 
     sizes = vocabulary_size, length, token_dim
-    return over_arrays(one, *sizes, separation, smallest_norm, largest_norm)  # type: ignore[no-any-return]
+    return entry(*sizes, separation, smallest_norm, largest_norm)  # type: ignore[no-any-return]
 
 
 def separating_ratio(n: ArrayLike, dim: ArrayLike, theorem: str = "sharp") -> float:
@@ -216,7 +214,8 @@ def separating_ratio(n: ArrayLike, dim: ArrayLike, theorem: str = "sharp") -> fl
     """
     name = _checks.choice(theorem, "theorem", RATIO)
 
-    def one(n: object, d: object) -> float:
+    @over_arrays
+    def entry(n: object, d: object) -> float:
         count = _checks.integer(n, "n", minimum=2, maximum=LARGEST)
         columns = _checks.integer(d, "dim", minimum=1, maximum=LARGEST)
         if name == "printed":
@@ -229,4 +228,4 @@ def separating_ratio(n: ArrayLike, dim: ArrayLike, theorem: str = "sharp") -> fl
         # the band's measure is 2 t / B(1/2, (d-1)/2) but for a share of t^2
         return 0.5 * share * math.sqrt(math.pi) * math.exp(-log_gamma_half_ratio(half))
 
-    return over_arrays(one, n, dim)  # type: ignore[no-any-return]
+    return entry(n, dim)  # type: ignore[no-any-return]

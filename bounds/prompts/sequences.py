@@ -27,7 +27,7 @@ MOST_TOKENS = 10**6
 
 def prefix_length(
     eps: ArrayLike, *, dim: ArrayLike, length: ArrayLike, lipschitz: float | Sequence[float] = 1.0, metric: str = "max",
-    theorem: str = "sharp", covering: str = "best", slack: float = 1e-3, sup_norm: float = 1.0, strict: bool = False,
+    theorem: str = "sharp", covering: str = "best", slack: float = 1e-3, sup_norm: float = 1.0,
 ) -> Bound:  # fmt: skip
     """Bound the number N of control sequences for an accuracy on sequences; their prefix has T N tokens.
 
@@ -53,8 +53,6 @@ def prefix_length(
         Share of eps that is left for the softmax: 0 is the limit of infinite concentration; "sharp" only.
     sup_norm : float, default 1.0
         Bound of |f|; "lower" only.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where a hypothesis fails.
 
     Returns
     -------
@@ -65,7 +63,7 @@ def prefix_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or metric, or arguments out of their range; `HypothesisError` if strict.
+        For an unknown theorem or metric, or arguments out of their range.
 
     References
     ----------
@@ -80,23 +78,24 @@ def prefix_length(
     5.205
     """
     metric = _checks.choice(metric, "metric", METRICS)
-    name, strict = _checks.choice(theorem, "theorem", THEOREMS), _checks.flag(strict, "strict")
+    name = _checks.choice(theorem, "theorem", THEOREMS)
     method = _checks.choice(covering, "covering", SUFFICIENT)
     share = _checks.real(slack, "slack", minimum=0.0, below=1.0)
     if 0.0 < share < LEAST_SLACK:
         raise ValueError(f"'slack' must be 0 or at least {LEAST_SLACK:g}, got {share:g}")
     largest = _between(sup_norm, "sup_norm")
 
-    def one(e: object, d: object, t: object) -> Bound:
+    @over_arrays
+    def entry(e: object, d: object, t: object) -> Bound:
         error, m, tokens = _between(e, "eps"), _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
         lips = _lipschitz(lipschitz, metric, tokens)
         if name == "lower":
             below = Hypothesis("eps < sup_norm", error < largest)
             log = _log_count(m, lips, error, metric)
-            return settle(Bound("prefix length", log, "lower", name, REFERENCE, (below,)), strict=strict)
+            return settle(Bound("prefix length", log, "lower", name, REFERENCE, (below,)))
         return _sufficient(error, m, lips, metric, method, share)
 
-    return over_arrays(one, eps, dim, length)  # type: ignore[no-any-return]
+    return entry(eps, dim, length)  # type: ignore[no-any-return]
 
 
 def error_bound(
@@ -153,7 +152,8 @@ def error_bound(
             _checks.left_out(value, argument, "for theorem='lower'")
     largest = math.inf if sup_norm is None else _between(sup_norm, "sup_norm")
 
-    def one(d: object, t: object, count: object, lam: object, rho: object) -> Bound:
+    @over_arrays
+    def entry(d: object, t: object, count: object, lam: object, rho: object) -> Bound:
         m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
         lips = _lipschitz(lipschitz, metric, tokens)
         log_n = math.log(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
@@ -166,7 +166,7 @@ def error_bound(
         log = math.log(float(lips[0]) if metric == "max" else math.fsum(lips)) + log_nearest_error(at, cover, together)
         return Bound("sup error", log, "upper", name, REFERENCE, (), at, cover)
 
-    return over_arrays(one, dim, length, n, concentration, radius)  # type: ignore[no-any-return]
+    return entry(dim, length, n, concentration, radius)  # type: ignore[no-any-return]
 
 
 def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, domain: str = "sphere") -> Bound:
@@ -211,7 +211,8 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
     """
     where = _checks.choice(domain, "domain", ("sphere", "cube"))
 
-    def one(r: object, d: object, t: object) -> Bound:
+    @over_arrays
+    def entry(r: object, d: object, t: object) -> Bound:
         count = _checks.integer(r, "channels", minimum=0)
         m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
         enough = Hypothesis("channels < dim * length", count < m * tokens)
@@ -222,9 +223,9 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
         else:
             value = math.sin(math.pi / (2.0 * math.sqrt(count // m + 1)))
         reference = "docs/theorems/7.1-bottleneck.md"
-        return settle(Bound("sup error", math.log(value), "lower", "bottleneck", reference, (enough,)), strict=False)
+        return settle(Bound("sup error", math.log(value), "lower", "bottleneck", reference, (enough,)))
 
-    return over_arrays(one, channels, dim, length)  # type: ignore[no-any-return]
+    return entry(channels, dim, length)  # type: ignore[no-any-return]
 
 
 def _sufficient(eps: float, dim: int, lips: Float64, metric: str, covering: str, slack: float) -> Bound:

@@ -2,6 +2,6 @@
 
 from .bound import Bound, Hypothesis, HypothesisError
 from .problem import Problem
-from .theorem import Theorem
+from .theorem import Prefix, Statement, Theorem
 
-__all__ = ["Bound", "Hypothesis", "HypothesisError", "Problem", "Theorem"]
+__all__ = ["Bound", "Hypothesis", "HypothesisError", "Prefix", "Problem", "Statement", "Theorem"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,12 +62,12 @@ class Hypothesis:
 
 
 class HypothesisError(ValueError):
-    """The error of a theorem asked for with ``strict=True`` outside its hypotheses; a ValueError.
+    """The error of a bound required outside its hypotheses (`Bound.require`); a ValueError.
 
     Examples
     --------
     >>> from bounds import prefix_length
-    >>> prefix_length(0.1, dim=2, theorem="thesis-core", strict=True)
+    >>> prefix_length(0.1, dim=2, theorem="thesis-core").require()
     Traceback (most recent call last):
     bounds.records.bound.HypothesisError: Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md) needs dim >= 8
     """
@@ -146,6 +147,28 @@ class Bound:
     def failed(self) -> tuple[str, ...]:
         """The failing hypotheses, in words."""
         return tuple(h.statement for h in self.hypotheses if not h.holds)
+
+    def require(self) -> Self:
+        """Return the bound itself, of which all hypotheses hold.
+
+        Returns
+        -------
+        Bound
+
+        Raises
+        ------
+        HypothesisError
+            When one fails.
+
+        Examples
+        --------
+        >>> from bounds import covering_number
+        >>> covering_number(0.1, dim=8).require().holds
+        True
+        """
+        if not self.holds:
+            raise HypothesisError(f"{self.reference} needs {' and '.join(self.failed)}")
+        return self
 
     def as_integer(self) -> int:
         """Return the bound as an exact int on its safe side: rounded up, as counts are whole, after the allowance.
@@ -230,34 +253,37 @@ def up(value: float, digits: int = 4) -> str:
     return f"{value + 10.0 ** (math.floor(math.log10(value)) + 1 - digits):.{digits}g}"
 
 
-def settle(bound: Bound, *, strict: bool) -> Bound:
-    """Replace a bound whose hypotheses fail by the trivial one on its side, or raise when `strict`."""
+def settle(bound: Bound) -> Bound:
+    """Replace a bound whose hypotheses fail by the trivial one on its side."""
     if bound.holds:
         return bound
-    if strict:
-        raise HypothesisError(f"{bound.reference} needs {' and '.join(bound.failed)}")
     trivial_below = -math.inf if bound.quantity in FROM_ZERO else 0.0
     log = math.inf if bound.side == "upper" else trivial_below
     return replace(bound, log=log, concentration=None, radius=None, whole=False)
 
 
-def over_arrays(function: Callable[..., Any], *arguments: ArrayLike | None) -> Any:
-    """Apply a function to scalars (None is one), or elementwise over broadcast arrays: floats, else objects."""
-    try:
-        scalars = [argument is None or np.ndim(argument) == 0 for argument in arguments]
-    except ValueError:
-        raise ValueError("an array of arguments must have one shape, got lists of different lengths") from None
-    if all(scalars):
-        return function(*arguments)
-    if any(map(_checks.is_masked, arguments)):
-        raise ValueError("an array of arguments must not have masked elements: fill or drop them first")
-    try:
-        rows = np.broadcast(*(np.asarray(argument, dtype=object) for argument in arguments))
-    except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
-        raise TypeError(f"an array of arguments must be one that NumPy can read: {error}") from None
-    results = [function(*row) for row in rows]
-    kind = float if results and all(isinstance(r, float) for r in results) else object
-    array: Array = np.empty(len(results), dtype=kind)
-    for i, result in enumerate(results):
-        array[i] = result
-    return array.reshape(rows.shape)
+def over_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function of scalars (None is one) take arrays, which broadcast, too; then it returns floats or objects."""
+
+    @wraps(function)
+    def over(*arguments: ArrayLike | None) -> Any:
+        try:
+            scalars = [argument is None or np.ndim(argument) == 0 for argument in arguments]
+        except ValueError:
+            raise ValueError("an array of arguments must have one shape, got lists of different lengths") from None
+        if all(scalars):
+            return function(*arguments)
+        if any(map(_checks.is_masked, arguments)):
+            raise ValueError("an array of arguments must not have masked elements: fill or drop them first")
+        try:
+            rows = np.broadcast(*(np.asarray(argument, dtype=object) for argument in arguments))
+        except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
+            raise TypeError(f"an array of arguments must be one that NumPy can read: {error}") from None
+        results = [function(*row) for row in rows]
+        kind = float if results and all(isinstance(result, float) for result in results) else object
+        array: Array = np.empty(len(results), dtype=kind)
+        for i, result in enumerate(results):
+            array[i] = result
+        return array.reshape(rows.shape)
+
+    return over

@@ -1,9 +1,10 @@
-"""`Problem`: the arguments of a prefix length, checked once at the border."""
+"""`Problem`: the arguments of a theorem, checked once at the border."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from spherapprox import _checks
 
@@ -17,62 +18,56 @@ LARGEST_DEGREE = 10**9
 
 @dataclass(frozen=True)
 class Problem:
-    """A target class on S^m, an accuracy, and the free parameters of the theorems.
+    """A target class on S^m, an accuracy, and the options of a theorem.
 
-    `smoothness` is a Sobolev order here (4.7, 4.G), `second_derivative` the H that users give as smoothness (4.I, 4.J).
+    `smoothness` is H, a bound of second derivatives along unit-speed geodesics (4.I, 4.J). Error forms use no `eps`,
+    and read a sup norm of inf where none is known.
     """
 
     eps: float
     dim: int
     lipschitz: float = 1.0
     sup_norm: float = 1.0
+    exponent: float = 1.0
+    smoothness: float | None = None
     concentration: float | None = None
     covering: str = "best"
-    ragozin: float | None = None
-    harmonic: float = 1.0
     slack: float = 1e-3
-    exponent: float = 1.0
+    jackson_constant: float | None = None
+    harmonic_constant: float = 1.0
     degree: int | None = None
-    smoothness: float | None = None
+    sobolev_order: float | None = None
     bits: float | None = None
-    second_derivative: float | None = None
 
     @property
     def goal(self) -> float:
         """The modulus angle (eps/L)^(1/exponent), at most pi, over which the class varies by at most eps."""
         return math.exp(min(math.log(self.eps / self.lipschitz) / self.exponent, math.log(math.pi)))
 
+    @property
+    def fixed_concentration(self) -> float:
+        """The concentration of a head, 0 where none is fixed."""
+        return self.concentration or 0.0
+
     @classmethod
     def checked(
-        cls, eps: object, dim: object, *, lipschitz: object = 1.0, sup_norm: object = 1.0, concentration: object = None,
-        covering: str = "best", ragozin: object = None, harmonic: object = 1.0, slack: object = 1e-3,
-        exponent: object = 1.0, degree: object = None, smoothness: object = None, bits: object = None,
-        second_derivative: object = None,
+        cls, eps: object, dim: object, *, lipschitz: object = 1.0, sup_norm: object = 1.0, exponent: object = 1.0,
+        smoothness: object = None, **options: Any,
     ) -> Problem:  # fmt: skip
-        """Check every argument but the covering method, and make the problem."""
-        unit = _positive(lipschitz, "lipschitz")
-        share = _checks.real(slack, "slack", minimum=0.0, below=1.0)
-        if 0.0 < share < LEAST_SLACK:
-            raise ValueError(f"'slack' must be 0 or at least {LEAST_SLACK:g}, got {share:g}")
+        """Check the accuracy and the class, and make the problem; the options are checked where theorems are stated."""
+        unit = positive(lipschitz, "lipschitz")
         return cls(
-            _positive(eps, "eps", unit),
+            positive(eps, "eps", unit),
             _checks.dimension(dim, maximum=LARGEST_DIM),
             unit,
-            _positive(sup_norm, "sup_norm", unit),
-            None if concentration is None else _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION),
-            covering,
-            None if ragozin is None else _positive(ragozin, "ragozin"),
-            _positive(harmonic, "harmonic"),
-            share,
+            positive(sup_norm, "sup_norm", unit),
             _checks.real(exponent, "exponent", above=0.0, maximum=1.0),
-            None if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=LARGEST_DEGREE),
-            None if smoothness is None else _checks.real(smoothness, "smoothness", above=0.0, maximum=1e6),
-            None if bits is None else _checks.real(bits, "bits", minimum=1.0, maximum=1e12),
-            None if second_derivative is None else _positive(second_derivative, "smoothness", unit),
+            None if smoothness is None else positive(smoothness, "smoothness", unit),
+            **options,
         )
 
 
-def _positive(value: object, name: str, unit: float = 1.0) -> float:
+def positive(value: object, name: str, unit: float = 1.0) -> float:
     """Return a positive number between `SMALLEST` and `WIDEST`, in the unit that the Lipschitz constant sets."""
     number = _checks.real(value, name, above=0.0)
     if not SMALLEST <= number / unit <= WIDEST:

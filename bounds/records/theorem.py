@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from .bound import Bound, Hypothesis, Side
 from .problem import Problem
@@ -18,23 +19,37 @@ Curve = Callable[[float], float]
 Claimed = Literal["covering radius", "degree of exactness"]
 """Numbers that a user states of control points."""
 
+Measured = Literal["", "error", "worst-case error"]
+"""What `bounds.validate` measures of a head to hold an error form against; nothing for none."""
+
 
 @dataclass(frozen=True)
 class Prefix:
-    """Tokens and the targets that they serve: a class (a `Problem` whose eps is unused) and its control points."""
+    """What is known of control points, the tokens of a prefix: all that theorems use of them.
 
-    problem: Problem
-    sup_norm: float | None
-    radius: float
-    n: float
-    separation: float | None
-    degree: int
-    exactness: int
+    Parameters
+    ----------
+    n : float or array_like, optional
+        Their number, 1 to 1e300; no number of sample points, as `n` is in `sup_error`.
+    radius : float or array_like, optional
+        Their covering radius, or that of their cells, in radians. Where it is missing and n is given: the least one
+        that a theorem promises for n points, of a cover (`covering_radius`) or of cells of equal measure.
+    separation : float, optional
+        The least distance between two of them, in radians.
+    exactness : int, optional
+        To this degree their quadrature, of positive weights, integrates spherical polynomials exactly.
 
-    @property
-    def concentration(self) -> float:
-        """The concentration of the head, by default 0."""
-        return self.problem.concentration or 0.0
+    Examples
+    --------
+    >>> from bounds import error_bound
+    >>> print(error_bound(theorem="lower", dim=2, lipschitz=1.0, points=Prefix(n=10_000)))
+    lower: sup error >= 0.02199  [docs/theorems/4.5-lower-bound.md]
+    """
+
+    n: Any = None
+    radius: Any = None
+    separation: float | None = None
+    exactness: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Theorem:
-    """One theorem: its prefix length, its error form, and the arguments of each.
+    """One theorem: its prefix length, its error form, and what each asks for.
 
     Parameters
     ----------
@@ -72,7 +87,7 @@ class Theorem:
     constants : tuple of str
         Constants of the target's class that the prefix length needs.
     options : tuple of str
-        Arguments of `bounds.prefix_length` that only some theorems have.
+        What may be chosen of it (`bounds.theorems.state`).
     joins : str
         The theorem that is the smallest of several, this one among them.
     attained : bool
@@ -80,19 +95,18 @@ class Theorem:
     threshold : callable or None
         Problem -> the concentration from which the kernel alone is accurate enough.
     error : callable or None
-        Prefix -> log of the sup error promised, and hypotheses.
+        (problem, prefix) -> log of the sup error promised, and hypotheses.
     needs, uses : tuple of str
-        Arguments of `bounds.error_bound` without which the error form says nothing, and those that sharpen it.
+        Constants of the class, options and fields of `Prefix` without which the error form says nothing, and those that
+        sharpen it.
     requires : Requirement
         What the error form needs of control points.
     radius : callable or None
         (n, dim) -> least radius promised for n control points; None: that of a cover.
-    validated : bool
-        Whether `bounds.validate` holds it against heads with Riemann coefficients.
+    measured : {"", "error", "worst-case error"}
+        What `bounds.validate` holds the error form against.
     free_concentration : callable or None
-        (prefix, slack, concentration -> log error) -> concentration of the least error; None: not free to choose.
-    proof : str
-        The module whose `prove` encloses the prefix length; loaded with python-flint.
+        (problem, prefix, concentration -> log error) -> concentration of the least error; None: not free to choose.
     """
 
     name: str
@@ -107,14 +121,13 @@ class Theorem:
     joins: str = ""
     attained: bool = True
     threshold: Callable[[Problem], float] | None = None
-    error: Callable[[Prefix], Promise] | None = None
+    error: Callable[[Problem, Prefix], Promise] | None = None
     needs: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     requires: Requirement = Requirement(lambda _: "")
     radius: Callable[[float, int], float] | None = None
-    validated: bool = False
-    free_concentration: Callable[[Prefix, float, Curve], float] | None = None
-    proof: str = ""
+    measured: Measured = ""
+    free_concentration: Callable[[Problem, Prefix, Curve], float] | None = None
 
     @property
     def family(self) -> str:
@@ -130,3 +143,20 @@ class Theorem:
             "prefix length", log, self.side, self.name, self.reference + note, hypotheses, concentration, radius,
             constants, whole,
         )  # fmt: skip
+
+    def sup_error(self, problem: Problem, prefix: Prefix) -> Bound:
+        """Make the bound of the sup error that the error form promises for control points."""
+        assert self.error is not None
+        log, hypotheses = self.error(problem, prefix)
+        radius = None if math.isnan(prefix.radius) else prefix.radius
+        return Bound(
+            "sup error", log, self.side, self.name, self.reference, hypotheses, problem.concentration, radius
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A theorem with the options chosen for it; `bounds.theorems.state` makes it."""
+
+    theorem: Theorem
+    options: Mapping[str, Any]

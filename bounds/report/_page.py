@@ -191,7 +191,9 @@ def _certificate(error: ErrorInterval) -> str:
 
 def _again(options: Any, command: str, source: str) -> str:
     """Return the command and the lines of Python that make this page again."""
-    given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    proof = f"spherapprox.error.Proof({options['slack']!r}, {options['max_evaluations']!r})"
+    certified = proof if options["certified"] else "False"
+    given = f"n={options['n']}, rng={options['rng']}, examine={options['examine']}, certified={certified}"
     lines = (
         "import bounds\nfrom spherapprox import load\n"
         + (source or "target = ...  # the Target that was approximated")

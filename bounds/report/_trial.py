@@ -23,6 +23,7 @@ from ..api import prefix_length
 from ..error import best_concentration, error_bound
 from ..records.bound import Bound, Hypothesis
 from ..records.problem import SMALLEST, WIDEST
+from ..records.theorem import Prefix
 from ..theorems import THEOREMS
 from ..validation.api import validate
 from ..validation.claims import LIPSCHITZ, SUP_NORM
@@ -119,9 +120,9 @@ _SILENT: dict[str, Any] = dict.fromkeys(
 def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> dict[str, Any]:
     """Return the columns that need the target's constants."""
     target = measure.target
-    validation = validate(head, target, error=error, worst_case=False, claims=False)
+    validation = validate(head, target, error=error, examine=())
     values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
-    floor = error_bound(theorem="lower", target=target, n=len(head))
+    floor = error_bound(theorem="lower", target=target, points=Prefix(n=len(head)))
     thesis = _thesis(target, kind, error.lower, head.n_outputs)
     needs = "" if thesis is not None else "the target's sup norm"
     if thesis is not None and not thesis.holds:
@@ -155,7 +156,7 @@ def without(row: Row, refuted: Set[str]) -> Row:
 def least_bound(target: Target, kind: str, radius: float, n: int) -> float:
     """Return the concentration with the smallest a-priori bound."""
     bounds: list[Bound] = [
-        best_concentration(theorem=theorem, target=target, radius=radius, n=n)
+        best_concentration(theorem=theorem, target=target, points=Prefix(n=n, radius=radius))
         for theorem in GUIDES
         if THEOREMS[theorem].head == kind
     ]

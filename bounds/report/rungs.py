@@ -16,6 +16,7 @@ from spherapprox import _checks
 
 from ..api import concentration, ladder
 from ..records.bound import Bound
+from ..theorems import state, state_all
 from ..theorems._ladder import checked, in_float64, table
 from ._curves import Curves
 from ._files import write_csv, write_together
@@ -52,15 +53,23 @@ def hypotheses(bounds: Sequence[Bound]) -> str:
     return str(tabulate(lines, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 90]))
 
 
+def ladder_with(
+    eps: ArrayLike, *, jackson_constant: float | None = None, smoothness: float | None = None, **known: Any
+) -> Any:
+    """Return `bounds.ladder` with two options of theorems."""
+    options = {"jackson_constant": jackson_constant, "smoothness": smoothness}
+    return ladder(eps, theorems=state_all(**options), **known)
+
+
 def curves(
     eps: ArrayLike, *, dim: ArrayLike, lipschitz: float = 1.0, sup_norm: float = 1.0, exponent: float = 1.0,
-    ragozin: float | None = None, progress: bool | None = False, smoothness: float | None = None,
+    jackson_constant: float | None = None, progress: bool | None = False, smoothness: float | None = None,
 ) -> Curves:  # fmt: skip
     """Evaluate the ladder along an axis: one of `eps` and `dim` is an array, the other a number.
 
     Parameters
     ----------
-    eps, dim, lipschitz, sup_norm, exponent, ragozin, smoothness
+    eps, dim, lipschitz, sup_norm, exponent, jackson_constant, smoothness
         As in `bounds.ladder`.
     progress : bool or None
         Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
@@ -87,11 +96,11 @@ def curves(
     axis = _checks.shaped(_checks.numeric(eps if shapes[0] else dim, over), over, ("n",))
     other = dim if shapes[0] else eps
     known: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "exponent": exponent}
-    known |= {"ragozin": ragozin, "smoothness": smoothness}
+    known |= {"jackson_constant": jackson_constant, "smoothness": smoothness}
     found: list[Sequence[Bound]] = []
     for value in each(axis.tolist(), progress, "ladder", lambda value: f"{over} = {value:.4g}"):
         e, d = (value, other) if shapes[0] else (other, value)
-        found.append(ladder(e, dim=d, **known))
+        found.append(ladder_with(e, dim=d, **known))
     log10 = {
         rung[0].theorem: np.array([b.log10 if b.holds and math.isfinite(b.log) else math.nan for b in rung])
         for rung in zip(*found, strict=True)
@@ -111,7 +120,7 @@ DIMS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64])
 
 def save(
     out: str | os.PathLike[str], eps: float, *, dim: int, lipschitz: float = 1.0, sup_norm: float = 1.0,
-    ragozin: float | None = None, progress: bool | None = False, smoothness: float | None = None,
+    jackson_constant: float | None = None, progress: bool | None = False, smoothness: float | None = None,
 ) -> tuple[Path, ...]:  # fmt: skip
     """Write ladder.csv and the figures ladder_eps.png, ladder_dim.png and concentration.png; all of them or none.
 
@@ -125,7 +134,7 @@ def save(
         The sup error that ladder.csv is for.
     dim : int
         The dimension m that ladder.csv is for.
-    lipschitz, sup_norm, ragozin, smoothness
+    lipschitz, sup_norm, jackson_constant, smoothness
         As in `bounds.ladder`.
     progress : bool or None
         Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
@@ -147,20 +156,20 @@ def save(
     The figures take some seconds:
 
     >>> import bounds
-    >>> [path.name for path in bounds.report.rungs.save("ladder", 0.3, dim=8, ragozin=1.0)]  # doctest: +SKIP
+    >>> [path.name for path in bounds.report.rungs.save("ladder", 0.3, dim=8, jackson_constant=1.0)]  # doctest: +SKIP
     ['concentration.png', 'ladder.csv', 'ladder_dim.png', 'ladder_eps.png']
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
     _checks.instance(out, "out", str, os.PathLike, remedy="name a folder")
-    options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "ragozin": ragozin}
+    options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "jackson_constant": jackson_constant}
     options["smoothness"] = smoothness
-    rung = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), **options)  # every argument is checked here
+    rung = ladder_with(_checks.real(eps, "eps"), dim=_checks.dimension(dim), **options)
     axis = np.unique([*EPS * lipschitz, eps, 0.999 * sup_norm])
     axis = axis[axis < max(sup_norm, np.nextafter(axis[0], np.inf))]  # from sup_norm on, 0 is near enough
     by_eps = curves(axis, dim=dim, progress=progress, **options)
     by_dim = curves(eps, dim=np.unique(np.append(DIMS, dim)), progress=progress, **options)
-    printed = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis", ragozin=1.0)
+    printed = concentration(axis, dim=dim, lipschitz=lipschitz, theorem=state("thesis-core", jackson_constant=1.0))
     proven = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis")
     sharp = concentration(axis, dim=dim, lipschitz=lipschitz)
     writers: dict[str, Callable[[Path], object]] = {

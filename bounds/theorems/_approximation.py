@@ -24,7 +24,7 @@ TERMS = 1024
 
 def by_constant(problem: Problem, theorem: Theorem) -> Bound | None:
     """Return the prefix length 1 if zero weights, or the mean of a Hoelder target at lambda = 0, suffice."""
-    lipschitz = problem.smoothness is None and problem.degree is None
+    lipschitz = problem.sobolev_order is None and problem.degree is None
     uniform = lipschitz and problem.concentration in (None, 0.0) and problem.goal >= math.pi / 2.0
     if not uniform and problem.eps < problem.sup_norm:
         return None
@@ -73,8 +73,8 @@ def approximation(problem: Problem) -> Approximation:
     if problem.degree is not None:  # 4.7, band-limited
         what = Hypothesis(f"a target of degree at most {problem.degree}", True)
         return Approximation(lambda n: -math.inf, log_sup, lambda k: log_sup, float(problem.degree), what)
-    if (s := problem.smoothness) is not None:  # 4.7, s-smooth
-        what = Hypothesis("smoothness > dim/2", s > 0.5 * dim)
+    if (s := problem.sobolev_order) is not None:  # 4.7, s-smooth
+        what = Hypothesis("sobolev_order > dim/2", s > 0.5 * dim)
         norm = min(log_sup, log_lip)  # a part of f's expansion is no larger than f
         return Approximation(
             lambda n: log_lip + 0.5 * log_sobolev_tail(n, s, dim), norm,

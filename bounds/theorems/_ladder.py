@@ -15,7 +15,7 @@ from . import THEOREMS
 
 _BEYOND = """
 *  no head in float64 has it: its coefficients cancel in more than 16 digits. Larger concentrations, which take more
-   points, cancel less: prefix_length(..., concentration=)."""
+   points, cancel less: theorems.state(..., concentration=)."""
 
 
 def in_float64(bound: Bound) -> bool:
@@ -58,7 +58,8 @@ def table(bounds: Sequence[Bound]) -> str:
     Examples
     --------
     >>> import bounds
-    >>> print(bounds.report.rungs.table(bounds.ladder(0.1, dim=8, ragozin=1)).splitlines()[2])
+    >>> printed = bounds.theorems.state("thesis-core", jackson_constant=1)
+    >>> print(bounds.report.rungs.table(bounds.ladder(0.1, dim=8, theorems=[printed])).splitlines()[2])
     thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)
     """
     lines = []

@@ -248,9 +248,9 @@ def accuracy(needed: float, concentration: float) -> Hypothesis:
     return Hypothesis(f"concentration > {needed:.6g}", concentration > needed or needed == 0.0)
 
 
-def least_error(prefix: Prefix, _slack: float, log_error: Curve) -> float:
+def least_error(problem: Problem, prefix: Prefix, log_error: Curve) -> float:
     """Return the concentration of the least error, searched."""
-    return best_concentration(log_error, prefix.problem.dim, prefix.radius)
+    return best_concentration(log_error, problem.dim, prefix.radius)
 
 
 def from_cover(

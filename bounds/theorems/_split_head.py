@@ -10,7 +10,7 @@ from spherapprox.special import cap_angle, log_cap_measure
 
 from ..records.bound import Bound, Hypothesis
 from ..records.problem import Problem
-from ..records.theorem import Prefix, Theorem
+from ..records.theorem import Theorem
 from ._search import log_goal, too_fine
 
 LOG_PI = math.log(math.pi)
@@ -43,10 +43,10 @@ def extreme(problem: Problem, theorem: Theorem) -> Bound | None:
     return None
 
 
-def log_error(prefix: Prefix, log_w: float) -> float:
+def log_error(problem: Problem, log_w: float) -> float:
     """Return the log of L W^exponent, at most 2 F: a convex mean of L theta^exponent is no more (Jensen)."""
-    log = math.log(prefix.problem.lipschitz) + prefix.problem.exponent * min(log_w, LOG_PI)
-    return log if prefix.sup_norm is None else min(log, math.log(2.0 * prefix.sup_norm))
+    log = math.log(problem.lipschitz) + problem.exponent * min(log_w, LOG_PI)
+    return min(log, math.log(2.0 * problem.sup_norm))
 
 
 def equal_measure_radius(n: float, dim: int) -> float:

@@ -93,17 +93,16 @@ def centroid(problem: Problem) -> Bound:
     return from_variation(problem, THEOREM, log_d2, 2.0, model)
 
 
-def _error(prefix: Prefix) -> Promise:
-    p = prefix.problem
-    error = centroid_error(prefix.concentration, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    lam, p = problem.fixed_concentration, problem
+    error = centroid_error(lam, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
     return math.log(error), (Hypothesis("control points at the centroids of their cells", True),)
 
 
 THEOREM = Theorem(
     "sharp-core-centroid", "docs/theorems/4.D-centroids.md",
     "core head whose points are the centroids of their cells", "core",
-    count=centroid,
-    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CENTROIDS, validated=True,
+    count=centroid, options=("concentration", "covering"),
+    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CENTROIDS, measured="error",
     free_concentration=least_error,
-    proof="bounds.certify.centroid",
 )  # fmt: skip

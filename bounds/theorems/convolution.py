@@ -51,11 +51,11 @@ def threshold(problem: Problem) -> float:
 
 
 def convolution_error(
-    concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float | None = None
+    concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float = math.inf
 ) -> float:
     """Return E[min(L theta^alpha, 2 F)], the supremum of ``|f - K * f|`` over a class (4.1)."""
     whole = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
-    if sup_norm is None or lipschitz * math.pow(math.pi, exponent) <= 2.0 * sup_norm:
+    if lipschitz * math.pow(math.pi, exponent) <= 2.0 * sup_norm:
         return whole
     kink = math.exp((math.log(2.0 * sup_norm) - math.log(lipschitz)) / exponent)  # L kink^alpha = 2 F
     base = zonal.kernel(float(dim), concentration)
@@ -66,12 +66,13 @@ def convolution_error(
     return min(math.exp(total - log_integral(base, 0.0, math.pi)), whole, 2.0 * sup_norm)
 
 
-def _error(prefix: Prefix) -> Promise:
-    p = prefix.problem
-    return math.log(convolution_error(prefix.concentration, p.dim, p.lipschitz, p.exponent, prefix.sup_norm)), ()
+def _error(problem: Problem, _prefix: Prefix) -> Promise:
+    p = problem
+    return math.log(convolution_error(p.fixed_concentration, p.dim, p.lipschitz, p.exponent, p.sup_norm)), ()
 
 
 THEOREM = Theorem(
     "convolution", "docs/theorems/4.1-convolution.md", "the kernel alone, without discretisation", "any",
+    options=("concentration",),
     error=_error, needs=("lipschitz", "concentration"), uses=("sup_norm",),
 )  # fmt: skip

@@ -36,16 +36,15 @@ def core(problem: Problem) -> Bound:
     return from_variation(problem, THEOREM, log_variation, 1.0, model)
 
 
-def _error(prefix: Prefix) -> Promise:
-    p = prefix.problem
-    error = core_error(prefix.concentration, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    lam, p = problem.fixed_concentration, problem
+    error = core_error(lam, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
     return math.log(error), ()
 
 
 THEOREM = Theorem(
     "sharp-core", "docs/theorems/4.3-core-head.md", "core head on any partition", "core",
-    count=core, threshold=threshold,
-    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, validated=True,
+    count=core, options=("concentration", "covering"), threshold=threshold,
+    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, measured="error",
     free_concentration=least_error,
-    proof="bounds.certify.core",
 )  # fmt: skip

@@ -89,24 +89,23 @@ def _largest_radius(excess: Excess) -> float:
     return root_of_falling(deficit, 0.4 * w, steepness, smallest, 0.5 * w)
 
 
-def _error(prefix: Prefix) -> Promise:
-    log_w = log_equal_error(prefix.concentration, prefix.radius, prefix.problem.dim)
-    return log_error(prefix, log_w), (Hypothesis("cells of equal measure", True),)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    log_w = log_equal_error(problem.fixed_concentration, prefix.radius, problem.dim)
+    return log_error(problem, log_w), (Hypothesis("cells of equal measure", True),)
 
 
-def _free(prefix: Prefix, slack: float, log_error: Curve) -> float:
+def _free(problem: Problem, prefix: Prefix, log_error: Curve) -> float:
     """Return the least concentration with W* <= (1 + slack) rho; beyond pi/2, that of the least error."""
-    radius, goal = prefix.radius, (1.0 + slack) * prefix.radius
+    radius, goal = prefix.radius, (1.0 + problem.slack) * prefix.radius
     if goal <= HALF_PI:
-        return sufficient_concentration(radius, goal, prefix.problem.dim)
-    return least_error(prefix, slack, log_error)
+        return sufficient_concentration(radius, goal, problem.dim)
+    return least_error(problem, prefix, log_error)
 
 
 THEOREM = Theorem(
     "sharp-split-equal", "docs/theorems/4.B-equal-measure.md",
     "split head on equal-measure cells, the best that their radius allows", "split",
-    count=equal, constants=("lipschitz",), joins="sharp-split",
+    count=equal, constants=("lipschitz",), options=("concentration", "slack"), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
-    radius=equal_measure_radius, validated=True, free_concentration=_free,
-    proof="bounds.certify.equal",
+    radius=equal_measure_radius, measured="error", free_concentration=_free,
 )  # fmt: skip

@@ -52,6 +52,5 @@ def interpolation(problem: Problem) -> Bound:
 
 THEOREM = Theorem(
     "sharp-core-interpolation", "docs/theorems/4.G-core-interpolation.md", "core head with any real weights", "core",
-    count=interpolation, options=("degree", "smoothness"),
-    proof="bounds.certify.interpolation",
+    count=interpolation, options=("concentration", "slack", "degree", "sobolev_order"),
 )  # fmt: skip

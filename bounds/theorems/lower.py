@@ -19,11 +19,10 @@ def lower(problem: Problem) -> Bound:
     return floor(problem, THEOREM, log, radius, whole=exact)
 
 
-def _error(prefix: Prefix) -> Promise:
-    p = prefix.problem
-    method = "best-lower" if p.covering == "best" else "lower"
-    least = p.lipschitz * math.pow(covering_radius(prefix.n, dim=p.dim, method=method).value, p.exponent)
-    least = least if prefix.sup_norm is None else min(least, prefix.sup_norm)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    method = "best-lower" if problem.covering == "best" else "lower"
+    radius = covering_radius(prefix.n, dim=problem.dim, method=method).value
+    least = min(problem.lipschitz * math.pow(radius, problem.exponent), problem.sup_norm)
     return (math.log(least) if least > 0.0 else -math.inf), ()
 
 
@@ -31,7 +30,6 @@ THEOREM = Theorem(
     "lower", "docs/theorems/4.5-lower-bound.md", "no scheme that samples at N points does better for every target",
     "any",
     "lower",
-    count=lower,
-    error=_error, needs=("lipschitz", "n"), uses=("sup_norm",),
-    proof="bounds.certify.lower",
+    count=lower, options=("covering",),
+    error=_error, needs=("lipschitz", "n"), uses=("sup_norm",), measured="worst-case error",
 )  # fmt: skip

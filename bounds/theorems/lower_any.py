@@ -59,5 +59,4 @@ THEOREM = Theorem(
     "lower-any", "docs/theorems/4.E-lower-without-sampling.md (any)",
     "no real tokens do better, however they are chosen", "any", "lower",
     count=lower_any,
-    proof="bounds.certify.lower_any",
 )  # fmt: skip

@@ -24,6 +24,5 @@ def lower_bits(problem: Problem) -> Bound:
 THEOREM = Theorem(
     "lower-bits", "docs/theorems/4.E-lower-without-sampling.md (bits)", "no tokens of so many bits do better", "any",
     "lower",
-    count=lower_bits, options=("bits",),
-    proof="bounds.certify.lower_bits",
+    count=lower_bits, options=("covering", "bits"),
 )  # fmt: skip

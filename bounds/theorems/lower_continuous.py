@@ -20,6 +20,5 @@ def lower_continuous(problem: Problem) -> Bound:
 THEOREM = Theorem(
     "lower-continuous", "docs/theorems/4.E-lower-without-sampling.md (continuous)",
     "no tokens that depend continuously on the target do better", "any", "lower",
-    count=lower_continuous,
-    proof="bounds.certify.lower_continuous",
+    count=lower_continuous, options=("covering",),
 )  # fmt: skip

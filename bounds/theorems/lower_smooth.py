@@ -30,30 +30,28 @@ def lower_smooth(problem: Problem) -> Bound:
     """Bound the number of samples below by the covering number at the radius of a bump of height eps (4.J)."""
     smooth, log, radius = smooth_class(problem), 0.0, math.pi
     if smooth.holds:
-        assert problem.second_derivative is not None
-        radius = bump_radius(problem.eps, problem.lipschitz, problem.second_derivative)
+        assert problem.smoothness is not None
+        radius = bump_radius(problem.eps, problem.lipschitz, problem.smoothness)
         radius = min(max(radius, SMALLEST_ANGLE), math.pi)
         log = log_cover(problem.dim, radius, problem.covering)
     exact = problem.dim == 1 and problem.covering == "best"
     return floor(problem, THEOREM, log, radius, hypotheses=(smooth,), whole=exact)
 
 
-def _error(prefix: Prefix) -> Promise:
-    p, smooth = prefix.problem, smooth_class(prefix.problem)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    p, smooth = problem, smooth_class(problem)
     if not smooth.holds:
         return -math.inf, (smooth,)
-    assert p.second_derivative is not None
+    assert p.smoothness is not None
     method = "best-lower" if p.covering == "best" else "lower"
     radius = covering_radius(prefix.n, dim=p.dim, method=method).value
-    least = bump_height(radius, p.lipschitz, p.second_derivative)
-    least = least if prefix.sup_norm is None else min(least, prefix.sup_norm)
+    least = min(bump_height(radius, p.lipschitz, p.smoothness), p.sup_norm)
     return (math.log(least) if least > 0.0 else -math.inf), (smooth,)
 
 
 THEOREM = Theorem(
     "lower-smooth", "docs/theorems/4.J-smooth-lower-bound.md",
     "no scheme that samples at N points does better if second derivatives are bounded", "any", "lower",
-    count=lower_smooth, constants=("lipschitz", "sup_norm", "smoothness"),
+    count=lower_smooth, constants=("lipschitz", "sup_norm", "smoothness"), options=("covering", "smoothness"),
     error=_error, needs=("lipschitz", "smoothness", "n"), uses=("sup_norm",),
-    proof="bounds.certify.lower_smooth",
 )  # fmt: skip

@@ -53,15 +53,14 @@ def _mean_start(goal: float, dim: int) -> tuple[float, float]:
     return math.exp(log_concentration_at(share * widest, dim)), math.exp(log_radius(share))
 
 
-def _error(prefix: Prefix) -> Promise:
-    log_w = log_mean_error(prefix.concentration, prefix.radius, prefix.problem.dim)
-    return log_error(prefix, log_w), (Hypothesis("cells of equal measure", True),)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    log_w = log_mean_error(problem.fixed_concentration, prefix.radius, problem.dim)
+    return log_error(problem, log_w), (Hypothesis("cells of equal measure", True),)
 
 
 THEOREM = Theorem(
     "sharp-split-mean", "docs/theorems/4.4-split-head.md (mean)", "split head on equal-measure cells", "split",
-    count=split_mean, constants=("lipschitz",),
+    count=split_mean, constants=("lipschitz",), options=("concentration",),
     error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
-    radius=equal_measure_radius, validated=True, free_concentration=least_error,
-    proof="bounds.certify.mean",
+    radius=equal_measure_radius, measured="error", free_concentration=least_error,
 )  # fmt: skip

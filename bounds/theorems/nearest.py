@@ -127,24 +127,24 @@ def log_less_one(log_n: float) -> float:
     return log_n + math.log(-math.expm1(-log_n))
 
 
-def _error(prefix: Prefix) -> Promise:
-    return log_error(prefix, log_nearest_error(prefix.concentration, prefix.radius, math.log(prefix.n))), ()
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    log_w = log_nearest_error(problem.fixed_concentration, prefix.radius, math.log(prefix.n))
+    return log_error(problem, log_w), ()
 
 
-def least_concentration(prefix: Prefix, slack: float, log_error: Curve) -> float:
+def least_concentration(problem: Problem, prefix: Prefix, log_error: Curve) -> float:
     """Return the least concentration with W <= (1 + slack) rho; from rho = pi on, that of the least error."""
     if prefix.radius < math.pi:
-        room = min(slack * prefix.radius, math.pi - prefix.radius)
+        room = min(problem.slack * prefix.radius, math.pi - prefix.radius)
         return nearest_concentration(prefix.radius, room, math.log(prefix.n))
-    return least_error(prefix, slack, log_error)
+    return least_error(problem, prefix, log_error)
 
 
 THEOREM = Theorem(
     "sharp-split-nearest", "docs/theorems/4.4-split-head.md (nearest)",
     "split head on any points with a covering radius",
     "split",
-    count=split_nearest, constants=("lipschitz",), joins="sharp-split",
+    count=split_nearest, constants=("lipschitz",), options=("concentration", "covering", "slack"), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius", "n"), uses=("sup_norm",), requires=COVER,
     free_concentration=least_concentration,
-    proof="bounds.certify.nearest",
 )  # fmt: skip

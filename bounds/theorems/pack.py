@@ -116,17 +116,15 @@ def _log_rankin(separation: float, dim: int) -> float:
     return 2.0 * math.log(sin_b) - math.log(2.0 * math.cos(b)) - height - float(log_cap_measure(dim, b))
 
 
-def _error(prefix: Prefix) -> Promise:
+def _error(problem: Problem, prefix: Prefix) -> Promise:
     assert prefix.separation is not None
-    return log_error(
-        prefix, log_pack_error(prefix.concentration, prefix.radius, prefix.separation, prefix.problem.dim)
-    ), ()
+    log_w = log_pack_error(problem.fixed_concentration, prefix.radius, prefix.separation, problem.dim)
+    return log_error(problem, log_w), ()
 
 
 THEOREM = Theorem(
     "sharp-split-pack", "docs/theorems/4.A-separated-points.md",
     "split head on separated points at moderate concentrations", "split",
-    count=pack, constants=("lipschitz",), joins="sharp-split",
+    count=pack, constants=("lipschitz",), options=("concentration", "covering"), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius", "separation"), uses=("sup_norm",), requires=COVER,
-    proof="bounds.certify.pack",
 )  # fmt: skip

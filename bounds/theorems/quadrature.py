@@ -65,7 +65,7 @@ def _log_expm1(x: float) -> float:
 
 def quadrature(problem: Problem) -> Bound:
     """Bound the prefix length of 4.C: the points of a positive quadrature at the best or given lambda."""
-    rough = Hypothesis("a Lipschitz or Hoelder target", problem.smoothness is None)
+    rough = Hypothesis("a Lipschitz or Hoelder target", problem.sobolev_order is None)
     if rough.holds and (constant := by_constant(problem, THEOREM)) is not None:
         return constant
     lam, degree = problem.concentration, math.inf
@@ -116,16 +116,15 @@ def _best(problem: Problem) -> tuple[float | None, float]:
     return over_concentrations(least, dim, lambda lam, guess: least_degree(problem, lam, guess))
 
 
-def _error(prefix: Prefix) -> Promise:
-    p = prefix.problem
-    error = quadrature_error(prefix.concentration, prefix.degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
-    exact = Hypothesis("degree >= 4", prefix.degree >= 4)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    p, degree = problem, prefix.exactness or 0
+    error = quadrature_error(p.fixed_concentration, degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    exact = Hypothesis("degree >= 4", degree >= 4)
     return math.log(error), (Hypothesis("positive weights, exact to this degree", True), exact)
 
 
 THEOREM = Theorem(
     "sharp-core-quadrature", "docs/theorems/4.C-quadrature.md", "core head on a positive quadrature rule", "core",
-    count=quadrature,
-    error=_error, needs=("lipschitz", "concentration", "degree", "sup_norm"), requires=RULE, validated=True,
-    proof="bounds.certify.quadrature",
+    count=quadrature, options=("concentration",),
+    error=_error, needs=("lipschitz", "concentration", "exactness", "sup_norm"), requires=RULE, measured="error",
 )  # fmt: skip

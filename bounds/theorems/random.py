@@ -206,6 +206,5 @@ def random(problem: Problem) -> Bound:
 
 THEOREM = Theorem(
     "sharp-split-random", "docs/theorems/4.F-random-points.md", "split head on random points", "split",
-    count=random, constants=("lipschitz",), joins="sharp-split",
-    proof="bounds.certify.random",
+    count=random, constants=("lipschitz",), options=("concentration",), joins="sharp-split",
 )  # fmt: skip

@@ -44,6 +44,5 @@ def log_rank_points(degree: float, dim: int) -> float:
 THEOREM = Theorem(
     "sharp-core-rank", "docs/theorems/4.G-core-interpolation.md (rank)",
     "core head with any real weights and any points", "core",
-    count=rank, options=("degree", "smoothness"), attained=False,
-    proof="bounds.certify.rank",
+    count=rank, options=("concentration", "slack", "degree", "sobolev_order"), attained=False,
 )  # fmt: skip

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from ..records.bound import Hypothesis
+from ..records.problem import Problem
 from ..records.theorem import Prefix, Promise, Theorem
 from ._degrees import log_rising_tail
 from .requirements import DESIGN
@@ -21,22 +21,21 @@ def smooth_design_error(concentration: float, degree: float, dim: int, lipschitz
     return error / -math.expm1(log_tail) if log_tail < 0.0 else math.inf
 
 
-def _error(prefix: Prefix) -> Promise:
-    p = prefix.problem
-    smooth, exact = smooth_class(p), Hypothesis("degree >= 4", prefix.degree >= ORDER)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    p, degree = problem, prefix.exactness or 0
+    smooth, exact = smooth_class(p), Hypothesis("degree >= 4", degree >= ORDER)
     rule = Hypothesis("equal weights, exact to this degree", True)
     if not smooth.holds:
         return math.inf, (smooth, rule, exact)
-    assert p.second_derivative is not None
-    # a sup norm that is not known is no constraint
-    slope = steepest(p if prefix.sup_norm is not None else replace(p, sup_norm=math.inf))
-    error = smooth_design_error(prefix.concentration, prefix.degree, p.dim, slope, p.second_derivative)
+    assert p.smoothness is not None
+    error = smooth_design_error(p.fixed_concentration, degree, p.dim, steepest(p), p.smoothness)
     return math.log(error), (smooth, rule, exact)
 
 
 THEOREM = Theorem(
     "sharp-split-smooth", "docs/theorems/4.I-smooth-quadrature.md (design)",
     "split head on a spherical design, second derivatives bounded", "split",
-    error=_error, needs=("lipschitz", "smoothness", "concentration", "degree"), uses=("sup_norm",), requires=DESIGN,
-    validated=True, free_concentration=best_at_degree,
+    options=("concentration", "smoothness"),
+    error=_error, needs=("lipschitz", "smoothness", "concentration", "exactness"), uses=("sup_norm",), requires=DESIGN,
+    measured="error", free_concentration=best_at_degree,
 )  # fmt: skip

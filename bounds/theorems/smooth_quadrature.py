@@ -87,15 +87,15 @@ def log_weight(
 
 def steepest(problem: Problem) -> float:
     """Return the smaller of L and of the slopes pi H / 2 and sqrt(2 F H) that the class cannot exceed (4.I, slopes)."""
-    assert problem.second_derivative is not None
-    bend = problem.second_derivative
+    assert problem.smoothness is not None
+    bend = problem.smoothness
     implied = min(0.5 * math.pi * bend, math.sqrt(2.0 * problem.sup_norm) * math.sqrt(bend))
     return min(problem.lipschitz, (1.0 + 1e-15) * implied)  # rounded up
 
 
 def smooth_class(problem: Problem) -> Hypothesis:
     """Return the hypothesis that second derivatives are bounded."""
-    given = problem.second_derivative is not None and problem.exponent == 1.0 and problem.smoothness is None
+    given = problem.smoothness is not None and problem.exponent == 1.0 and problem.sobolev_order is None
     return Hypothesis("a bound of second derivatives (smoothness=), exponent 1", given)
 
 
@@ -104,7 +104,7 @@ def smooth_quadrature(problem: Problem) -> Bound:
     smooth = smooth_class(problem)
     if smooth.holds:
         problem = replace(problem, lipschitz=steepest(problem))
-    if problem.smoothness is None and (constant := by_constant(problem, THEOREM)) is not None:
+    if problem.sobolev_order is None and (constant := by_constant(problem, THEOREM)) is not None:
         return constant
     lam = problem.concentration
     if not smooth.holds:
@@ -122,8 +122,8 @@ def smooth_quadrature(problem: Problem) -> Bound:
 
 def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:
     """Return the least degree >= 4, not rounded up, with error eps at a concentration (4.I); inf for none."""
-    assert problem.second_derivative is not None
-    dim, lip, sup, bend = problem.dim, problem.lipschitz, problem.sup_norm, problem.second_derivative
+    assert problem.smoothness is not None
+    dim, lip, sup, bend = problem.dim, problem.lipschitz, problem.sup_norm, problem.smoothness
     room = problem.eps - smooth_part(concentration, dim, lip, bend)
     if room <= 0.0:
         return math.inf
@@ -147,8 +147,8 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
 
 def _best(problem: Problem) -> tuple[float | None, float]:
     """Minimise the degree, not rounded up, over all concentrations: (lambda, degree)."""
-    assert problem.second_derivative is not None
-    dim, bend, log_eps = problem.dim, problem.second_derivative, math.log(problem.eps)
+    assert problem.smoothness is not None
+    dim, bend, log_eps = problem.dim, problem.smoothness, math.log(problem.eps)
 
     def excess(log_lambda: float) -> float:
         return math.log(smooth_part(math.exp(log_lambda), dim, problem.lipschitz, bend)) - log_eps
@@ -163,21 +163,19 @@ def _best(problem: Problem) -> tuple[float | None, float]:
     return over_concentrations(least, dim, lambda lam, guess: least_degree(problem, lam, guess))
 
 
-def best_at_degree(prefix: Prefix, _slack: float, log_error: Curve) -> float:
+def best_at_degree(problem: Problem, prefix: Prefix, log_error: Curve) -> float:
     """Return the concentration of the least error at a degree, searched."""
-    return best_concentration(log_error, prefix.problem.dim, math.pi / max(prefix.degree, 1))
+    return best_concentration(log_error, problem.dim, math.pi / max(prefix.exactness or 0, 1))
 
 
-def _error(prefix: Prefix) -> Promise:
-    p = prefix.problem
-    smooth, exact = smooth_class(p), Hypothesis("degree >= 4", prefix.degree >= ORDER)
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    p, degree = problem, prefix.exactness or 0
+    smooth, exact = smooth_class(p), Hypothesis("degree >= 4", degree >= ORDER)
     rule = Hypothesis("positive weights, exact to this degree", True)
     if not smooth.holds:
         return math.inf, (smooth, rule, exact)
-    assert p.second_derivative is not None
-    error = smooth_quadrature_error(
-        prefix.concentration, prefix.degree, p.dim, steepest(p), p.sup_norm, p.second_derivative
-    )
+    assert p.smoothness is not None
+    error = smooth_quadrature_error(p.fixed_concentration, degree, p.dim, steepest(p), p.sup_norm, p.smoothness)
     return math.log(error), (smooth, rule, exact)
 
 
@@ -185,7 +183,7 @@ THEOREM = Theorem(
     "sharp-core-smooth", "docs/theorems/4.I-smooth-quadrature.md",
     "core head on a positive quadrature rule, second derivatives bounded", "core",
     count=smooth_quadrature, constants=("lipschitz", "sup_norm", "smoothness"),
-    error=_error, needs=("lipschitz", "smoothness", "concentration", "degree", "sup_norm"), requires=RULE,
-    validated=True, free_concentration=best_at_degree,
-    proof="bounds.certify.smooth_quadrature",
+    options=("concentration", "smoothness"),
+    error=_error, needs=("lipschitz", "smoothness", "concentration", "exactness", "sup_norm"), requires=RULE,
+    measured="error", free_concentration=best_at_degree,
 )  # fmt: skip

@@ -52,20 +52,20 @@ def spectral(problem: Problem) -> Bound:
     return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
 
 
-def _error(prefix: Prefix) -> Promise:
-    degree = prefix.degree
+def _error(problem: Problem, prefix: Prefix) -> Promise:
+    assert problem.degree is not None
+    degree, exactness = problem.degree, prefix.exactness or 0
     rule = Hypothesis("a polynomial of this degree; positive weights, exact to `exactness`", True)
-    enough = Hypothesis("exactness >= 2 degree", prefix.exactness >= 2 * degree)
+    enough = Hypothesis("exactness >= 2 degree", exactness >= 2 * degree)
     if not enough.holds:
         return math.inf, (rule, enough)
-    log = log_spectral_error(prefix.concentration, prefix.exactness - degree, degree, prefix.problem.dim)
-    return log + math.log(prefix.problem.sup_norm), (rule, enough)
+    log = log_spectral_error(problem.fixed_concentration, exactness - degree, degree, problem.dim)
+    return log + math.log(problem.sup_norm), (rule, enough)
 
 
 THEOREM = Theorem(
     "sharp-core-spectral", "docs/theorems/4.7-spectral-correction.md", "core head with spectrally corrected weights",
     "core",
-    count=spectral, options=("degree", "smoothness"),
+    count=spectral, options=("concentration", "slack", "degree", "sobolev_order"),
     error=_error, needs=("concentration", "degree", "exactness", "sup_norm"), requires=RULE,
-    proof="bounds.certify.spectral",
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from spherapprox import SplitHead, _checks
-from spherapprox.error import ErrorInterval, sup_error, worst_case_error
+from spherapprox._types import Float64
+from spherapprox.error import ErrorInterval, Proof, sup_error, worst_case_error
 from spherapprox.error.search import sample
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
@@ -17,32 +19,36 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 
-from ..error import error_bound
+from ..error import promised
 from ..pointwise import bounds_at
-from ..records.theorem import Theorem
+from ..records.bound import Bound
+from ..records.theorem import Prefix, Theorem
 from ..theorems import POINTWISE, THEOREMS
+from ..theorems._arguments import measure_points, read_class
+from ..theorems._options import check_options
 from . import claims as attempts
 from .check import Check, Quantity, Verdict
 from .claims import Claim
-from .judgement import ROUNDING, Proof, judged, with_estimates, without_refuted
+from .judgement import CLAIMS, ROUNDING, Case, judged, proving, with_estimates, without_refuted
 from .lemmas import of_lemmas
 from .verdicts import Validation
 
 POINTS = 4000
 """Points of a sample, at most, at which second-order bounds are taken."""
-_TREAT = "the theorems treat"
-CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS, "laplacian": attempts.LAPLACIAN,
-          "third_derivative": attempts.THIRD}  # fmt: skip
-"""Constants of second-order bounds that sampling tries to refute."""
 PAIRS = 3e8
 """Cells times control points that the proof of a worst-case error may take: it sums over all control points."""
+PARTS = ("claims", "worst case", "lemmas")
+"""What `validate` examines beside the error."""
+_CONSTANTS = {"lipschitz": "Lipschitz constant", "sup_norm": "sup norm", "smoothness": "bound of second derivatives"}
+
+PROOF = Proof(max_evaluations=1e6)
+"""What each proof may take by default."""
 
 
 def validate(
-    head: Head, target: Target, *, error: ErrorInterval | None = None, n: int = 20_000, worst_case: bool = True,
-    claims: bool = True, workers: int | None = None, rng: np.random.Generator | int | None = 0,
-    certified: bool = False, slack: float = 0.05, max_evaluations: float = 1e6, lemmas: bool = False,
-    progress: bool = False,
+    head: Head, target: Target, *, error: ErrorInterval | None = None,
+    examine: Collection[str] = ("claims", "worst case"), certified: bool | Proof = False, n: int = 20_000,
+    rng: np.random.Generator | int | None = 0, workers: int | None = None,
 ) -> Validation:  # fmt: skip
     """Hold a head's achieved error against every applicable theorem, and try to refute the stated constants.
 
@@ -65,31 +71,22 @@ def validate(
     error : ErrorInterval, optional
         The error, when it has been measured already, with 0 <= lower <= upper and a point `at`; by default
         `spherapprox.sup_error` measures it at `n` points. Its upper end counts as proven if it has a certificate.
+    examine : tuple, list or set of {"claims", "worst case", "lemmas"}
+        What to examine beside the error. "claims": try to refute what was stated of the target and the points; without
+        it they are listed as not attempted, and `.ok` is then False: for many heads on one target, of which one is
+        enough. "worst case": measure the worst-case error of a split head's points (as long again). "lemmas": hold the
+        parts of the error (`Validation.lemmas`) against their bounds: ``|f - K*f|`` by the kernel, ``|K*f - h|`` by the
+        control points of a core head, and the distance of the denominator, or of the core head of the function 1, from
+        its mean.
+    certified : bool or Proof
+        Prove upper ends of the error, the worst-case error and the lemmas' quantities, as `Proof` says: seconds on S^1
+        and S^2, minutes on S^3; beyond, rarely within the budget.
     n : int
         Points at which errors are measured before local refinement, and of each sample that tries to refute a claim.
-    worst_case : bool
-        Also measure the worst-case error of a split head's points (as long again).
-    claims : bool
-        Also try to refute what was stated of the target and the points. False lists it as not attempted, and `.ok` is
-        then False: for many heads on one target, of which one is enough.
-    workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     rng : None, int or numpy.random.Generator
         Seeds the samples.
-    certified : bool
-        Prove upper ends of the error, the worst-case error and the lemmas' quantities: seconds on S^1 and S^2, minutes
-        on S^3; beyond, rarely within the budget.
-    slack : float
-        Each proven upper end exceeds the largest value found by this share at most, 1e-4 to 16.
-    max_evaluations : float
-        Cells that each proof may test, at least 1000; that of the worst-case error also ``3e8 / len(head)`` at most.
-        Where they do not suffice, a larger slack is tried, and the certificate says so.
-    lemmas : bool
-        Also examine the parts of the error alone (`Validation.lemmas`): ``|f - K*f|`` by the kernel, ``|K*f - h|`` by
-        the control points of a core head, and the distance of the denominator, or of the core head of the function 1,
-        from its mean.
-    progress : bool
-        Show progress bars.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
     Returns
     -------
@@ -152,45 +149,53 @@ def validate(
     True
     >>> validate(head, dataclasses.replace(target, lipschitz=0.95), n=2000).summary
     'refuted: Lipschitz constant'
-    >>> validate(head, target, n=2000, certified=True, worst_case=False).summary
+    >>> validate(head, target, n=2000, certified=True, examine=["claims"]).summary
     'proved'
     """
     n = _checks.integer(n, "n", minimum=1)
-    worst_case, claims = _checks.flag(worst_case, "worst_case"), _checks.flag(claims, "claims")
-    slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
-    most = max_evaluations = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
-    proof = Proof(_checks.flag(certified, "certified"), slack, most, _checks.flag(progress, "progress"))
-    lemmas = _checks.flag(lemmas, "lemmas")
+    parts = {_checks.choice(part, "examine", PARTS) for part in _checks.instance(examine, "examine", tuple, list, set)}
+    proof = certified if isinstance(certified, Proof) else PROOF if _checks.flag(certified, "certified") else None
     _check(head, target, error)
     search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
     # Step 1: the values, and the error achieved
     values = attempts.of_values(head, target)
-    given, error = error, sup_error(head, target, **search, **proof.options()) if error is None else error
+    given, error = error, sup_error(head, target, **search, **proving(proof)) if error is None else error
     # Step 2: attempts to refute the numbers stated
-    numbers = attempts.of_numbers(head, target, given, **search, attempted=claims)
+    numbers = attempts.of_numbers(head, target, given, **search, attempted="claims" in parts)
     stated = {claim.name: claim for claim in (values, *numbers)}
-    # Step 3: every theorem for this kind of head, the floor, and the lemmas
+    # Step 3: every theorem for this kind of head, the floors, and the lemmas
+    constants = read_class(target, None, **dict.fromkeys((*_CONSTANTS, "exponent")))
     error, size = without_refuted(error, stated), _size(head, target, stated, n, rng)
-    checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
-    checks += _second_order(head, target, error, stated, size, search)
-    if worst_case and head.family == "split":
-        checks.append(_lower(head, target, search, proof))
-    parts = of_lemmas(head, target, stated, search, proof) if lemmas else ()
-    said = {"n": n, "rng": rng if isinstance(rng, int) else None, "worst_case": worst_case, "claims": claims,
-            "certified": certified, "slack": slack, "max_evaluations": max_evaluations, "lemmas": lemmas}  # fmt: skip
-    return Validation(error, tuple(checks), tuple(stated.values()), tuple(parts), head, target, said)
+    case = Case(head, target, error, stated, size, constants, _prefix(head), search, proof)
+    checks = [_upper(case, theorem) for theorem in validated("error", head.family)] + _second_order(case)
+    if "worst case" in parts and head.family == "split":
+        checks += _floors(case)
+    lemmas = tuple(of_lemmas(case)) if "lemmas" in parts else ()
+    options: dict[str, Any] = {"n": n, "rng": rng if isinstance(rng, int) else None, "certified": proof is not None}
+    limits = proof or PROOF
+    options |= {"slack": limits.slack, "max_evaluations": limits.max_evaluations, "examine": sorted(parts)}
+    return Validation(error, tuple(checks), tuple(stated.values()), lemmas, head, target, options)
 
 
-def validated(kind: str) -> tuple[Theorem, ...]:
-    """Return the theorems validated for a kind of head, the thesis's last."""
-    found = (theorem for theorem in THEOREMS.values() if theorem.validated and theorem.head == kind)
-    return tuple(sorted(found, key=lambda theorem: theorem.printed))
+def validated(measured: str, family: str = "any") -> tuple[Theorem, ...]:
+    """Return the theorems that a quantity is held against, for a kind of head, the thesis's last."""
+    theorems = (theorem for theorem in THEOREMS.values() if theorem.measured == measured and theorem.head == family)
+    return tuple(sorted(theorems, key=lambda theorem: theorem.printed))
+
+
+def _prefix(head: Head) -> Prefix:
+    """Return what is known of a head's control points, as far as a theorem that speaks of them asks for it."""
+    points = head.points
+    if not isinstance(points, EqualMeasurePartition | PointSet):
+        return Prefix(n=len(head))
+    theorems = [theorem for theorem in validated("error", head.family) if not theorem.requires.lack(points)]
+    return measure_points(points, {name for theorem in theorems for name in (*theorem.needs, *theorem.uses)})
 
 
 def _check(head: object, target: object, error: object) -> None:
     """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
     head = _checks.instance(head, "head", *FAMILIES.values())
-    dim, _ = head.dim, _checks.one_concentration(head.concentration, _TREAT)
+    dim, _ = head.dim, _checks.one_concentration(head.concentration, "the theorems treat")
     target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
     _checks.same_dim(target.dim, "target", dim, "as the head has")
     if error is None:
@@ -212,46 +217,44 @@ def _size(
     return attempts.largest(head, target, n, _checks.generator(rng)).lower
 
 
-def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> str:
-    """Return the first unmet requirement of a theorem on this head and target, empty for none."""
+def _obstacle(theorem: Theorem, case: Case) -> str:
+    """Return the first unmet requirement of a theorem, empty for none."""
+    head, target = case.head, case.target
+    lacking = [
+        f"needs the target's {words} ({name}=)"
+        for name, words in _CONSTANTS.items()
+        if name in theorem.needs and case.constants[name] is None
+    ]
     if target.lipschitz is None:
-        return "needs the target's Lipschitz constant (lipschitz=)"
+        return lacking[0]
     if not np.array_equal(nodes(head.control_points if head.points is None else head.points)[0], head.control_points):
         return "needs control points that are what head.points says"
-    if not riemann:
+    if not case.riemann:
         return "needs Riemann coefficients: the values that coefficients='riemann' gives for this target"
-    if "sup_norm" in theorem.needs and target.sup_norm is None:
-        return "needs the target's sup norm (sup_norm=)"
-    if "smoothness" in theorem.needs and target.smoothness is None:
-        return "needs the target's bound of second derivatives (smoothness=)"
+    if lacking:
+        return lacking[0]
     lack = theorem.requires.lack(head.points)
     return lack and "needs " + lack
 
 
-def _upper(
-    theorem: Theorem, head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None
-) -> Check:
+def _upper(case: Case, theorem: Theorem) -> Check:
     """Hold an upper bound against the error on this target."""
-    obstacle = _obstacle(theorem, head, target, claims[attempts.VALUES].outcome == "survived")
+    obstacle, achieved = _obstacle(theorem, case), case.error.lower
     if obstacle:
-        return Check(theorem.name, None, error.lower, "not applicable", obstacle)
-    points = head.points if isinstance(head.points, EqualMeasurePartition | PointSet) else None
-    concentration = _checks.one_concentration(head.concentration, _TREAT)
-    bound = error_bound(theorem=theorem.name, target=target, points=points, n=len(head), concentration=concentration)
+        return Check(theorem.name, None, achieved, "not applicable", obstacle)
+    bound = promised(theorem, case.constants, case.prefix, **check_options(concentration=case.concentration))
     if bound.failed:
-        return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
-    bent = (attempts.SMOOTHNESS,) if "smoothness" in theorem.needs else ()
-    enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, *bent, attempts.ERROR, *theorem.requires.claims)
-    check = judged(bound, size, error, {name: claims[name] for name in enter if name in claims})
-    return with_estimates(check, target, (*theorem.needs, *theorem.uses))
+        return Check(theorem.name, bound, achieved, "not applicable", "needs " + " and ".join(bound.failed))
+    names = (*theorem.needs, *theorem.uses)
+    constants = (claim for name, claim in CLAIMS.items() if name in names)
+    check = judged(bound, case.size, case.error, case.entering(*constants, attempts.ERROR, *theorem.requires.claims))
+    return with_estimates(check, case.target, names)
 
 
-def _second_order(
-    head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None,
-    search: dict[str, Any],
-) -> list[Check]:  # fmt: skip
+def _second_order(case: Case) -> list[Check]:
     """Hold the second-order bounds that apply, at a sample and where the error was seen, against the error."""
-    if not isinstance(head, SplitHead) or claims[attempts.VALUES].outcome != "survived":
+    head, target, error, search = case.head, case.target, case.error, case.search
+    if not isinstance(head, SplitHead) or not case.riemann:
         return []
     if all(theorem.lack(target) for theorem in POINTWISE.values()):
         return []
@@ -259,10 +262,10 @@ def _second_order(
     checks = []
     for theorem, *bounds in bounds_at(head, target, x, search["workers"]):
         degree = (attempts.DEGREE,) if theorem.local else ()  # the derivatives are those of a polynomial
-        enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS), *degree)
-        known = {name: claims[name] for name in enter if name in claims}
+        constants = (CLAIMS[name] for name in theorem.constants if name in CLAIMS)
+        claims = case.entering(attempts.ERROR, *constants, *degree)
         for bound in bounds:  # where the error was seen, then everywhere
-            check = judged(bound, size, error, known)
+            check = judged(bound, case.size, error, claims)
             if check.verdict == "violated":
                 break
         if check.verdict in ("proved", "holds"):
@@ -272,21 +275,27 @@ def _second_order(
     return checks
 
 
-def _lower(head: Head, target: Target, search: dict[str, Any], proof: Proof) -> Check:
-    """Hold the floor 4.5 against the worst-case error of a head's points."""
+def _floors(case: Case) -> list[Check]:
+    """Hold the floors of methods that sample against the worst-case error of a head's points."""
     quantity: Quantity = "worst-case error"
+    theorems, head, target = validated(quantity), case.head, case.target
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
-        return Check("lower", None, None, "not applicable", f"needs {lacks}", quantity)
-    bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
+        return [Check(theorem.name, None, None, "not applicable", f"needs {lacks}", quantity) for theorem in theorems]
     points = head.control_points if head.points is None else head.points
-    concentration = _checks.one_concentration(head.concentration, _TREAT)
-    worst = worst_case_error(points, concentration, **search, **proof.options(PAIRS / len(head)))
+    worst = worst_case_error(points, case.concentration, **case.measuring(PAIRS / len(head)))
+    constants = case.constants | {"sup_norm": None}  # that of the worst target is not bounded
+    bounds = [promised(theorem, constants, case.prefix) for theorem in theorems]
     low, high = target.lipschitz * worst.lower, target.lipschitz * worst.upper
-    check = partial(Check, "lower", bound, quantity=quantity, upper=high)
+    return [_floor(case, bound, low, high, worst.at) for bound in bounds]
+
+
+def _floor(case: Case, bound: Bound, low: float, high: float, at: Float64) -> Check:
+    """Hold a floor against the interval of a worst-case error."""
+    check = partial(Check, bound.theorem, bound, quantity="worst-case error", upper=high)
     if high < bound.value * (1.0 - ROUNDING):
-        return check(high, "violated", "a bug: please report it", at=worst.at)
+        return check(high, "violated", "a bug: please report it", at=at)
     verdict: Verdict = "holds" if low >= bound.value * (1.0 - ROUNDING) else "undecided"
-    if proof.certified and low >= bound.value * (1.0 + 1e-7):  # what W is accurate to
+    if case.proof is not None and low >= bound.value * (1.0 + 1e-7):  # what W is accurate to
         verdict = "proved"
-    return with_estimates(check(low, verdict), target, ("lipschitz",))
+    return with_estimates(check(low, verdict), case.target, ("lipschitz",))

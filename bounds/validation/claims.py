@@ -77,7 +77,7 @@ class Claim:
     >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
     >>> target = Target(lambda x: 3.0 * x[:, 2], 2, lipschitz=2.0, sup_norm=3.0)
     >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=20.0)
-    >>> _, claim, _ = bounds.validate(head, target, n=1000, worst_case=False).claims
+    >>> _, claim, _ = bounds.validate(head, target, n=1000, examine=["claims"]).claims
     >>> claim.name, claim.stated, round(claim.found, 3), claim.outcome
     ('Lipschitz constant', 2.0, 3.0, 'refuted')
     >>> claim.reason, claim.at.shape
@@ -136,7 +136,7 @@ def of_numbers(
         if attempted:
             yield _attempt(name, float(stated), search)
         else:
-            yield Claim(name, float(stated), None, "not attempted", "claims=False")
+            yield Claim(name, float(stated), None, "not attempted", "'examine' has no 'claims'")
 
 
 def _attempt(name: str, stated: float | None, search: Search) -> Claim:

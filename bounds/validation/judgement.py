@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from spherapprox import _checks, error
-from spherapprox.error import Certificate, ErrorInterval
+from spherapprox import _checks
+from spherapprox.error import Certificate, ErrorInterval, Proof
+from spherapprox.heads.head import Head
 from spherapprox.target import CONSTANTS, Target
 
 from ..records.bound import Bound
+from ..records.theorem import Prefix
 from . import claims as attempts
 from .check import Check
 from .claims import Claim
@@ -26,18 +29,49 @@ CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "sup_norm": attempts.SUP_NORM, "smoot
 
 
 @dataclass(frozen=True)
-class Proof:
-    """What proofs of upper ends may take."""
+class Case:
+    """A head and its target, with all that theorems are asked of them.
 
-    certified: bool
-    slack: float
-    max_evaluations: float
-    progress: bool
+    `constants` and `prefix` are those of the target's class and of the control points, `claims` the outcomes of
+    attempts by name, `size` is sup |f| as measured, None for values that are no Riemann coefficients, `search` the
+    sample of `sup_error`, and `proof` None where nothing is proved.
+    """
 
-    def options(self, most: float = math.inf) -> dict[str, Any]:
-        """Return the options of `sup_error`, with at most so many evaluations."""
-        budget = min(self.max_evaluations, max(most, 1000.0))
-        return {"certified": error.Proof(self.slack, budget, progress=self.progress) if self.certified else False}
+    head: Head
+    target: Target
+    error: ErrorInterval
+    claims: Mapping[str, Claim]
+    size: float | None
+    constants: dict[str, Any]
+    prefix: Prefix
+    search: dict[str, Any]
+    proof: Proof | None
+
+    @property
+    def concentration(self) -> float:
+        """The concentration of a head of one."""
+        return _checks.one_concentration(self.head.concentration, "the theorems treat")
+
+    @property
+    def riemann(self) -> bool:
+        """Whether the head's values are the Riemann coefficients of the target."""
+        return self.claims[attempts.VALUES].outcome == "survived"
+
+    def measuring(self, most: float = math.inf) -> dict[str, Any]:
+        """Return the options of `sup_error`, with at most so many evaluations of a proof."""
+        return self.search | proving(self.proof, most)
+
+    def entering(self, *names: str) -> dict[str, Claim]:
+        """Return the claims of these names that were stated."""
+        return {name: self.claims[name] for name in names if name in self.claims}
+
+
+def proving(proof: Proof | None, most: float = math.inf) -> dict[str, Any]:
+    """Return the options of `sup_error` for a proof, with at most so many evaluations."""
+    if proof is None:
+        return {}
+    budget = _checks.real(proof.max_evaluations, "max_evaluations", minimum=1000.0)
+    return {"certified": replace(proof, max_evaluations=min(budget, max(most, 1000.0)))}
 
 
 def proven(error: ErrorInterval) -> tuple[float, str]:
@@ -52,13 +86,13 @@ def proven(error: ErrorInterval) -> tuple[float, str]:
     return error.upper, certificate.reason and f"upper end not within the slack: {certificate.reason}"
 
 
-def _refuted(certificate: Certificate, claims: dict[str, Claim]) -> list[str]:
+def _refuted(certificate: Certificate, claims: Mapping[str, Claim]) -> list[str]:
     """Return the names of refuted claims on which a proof rests."""
     names = dict.fromkeys(CLAIMS[name] for name in certificate.constants if name in CLAIMS) | {attempts.ERROR: None}
     return [name for name in names if name in claims and claims[name].outcome == "refuted"]
 
 
-def without_refuted(error: ErrorInterval, claims: dict[str, Claim]) -> ErrorInterval:
+def without_refuted(error: ErrorInterval, claims: Mapping[str, Claim]) -> ErrorInterval:
     """Return an error without its upper end where that was proven from constants that were refuted."""
     certificate = error.certificate
     refuted = [] if certificate is None or not certificate.proven else _refuted(certificate, claims)

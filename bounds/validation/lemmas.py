@@ -11,21 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from spherapprox import CoreHead, Target, _checks, points, special, sup_error
+from spherapprox import CoreHead, Target, points, special, sup_error
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths
-from spherapprox.heads.head import Head
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.vmf import VonMisesFisher
 
-from ..error import error_bound
+from ..error import promised
 from ..records.bound import Bound
+from ..records.theorem import Prefix
+from ..theorems import convolution
 from ..theorems._degrees import log_gauss_points, log_harmonics, log_tail
+from ..theorems._options import check_options
 from ..theorems.requirements import RULE
 from . import claims as attempts
 from .check import Check, Quantity
-from .claims import Claim
-from .judgement import Proof, judged, with_estimates, without_refuted
+from .judgement import Case, judged, with_estimates, without_refuted
 
 NODES = 20_000
 """Points of a quadrature by which a convolution is computed, at most."""
@@ -38,20 +39,13 @@ CACHED = 2**15
 Values = Callable[[Any], Float64]
 
 
-def _rate(head: Head) -> float:
-    """Return the concentration of a head of one."""
-    return _checks.one_concentration(head.concentration, "the lemmas treat")
-
-
-def of_lemmas(
-    head: Head, target: Target, claims: dict[str, Claim], search: dict[str, Any], proof: Proof
-) -> Iterator[Check]:
+def of_lemmas(case: Case) -> Iterator[Check]:
     """Hold ``|f - K*f|``, for core heads ``|K*f - h|``, and the denominator against their bounds."""
-    smoothed = smoothing(target, _rate(head))
-    yield _convolution(head, target, smoothed, claims, search, proof)
-    if head.family == "core":
-        yield _discretisation(head, target, smoothed, claims, search, proof)
-    yield _denominator(head, claims, search, proof)
+    smoothed = smoothing(case.target, case.concentration)
+    yield _convolution(case, smoothed)
+    if case.head.family == "core":
+        yield _discretisation(case, smoothed)
+    yield _denominator(case)
 
 
 def smoothing(target: Target, concentration: float) -> Values | None:
@@ -77,15 +71,14 @@ def smoothing(target: Target, concentration: float) -> Values | None:
     return values
 
 
-def _convolution(
-    head: Head, target: Target, smoothed: Values | None, claims: dict[str, Claim], search: dict[str, Any], proof: Proof
-) -> Check:
+def _convolution(case: Case, smoothed: Values | None) -> Check:
     """Hold ``|f - K*f|`` against 4.1."""
+    head, target = case.head, case.target
     if target.lipschitz is None:
         return _silent("convolution", "needs the target's Lipschitz constant (lipschitz=)")
-    bound = error_bound(theorem="convolution", target=target, concentration=_rate(head))
+    bound = promised(convolution.THEOREM, case.constants, Prefix(), **check_options(concentration=case.concentration))
     if smoothed is None:
-        found = _at_its_largest(head, target, search)
+        found = _at_its_largest(case)
         if isinstance(found, str):
             return _silent("convolution", found)
     else:
@@ -95,13 +88,13 @@ def _convolution(
         constant = CoreHead(head.control_points[:1], np.full((1, *shape), unit), 0.0)
         size = (2.0 + math.sqrt(math.prod(shape))) * unit if target.sup_norm else None
         moved = Target(lambda x: smoothed(x) + unit, target.dim, degree=target.degree, sup_norm=size)
-        found = sup_error(constant, moved, **search, **proof.options())
-    return _held("convolution", bound, found, target, claims)
+        found = sup_error(constant, moved, **case.measuring())
+    return _held(case, "convolution", bound, found)
 
 
-def _at_its_largest(head: Head, target: Target, search: dict[str, Any]) -> ErrorInterval | str:
+def _at_its_largest(case: Case) -> ErrorInterval | str:
     """Search for the largest ``|f - K*f|`` by a fine quadrature, and compute it there in polar coordinates."""
-    dim, lam = target.dim, _rate(head)
+    target, dim, lam, search = case.target, case.target.dim, case.concentration, case.search
     degree = 2 * math.ceil(math.sqrt(40.0 * lam + 400.0) / 2.0)
     if log_gauss_points(float(degree), dim) > math.log(10.0 * NODES) or lam > 1e6:
         return "needs K*f: a stated degree, or a smaller concentration, in few dimensions"
@@ -138,51 +131,50 @@ def polar(target: Target, concentration: float, x: Float64, nodes: int) -> Float
     return np.asarray(np.tensordot(np.outer(mass / mass.sum(), share).ravel(), values, axes=1))
 
 
-def _discretisation(
-    head: Head, target: Target, smoothed: Values | None, claims: dict[str, Claim], search: dict[str, Any], proof: Proof
-) -> Check:
+def _discretisation(case: Case, smoothed: Values | None) -> Check:
     """Hold ``|K*f - h|`` of a core head on a partition against L rho^alpha + F D of 4.3."""
+    head, target, lam = case.head, case.target, case.concentration
     cells = head.points
     if target.lipschitz is None or target.sup_norm is None:
         return _silent("discretisation", "needs the target's Lipschitz constant and sup norm")
     if not isinstance(cells, EqualMeasurePartition):
         return _silent("discretisation", "needs an equal-measure partition")
-    if claims[attempts.VALUES].outcome != "survived":
+    if not case.riemann:
         return _silent("discretisation", "needs Riemann coefficients of this target")
     if smoothed is None:
         return _silent("discretisation", "needs K*f everywhere: a target with a stated degree, in few dimensions")
     radius = cells.cell_radius()
     # 4.3, without its first term
     moved = target.lipschitz * radius**target.exponent
-    value = moved + target.sup_norm * float(VonMisesFisher(head.dim, _rate(head)).shift_variation(radius))
-    bound = _bound("discretisation", value, _rate(head), radius)
+    value = moved + target.sup_norm * float(VonMisesFisher(head.dim, lam).shift_variation(radius))
+    bound = _bound("discretisation", value, lam, radius)
     mean = Target(lambda x: target(x) - smoothed(x), target.dim, degree=target.degree, sup_norm=target.sup_norm)
-    found = sup_error(head, mean, **search, **proof.options())
-    return _held("discretisation", bound, found, target, claims)
+    found = sup_error(head, mean, **case.measuring())
+    return _held(case, "discretisation", bound, found)
 
 
-def _denominator(head: Head, claims: dict[str, Claim], search: dict[str, Any], proof: Proof) -> Check:
+def _denominator(case: Case) -> Check:
     """Hold the core head of the function 1, which is d/(N c0) for equal weights, against 4.3 or 4.C."""
-    spread = VonMisesFisher(head.dim, _rate(head))
+    head, lam = case.head, case.concentration
+    spread = VonMisesFisher(head.dim, lam)
     cells: Any = head.control_points if head.points is None else head.points
     if isinstance(cells, EqualMeasurePartition):
         radius = cells.cell_radius()
-        bound = _bound("denominator", float(spread.shift_variation(radius)), _rate(head), radius)
+        bound = _bound("denominator", float(spread.shift_variation(radius)), lam, radius)
     elif not RULE.lack(cells):
-        tail = math.exp(min(log_tail(float(cells.degree), _rate(head), head.dim), 700.0))
-        bound = replace(_bound("denominator", tail, _rate(head)), reference="docs/theorems/4.C-quadrature.md")
+        tail = math.exp(min(log_tail(float(cells.degree), lam, head.dim), 700.0))
+        bound = replace(_bound("denominator", tail, lam), reference="docs/theorems/4.C-quadrature.md")
     else:
         return _silent("denominator", "needs an equal-measure partition, or " + RULE.lack(cells))
     one = Target(lambda x: np.ones(len(x)), head.dim, degree=0, sup_norm=1.0, lipschitz=0.0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # kernels may be too narrow: this measures it
-            made = CoreHead.from_target(one, cells, _rate(head))
+            constant = CoreHead.from_target(one, cells, lam)
     except ValueError as complaint:
         return _silent("denominator", str(complaint))
-    found = sup_error(made, one, **search, **proof.options())
-    exact = {name: claims[name] for name in (attempts.EXACTNESS,) if name in claims}
-    return replace(judged(bound, None, found, exact), quantity="denominator")
+    found = sup_error(constant, one, **case.measuring())
+    return replace(judged(bound, None, found, case.entering(attempts.EXACTNESS)), quantity="denominator")
 
 
 def _bound(lemma: str, value: float, concentration: float, radius: float | None = None) -> Bound:
@@ -196,8 +188,8 @@ def _silent(quantity: Quantity, reason: str) -> Check:
     return Check(quantity, None, None, "not applicable", reason, quantity)
 
 
-def _held(quantity: Quantity, bound: Bound, found: ErrorInterval, target: Target, claims: dict[str, Claim]) -> Check:
+def _held(case: Case, quantity: Quantity, bound: Bound, found: ErrorInterval) -> Check:
     """Hold the bound of a lemma, by a target's Lipschitz constant and sup norm, against what was found."""
-    known = {name: claims[name] for name in (attempts.LIPSCHITZ, attempts.SUP_NORM) if name in claims}
-    check = judged(bound, target.sup_norm, without_refuted(found, claims), known)
-    return with_estimates(replace(check, quantity=quantity), target, ("lipschitz", "sup_norm"))
+    claims = case.entering(attempts.LIPSCHITZ, attempts.SUP_NORM)
+    check = judged(bound, case.target.sup_norm, without_refuted(found, case.claims), claims)
+    return with_estimates(replace(check, quantity=quantity), case.target, ("lipschitz", "sup_norm"))

@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 
 import bounds
-from bounds.api import PREFIX_LENGTH
+from bounds.api import COUNTED
+from bounds.records import Prefix
+from bounds.theorems import state, state_all
 from spherapprox import Target
 
 
 def test_ladder_has_every_theorem_in_order():
-    rungs = bounds.ladder(0.1, dim=8, ragozin=1.0)
-    assert tuple(b.theorem for b in rungs) == tuple(PREFIX_LENGTH)
-    assert [b.log for b in rungs] == [
-        bounds.prefix_length(0.1, dim=8, ragozin=1.0, theorem=name).log for name in PREFIX_LENGTH
-    ]
+    rungs = bounds.ladder(0.1, dim=8, theorems=state_all(jackson_constant=1.0))
+    assert [*(b.theorem for b in rungs), "sharp-split"] == list(COUNTED)
+    statements = state_all(jackson_constant=1.0)
+    assert [b.log for b in rungs] == [bounds.prefix_length(0.1, dim=8, theorem=stated).log for stated in statements]
+    assert bounds.ladder(0.1, dim=8, theorems=["lower", statements[0]])[1] == rungs[0]
     assert rungs[-1].side == "lower"
 
 
@@ -32,8 +34,8 @@ def test_arrays_of_eps_and_dim():
 
 def test_default_constant_is_the_explicit_one():
     explicit = bounds.prefix_length(0.1, dim=8, theorem="thesis-core")
-    assert dict(explicit.constants)["ragozin"] == pytest.approx(10.834, abs=0.0005)
-    assert explicit.log > bounds.prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1.0).log
+    assert dict(explicit.constants)["jackson_constant"] == pytest.approx(10.834, abs=0.0005)
+    assert explicit.log > bounds.prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1.0)).log
 
 
 @pytest.mark.parametrize("lip", [1e-6, 1.0, 1e6])
@@ -41,70 +43,74 @@ def test_default_constant_is_the_explicit_one():
 def test_everything_is_finite_and_silent(dim, lip):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rungs = bounds.ladder(0.01 * lip, dim=dim, lipschitz=lip, sup_norm=lip, smoothness=lip)
+        rungs = bounds.ladder(0.01 * lip, dim=dim, lipschitz=lip, sup_norm=lip, theorems=state_all(smoothness=lip))
     for bound in rungs:
         assert not math.isnan(bound.log)
         assert bound.holds == math.isfinite(bound.log)
 
 
 def test_scaling_the_target_changes_nothing():
-    for theorem in PREFIX_LENGTH:
+    for theorem in COUNTED:
         one = bounds.prefix_length(0.1, dim=8, theorem=theorem).log
-        other = bounds.prefix_length(100.0, dim=8, lipschitz=1e3, sup_norm=1e3, harmonic=1e3, theorem=theorem).log
+        scaled = state(theorem, harmonic_constant=1e3) if theorem.startswith("thesis") else theorem
+        other = bounds.prefix_length(100.0, dim=8, lipschitz=1e3, sup_norm=1e3, theorem=scaled).log
         assert one == pytest.approx(other, rel=1e-9)
 
 
 def test_too_small_a_concentration_promises_nothing():
     for theorem in ("sharp-split", "sharp-core", "sharp-split-mean", "sharp-split-nearest", "thesis-core"):
-        bound = bounds.prefix_length(0.1, dim=8, concentration=7.0, theorem=theorem)
+        bound = bounds.prefix_length(0.1, dim=8, theorem=state(theorem, concentration=7.0))
         assert bound.value == math.inf
         assert any("concentration" in reason for reason in bound.failed)
 
 
 def test_the_ends_of_the_ranges():
     for eps, dim in ((1e-60, 1), (1e-60, 10**6), (1.5, 10**6), (1e-12, 10**4)):
-        for bound in bounds.ladder(eps, dim=dim, ragozin=1.0):
+        for bound in bounds.ladder(eps, dim=dim, theorems=state_all(jackson_constant=1.0)):
             assert not math.isnan(bound.log)
     for theorem in ("sharp-core", "sharp-split-mean", "sharp-split"):
-        best = bounds.best_concentration(dim=2, theorem=theorem, lipschitz=1.0, radius=1e-60, n=1e9, sup_norm=1.0)
+        best = bounds.best_concentration(
+            dim=2, theorem=theorem, lipschitz=1.0, sup_norm=1.0, points=Prefix(radius=1e-60, n=1e9)
+        )
         assert 0.0 < best.value < 1e-9
 
 
 def test_lower_error_is_capped_by_the_sup_norm_only_when_given():
-    free = bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, n=100).value
+    free = bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, points=Prefix(n=100)).value
     assert free == pytest.approx(1000.0 * 0.22058331, rel=1e-6)
-    assert bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, n=100, sup_norm=5.0).value == pytest.approx(5.0)
+    assert bounds.error_bound(
+        dim=2, theorem="lower", lipschitz=1000.0, sup_norm=5.0, points=Prefix(n=100)
+    ).value == pytest.approx(5.0)
 
 
 @pytest.mark.parametrize("lip", [1e-60, 1e70, 1e100])
 def test_any_lipschitz_constant_will_do(lip):
     for theorem in ("convolution", "sharp-core", "sharp-split-mean", "sharp-split", "lower", "thesis-core"):
-        arguments = {"dim": 8, "theorem": theorem, "concentration": 50.0, "radius": 0.1, "n": 1e9}
+        arguments = {"dim": 8, "theorem": theorem, "concentration": 50.0, "points": Prefix(1e9, 0.1)}
         one = bounds.error_bound(**arguments, lipschitz=1.0, sup_norm=2.0)
         other = bounds.error_bound(**arguments, lipschitz=lip, sup_norm=2.0 * lip)
         if theorem != "thesis-core":  # its C_H is not scaled along
             assert other.log == pytest.approx(one.log + math.log(lip), rel=1e-12)
         assert math.isfinite(other.log)
     with pytest.raises(TypeError, match="'lipschitz' must be a real number"):
-        bounds.error_bound(dim=2, theorem="lower", lipschitz="a", n=3)
+        bounds.error_bound(dim=2, theorem="lower", lipschitz="a", points=Prefix(n=3))
 
 
 def test_nearest_at_the_largest_radius():
     assert bounds.error_bound(
-        dim=2, theorem="sharp-split", lipschitz=2.0, concentration=5.0, radius=math.pi, n=3
+        dim=2, theorem="sharp-split", lipschitz=2.0, concentration=5.0, points=Prefix(radius=math.pi, n=3)
     ).value == pytest.approx(2.0 * math.pi)
 
 
 def test_classes_are_not_mixed():
-    with pytest.raises(ValueError, match="'degree' and 'smoothness' name two classes: give one, got 2 and 3"):
-        bounds.prefix_length(0.1, dim=2, degree=2, smoothness=3, theorem="sharp-core-rank")
+    with pytest.raises(ValueError, match="'degree' and 'sobolev_order' name two classes: give one, got 2 and 3"):
+        bounds.prefix_length(0.1, dim=2, theorem=state("sharp-core-rank", degree=2, sobolev_order=3))
     with pytest.raises(ValueError, match="'degree' belongs to theorem=sharp-core-spectral"):
-        bounds.prefix_length(0.1, dim=2, degree=2)
-    with pytest.raises(TypeError, match="'strict' must be True or False"):
-        bounds.prefix_length(0.1, dim=2, strict="x")
+        bounds.prefix_length(0.1, dim=2, theorem=state("sharp-split", degree=2))
     # polynomials of degree 10 and size 1e6: no Lipschitz constant is said to hold, so no constant will do
-    wide = bounds.prefix_length(1.6, dim=2, sup_norm=1e6, degree=10, theorem="sharp-core-spectral")
-    assert wide.value == bounds.prefix_length(1.5, dim=2, sup_norm=1e6, degree=10, theorem="sharp-core-spectral").value
+    bandlimited = state("sharp-core-spectral", degree=10)
+    wide, narrow = (bounds.prefix_length(eps, dim=2, sup_norm=1e6, theorem=bandlimited) for eps in (1.6, 1.5))
+    assert wide.value == narrow.value
 
 
 def test_one_vocabulary_of_theorems():
@@ -112,7 +118,7 @@ def test_one_vocabulary_of_theorems():
         for theorem in (short, name):
             assert bounds.prefix_length(0.1, dim=8, theorem=theorem) == bounds.prefix_length(0.1, dim=8, theorem=name)
             assert bounds.concentration(0.1, dim=8, theorem=theorem) == bounds.concentration(0.1, dim=8, theorem=name)
-            known = {"dim": 8, "lipschitz": 1.0, "concentration": 50.0, "radius": 0.1, "sup_norm": 1.0}
+            known = {"dim": 8, "lipschitz": 1.0, "concentration": 50.0, "points": Prefix(radius=0.1), "sup_norm": 1.0}
             assert bounds.error_bound(theorem=theorem, **known) == bounds.error_bound(theorem=name, **known)
     assert bounds.concentration(0.1, dim=8) == bounds.concentration(0.1, dim=8, theorem="sharp")
 
@@ -136,8 +142,8 @@ def test_a_target_without_constants_is_not_taken_for_one_of_constants_1():
         bounds.prefix_length(0.4, target=unknown, theorem="lower")
     with pytest.raises(TypeError, match="'lipschitz' is not known of the target"):
         bounds.concentration(0.4, target=Target(lambda x: x[:, 0], dim=3))
-    with pytest.raises(TypeError, match="'lipschitz' must be given beside 'smoothness'"):
-        bounds.prefix_length(0.4, target=unknown, smoothness=4.0, theorem="sharp-core-spectral")
+    with pytest.raises(TypeError, match="'lipschitz' must be given beside 'sobolev_order'"):
+        bounds.prefix_length(0.4, target=unknown, theorem=state("sharp-core-spectral", sobolev_order=4.0))
     with pytest.raises(TypeError, match="'dim' must be given"):
         bounds.prefix_length(0.4)
 
@@ -151,12 +157,12 @@ def test_concentrations_beyond_the_largest_float_are_infinite():
     assert bounds.concentration(1e60, dim=8, lipschitz=1e61) == pytest.approx(bounds.concentration(0.1, dim=8))
 
 
-@pytest.mark.parametrize("theorem", PREFIX_LENGTH)
+@pytest.mark.parametrize("theorem", [name for name in COUNTED if "concentration" in COUNTED[name].options])
 def test_tiny_concentrations_and_exponents(theorem):
     for concentration in (5e-324, 1e-308):
-        tiny = bounds.prefix_length(0.1, dim=2, theorem=theorem, concentration=concentration)
+        tiny = bounds.prefix_length(0.1, dim=2, theorem=state(theorem, concentration=concentration))
         if theorem not in ("sharp-core-spectral", "sharp-core-interpolation"):  # they divide by it
-            assert tiny.log == bounds.prefix_length(0.1, dim=2, theorem=theorem, concentration=0.0).log
+            assert tiny.log == bounds.prefix_length(0.1, dim=2, theorem=state(theorem, concentration=0.0)).log
     for eps, dim, exponent in ((1.0, 908, 0.0026), (0.1, 64, 0.008), (0.5, 2, 1e-16)):
         bound = bounds.prefix_length(eps, dim=dim, theorem=theorem, exponent=exponent)
         assert not math.isnan(bound.log)

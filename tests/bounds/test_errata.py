@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from bounds import covering_number, jackson, prompts, thesis
+from bounds import covering_number, jackson, prompts
 from bounds.prompts import recurrent, sequences
+from bounds.theorems.thesis import harmonics
+from bounds.theorems.thesis import lemmas as thesis
 from spherapprox import SplitHead, attention, points, special
 from spherapprox.prompts.contextual import boltzmann, contextual_attention
 from spherapprox.prompts.executor import ReluNetwork
@@ -25,9 +27,9 @@ def test_31_rounding_up_is_below_plus_one():
         degree = math.ceil(bare)
         assert not degree >= bare + 1.0
         # the proof's own direction: the lambda of the actual degree is at most Lambda
-        ones = {"dim": 8, "harmonic": 1.0}
+        ones = {"dim": 8, "harmonic_constant": 1.0}
         assert thesis.concentration_at_degree(eps, degree, **ones) <= thesis.concentration_needed(
-            eps, lipschitz=lip, ragozin=c_r, **ones
+            eps, lipschitz=lip, jackson_constant=c_r, **ones
         ) * (1.0 + 1e-12)
 
 
@@ -53,7 +55,7 @@ def test_33_the_concentration_is_too_small():
     # m + 1 equal components cos(theta(x, z)): L = F = C_H = 1, and any C_R > 0, for polynomials of degree 1 are exact.
     # With however many cells, the head tends to the convolution, and that alone is off by more than eps at z.
     dim, eps = 63, 0.1
-    known = {"lipschitz": 1.0, "ragozin": 1e-3, "harmonic": 1.0}
+    known = {"lipschitz": 1.0, "jackson_constant": 1e-3, "harmonic_constant": 1.0}
 
     def error(lam):
         return thesis.vector_error(1.0 - float(VonMisesFisher(dim, lam).eigenvalue(1)), dim)
@@ -92,14 +94,14 @@ def test_35_rogers_needs_small_caps():
 
 def test_36_no_constant_serves_every_dimension():
     # on the circle pi/2 is the best constant; on S^8 none below 2.2 will do, on S^512 none below 95
-    assert jackson.ragozin_constant(1) == math.pi / 2
-    floors = [jackson.ragozin_floor(m, 10**9) for m in (8, 64, 512)]
+    assert jackson.jackson_constant(1) == math.pi / 2
+    floors = [jackson.jackson_floor(m, 10**9) for m in (8, 64, 512)]
     assert floors[0] > 2.2
     assert floors[1] > 12.0
     assert floors[2] > 95.0
     for m, floor in zip((8, 64, 512), floors, strict=True):
         assert floor > m / (2.0 * math.e)
-        assert floor < jackson.ragozin_constant(m)
+        assert floor < jackson.jackson_constant(m)
 
 
 def classical(inputs, logits, values):
@@ -139,7 +141,7 @@ def test_38_the_second_coefficient(dim):
         exact = (8 + dim * eps + eps) * u**s / (eps * (1 - u ** (2 * s)))
         rest = (exact - 128 / eps**4) * eps**3 / 16
     assert float(rest) == pytest.approx(dim + 5.0, abs=1e-6)
-    ones = {"lipschitz": 1.0, "ragozin": 1.0, "harmonic": 1.0}
+    ones = {"lipschitz": 1.0, "jackson_constant": 1.0, "harmonic_constant": 1.0}
     right, printed = (thesis.concentration_series(1e-3, dim, **ones, printed=p) for p in (False, True))
     exact = thesis.concentration_needed(1e-3, dim, **ones)
     assert abs(right / exact - 1.0) < 1e-4 * abs(printed / exact - 1.0) + 1e-6
@@ -174,7 +176,7 @@ def test_39_harmonics_of_lipschitz_functions_grow():
     middle = 0.5 * (grid[1:] + grid[:-1])
     rise = np.sign(zonal(degree - 1, dim + 2, np.cos(middle))) * (grid[1] - grid[0])
     g = np.concatenate([[0.0], np.cumsum(rise)])
-    norms = thesis.zonal_harmonic_norms(lambda t: np.interp(t, grid, g), dim, degree)
+    norms = harmonics.zonal_harmonic_norms(lambda t: np.interp(t, grid, g), dim, degree)
     assert norms[degree] == pytest.approx(largest_harmonic(degree, dim), rel=1e-4)
 
 

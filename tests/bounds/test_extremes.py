@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from statements import with_options
 
 from bounds import concentration, prefix_length
-from bounds.api import PREFIX_LENGTH
-from bounds.theorems import THEOREMS
+from bounds.api import COUNTED
+from bounds.theorems import state
 
 EPS = [
     *np.geomspace(1e-12, 0.1, 10),
@@ -21,10 +22,8 @@ SMOOTH = 1e-9
 """What the search of free parameters may leave, relative to log N."""
 
 
-def bent(theorem):
-    """The bound of second derivatives, for the theorems that need one."""
-    needs = theorem in PREFIX_LENGTH and "smoothness" in THEOREMS[theorem].constants
-    return {"smoothness": 1.0} if needs else {}
+SMOOTHS = ("sharp-core-smooth", "lower-smooth")
+"""The theorems that need a bound of second derivatives."""
 
 
 def falls(bounds, side):
@@ -40,9 +39,9 @@ def falls(bounds, side):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
-@pytest.mark.parametrize("theorem", [*PREFIX_LENGTH, "sharp-split"])
+@pytest.mark.parametrize("theorem", COUNTED)
 def test_prefixes_shorten_as_eps_grows(theorem, dim):
-    bounds = prefix_length(EPS, dim=dim, theorem=theorem, sup_norm=3.0, **bent(theorem))
+    bounds = prefix_length(EPS, dim=dim, theorem=with_options(theorem, smoothness=1.0), sup_norm=3.0)
     assert falls(bounds, bounds[0].side)
     assert theorem.startswith("thesis") or any(bound.holds for bound in bounds)
 
@@ -50,37 +49,40 @@ def test_prefixes_shorten_as_eps_grows(theorem, dim):
 @pytest.mark.parametrize("relative", [1.5, 1e8, 1e40])
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
 @pytest.mark.parametrize(
-    "theorem", [name for name in PREFIX_LENGTH if not name.startswith(("lower", "thesis", "sharp-split-mean"))]
+    "theorem", [name for name in COUNTED if not name.startswith(("lower", "thesis", "sharp-split-mean"))]
 )
 def test_prefixes_of_a_given_concentration_shorten_as_eps_grows(theorem, dim, relative):
-    options = {"concentration": relative * 16 * dim / 1e-24, "sup_norm": 3.0} | bent(theorem)
-    assert falls(prefix_length(EPS, dim=dim, theorem=theorem, **options), "upper")
+    stated = with_options(theorem, concentration=relative * 16 * dim / 1e-24, smoothness=1.0)
+    assert falls(prefix_length(EPS, dim=dim, theorem=stated, sup_norm=3.0), "upper")
 
 
-@pytest.mark.parametrize("options", [{"smoothness": 9.0}, {"exponent": 0.5}, {"concentration": 1e5}], ids=str)
+@pytest.mark.parametrize("options", [{"sobolev_order": 9.0}, {}, {"concentration": 1e5}], ids=str)
 @pytest.mark.parametrize("theorem", ["sharp-core-interpolation", "sharp-core-rank", "sharp-core-spectral"])
 def test_prefixes_of_other_classes_shorten_as_eps_grows(theorem, options):
     for dim in (1, 2, 8, 15):
-        bounds = prefix_length(np.geomspace(0.01, 2.0, 30), dim=dim, theorem=theorem, sup_norm=3.0, **options)
+        exponent = 1.0 if options else 0.5
+        stated = state(theorem, **options)
+        bounds = prefix_length(np.geomspace(0.01, 2.0, 30), dim=dim, theorem=stated, sup_norm=3.0, exponent=exponent)
         assert falls(bounds, "upper")
         assert all(bound.holds for bound in bounds) or "concentration" in options
 
 
-@pytest.mark.parametrize("theorem", [*PREFIX_LENGTH, "sharp-split"])
+@pytest.mark.parametrize("theorem", COUNTED)
 def test_prefixes_lengthen_with_the_constants(theorem):
     for dim in (2, 8):
-        known = {"dim": dim, "theorem": theorem} | bent(theorem)
+        known = {"dim": dim, "theorem": with_options(theorem, smoothness=1.0)}
         by_slope = [prefix_length(0.3, lipschitz=lip, **known) for lip in np.geomspace(1e6, 1e-6, 9)]
         if theorem != "thesis-split":  # as printed, Lambda(2 eps L / (2 L + F)) rises again as L falls
             assert falls(by_slope, by_slope[0].side)
-        for name in ("harmonic", "ragozin") if theorem.startswith("thesis") else ():
-            by_factor = [prefix_length(0.3, **known | {name: factor}) for factor in np.geomspace(1e10, 1e-2, 9)]
+        for name in ("harmonic_constant", "jackson_constant") if theorem.startswith("thesis") else ():
+            stated = [state(theorem, **{name: factor}) for factor in np.geomspace(1e10, 1e-2, 9)]
+            by_factor = [prefix_length(0.3, **known | {"theorem": statement}) for statement in stated]
             assert falls(by_factor, by_factor[0].side)
         by_size = [prefix_length(0.3, sup_norm=sup, **known) for sup in np.geomspace(1e6, 1e-6, 9)]
         assert falls(by_size, by_size[0].side)
-        if bent(theorem):
-            known |= {"lipschitz": 1e3}
-            by_bend = [prefix_length(0.3, **known | {"smoothness": bend}) for bend in np.geomspace(1e6, 1e-2, 9)]
+        if theorem in SMOOTHS:
+            bent = [state(theorem, smoothness=bend) for bend in np.geomspace(1e6, 1e-2, 9)]
+            by_bend = [prefix_length(0.3, dim=dim, lipschitz=1e3, theorem=stated) for stated in bent]
             assert falls(by_bend, by_bend[0].side)
 
 

@@ -15,9 +15,9 @@ from bounds import jackson
 from bounds.jackson import (
     approximation_error,
     bessel_zero,
+    jackson_constant,
     jackson_degree,
-    ragozin_constant,
-    ragozin_floor,
+    jackson_floor,
 )
 from bounds.spectral import KAPPA
 from spherapprox import special
@@ -30,7 +30,7 @@ def test_bessel_zero_is_the_first_zero():
         with mp.workdps(30):
             order = mp.mpf(dim) / 2 - 1
             zero = mp.mpf(bessel_zero(0.5 * dim - 1.0))
-            assert jackson.ragozin_limit(dim) == pytest.approx(float(mp.pi * zero), rel=1e-15)
+            assert jackson.jackson_limit(dim) == pytest.approx(float(mp.pi * zero), rel=1e-15)
             assert abs(mp.besselj(order, zero) / (zero * mp.besselj(order + 1, zero))) < 1e-13
             # the first zero: no sign change before it
             assert all(mp.besselj(order, zero * k / 40) > 0 for k in range(39, 0, -3))
@@ -48,8 +48,8 @@ def test_bessel_zero_of_large_order(order):
 def test_the_circle_has_favards_constant():
     for q in (0, 1, 7, 10**9):
         assert approximation_error(q, 1) == pytest.approx(math.pi / (2 * (q + 1)), rel=1e-15)
-    assert ragozin_constant(1) == math.pi / 2
-    assert ragozin_constant(1, degree=3) == pytest.approx(3 * math.pi / 8)
+    assert jackson_constant(1) == math.pi / 2
+    assert jackson_constant(1, degree=3) == pytest.approx(3 * math.pi / 8)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 64, 65, 10**4, 10**8])
@@ -96,13 +96,13 @@ def test_the_kernel_reaches_the_error(dim, n):
 @pytest.mark.parametrize("dim", DIMS)
 def test_the_constant_holds_for_every_degree(dim):
     degrees = [*range(1, 300), *np.unique(np.geomspace(300, 1e9, 200).astype(int))]
-    values = [ragozin_constant(dim, degree=int(q)) for q in degrees]
+    values = [jackson_constant(dim, degree=int(q)) for q in degrees]
     # at odd degrees the bound is (2n+1) e_n
-    assert max(values) <= ragozin_constant(dim) * (1 + 1e-12)
+    assert max(values) <= jackson_constant(dim) * (1 + 1e-12)
     errors = [v / q for v, q in zip(values, degrees, strict=True)]
     assert all(a >= b * (1 - 1e-12) for a, b in itertools.pairwise(errors))
     if dim <= 1000:
-        assert values[-1] > 0.94 * ragozin_constant(dim)
+        assert values[-1] > 0.94 * jackson_constant(dim)
 
 
 @pytest.mark.parametrize(("dim", "n"), [(5, 65), (8, 300), (33, 3000), (500, 20_000)])
@@ -119,13 +119,13 @@ def test_large_degrees_use_the_first_zero(dim, n):
 def test_no_larger_than_non_negative_kernels(dim):
     """4.6: their C_R is pi q sin(phi/2), or from two moments, and their limit 2 j or pi j."""
     zero = bessel_zero(0.5 * dim - 1.0)
-    assert ragozin_constant(dim) < 2.0 * zero < jackson.ragozin_limit(dim)
+    assert jackson_constant(dim) < 2.0 * zero < jackson.jackson_limit(dim)
     for q in (2, 3, 8, 20, 51, 200):
         n = q // 2
         elementary = math.pi * q * math.sin(0.5 * float(special.gegenbauer_max_zero_angle(n + 1, dim)))
-        assert ragozin_constant(dim, degree=q) < elementary * (1 + 1e-12)
+        assert jackson_constant(dim, degree=q) < elementary * (1 + 1e-12)
         if dim < 100:
-            assert ragozin_constant(dim, degree=q) < q * two_moments(n, q % 2, dim) * 1.001
+            assert jackson_constant(dim, degree=q) < q * two_moments(n, q % 2, dim) * 1.001
 
 
 def two_moments(n, odd, dim):
@@ -167,16 +167,16 @@ def best_zonal_error(f, theta, degree):
 
 @given(dim=st.integers(1, 300), degree=st.integers(1, 10**6))
 def test_the_floor_is_below(dim, degree):
-    floor = ragozin_floor(dim, degree)
-    assert 0.0 < floor <= ragozin_constant(dim, degree=degree)
+    floor = jackson_floor(dim, degree)
+    assert 0.0 < floor <= jackson_constant(dim, degree=degree)
 
 
 def test_the_floor_is_half_a_caps_angle():
     # dim P_q = (q + 1)^2 on S^2, and a cap of measure sin^2(phi/2)
     for q in (1, 5, 1000):
         angle = 2.0 * math.asin(((q + 1.0) ** 2 + 1.0) ** -0.5)
-        assert ragozin_floor(2, q) == pytest.approx(0.5 * q * angle, rel=1e-12)
-    assert ragozin_floor(3, 2) == pytest.approx(float(special.cap_angle(3, -math.log(15.0))), rel=1e-12)
+        assert jackson_floor(2, q) == pytest.approx(0.5 * q * angle, rel=1e-12)
+    assert jackson_floor(3, 2) == pytest.approx(float(special.cap_angle(3, -math.log(15.0))), rel=1e-12)
 
 
 @given(log_eps=st.floats(-10, 0.4), dim=st.sampled_from((1, 2, 3, 8, 100, 10**5)), lip=st.floats(1e-3, 1e3))
@@ -189,7 +189,7 @@ def test_jackson_degree_is_the_smallest(log_eps, dim, lip):
 
 
 def test_jackson_degree_of_tiny_errors():
-    assert jackson_degree(1e-60, 8) == pytest.approx(1e60 * ragozin_constant(8), rel=0.05)
+    assert jackson_degree(1e-60, 8) == pytest.approx(1e60 * jackson_constant(8), rel=0.05)
     assert jackson_degree(math.pi / 2, 8) == 0
 
 

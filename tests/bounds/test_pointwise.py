@@ -103,7 +103,7 @@ def test_the_bound_says_that_it_was_searched_for_and_names_estimates():
 class TestValidation:
     def test_bounds_that_apply_are_held_against_the_error(self):
         cells = EqualMeasurePartition(2, 300)
-        found = bounds.validate(SplitHead.from_target(FIELD, cells, 80.0), FIELD, n=2000, worst_case=False)
+        found = bounds.validate(SplitHead.from_target(FIELD, cells, 80.0), FIELD, n=2000, examine=["claims"])
         checks = {check.theorem: check for check in found.checks}
         assert [checks[form].verdict for form in FORMS] == ["holds"] * 3
         assert checks["second-order-local"].bound.value < 2.0 * found.error.lower
@@ -114,11 +114,11 @@ class TestValidation:
         bend = Target(lambda x: x[:, 0] ** 2, 2, lipschitz=1.0, smoothness=0.1)
         head = SplitHead.from_target(bend, pair, 1.0)
         error = ErrorInterval(0.36, math.inf, np.array([0.0, 0.0, 1.0]))  # the first moment is 0 there
-        violated = bounds.validate(head, bend, error=error, claims=False, worst_case=False).violated
+        violated = bounds.validate(head, bend, error=error, examine=[]).violated
         assert violated == ("second-order",)
 
     def test_what_is_not_a_supremum_makes_no_head_ok(self):
         head = SplitHead.from_target(FIELD, points.fibonacci(500).points, 120.0)  # bare rows
-        found = bounds.validate(head, FIELD, n=1000, worst_case=False)
+        found = bounds.validate(head, FIELD, n=1000, examine=["claims"])
         assert "holds" in {check.verdict for check in found.checks if check.quantity == "error at points"}
         assert not found.ok

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.spectral import FACTORS, eigenvalue_bounds, iv_ratio_bounds, mean_angle_lower, mean_angle_upper
-from bounds.thesis import eigenvalue_lower
+from bounds.theorems.thesis import eigenvalue_lower
 from spherapprox import special
 from spherapprox.special import iv_ratio
 from spherapprox.vmf import VonMisesFisher

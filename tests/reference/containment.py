@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds import Bound, error_bound
+from bounds.records import Prefix
 from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere
 from spherapprox.error import worst_case_error
 from spherapprox.points import nodes
@@ -110,24 +111,24 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
     x = probes(dim, rows, rng)
     known = {"dim": dim, "lipschitz": target.lipschitz, "sup_norm": target.sup_norm, "concentration": lam}
 
-    def found(theorem: str, measured: float, **more: float) -> Finding:
-        bound = error_bound(theorem=theorem, **known, **more)
+    def found(theorem: str, measured: float, separation: float | None = None) -> Finding:
+        bound = error_bound(theorem=theorem, points=Prefix(len(rows), radius, separation), **known)
         return Finding(dim, len(rows), lam, theorem, bound, measured, target.sup_norm or 0.0)
 
     split = float(np.abs(SplitHead.from_target(target, rows, lam)(x) - target(x)).max())
     apart = min(PointSet(rows).smallest_distance(), math.pi)
-    yield found("sharp-split-nearest", split, radius=radius, n=len(rows))
+    yield found("sharp-split-nearest", split)
     if apart > 1e-6:
-        yield found("sharp-split-pack", split, radius=radius, separation=apart)
-        yield found("sharp-split", split, radius=radius, n=len(rows), separation=apart)
+        yield found("sharp-split-pack", split, apart)
+        yield found("sharp-split", split, apart)
     if isinstance(made, EqualMeasurePartition):
         core = float(np.abs(CoreHead.from_target(target, made, lam)(x) - target(x)).max())
-        yield found("sharp-core", core, radius=radius)
+        yield found("sharp-core", core)
         if made.center_kind == "centroid":
-            yield found("sharp-core-centroid", core, radius=radius)
-        yield found("thesis-core", core, radius=radius)
-        yield found("sharp-split-mean", split, radius=radius)
-        yield found("sharp-split-equal", split, radius=radius)
+            yield found("sharp-core-centroid", core)
+        yield found("thesis-core", core)
+        yield found("sharp-split-mean", split)
+        yield found("sharp-split-equal", split)
     yield from _worst(dim, rows, lam, rng)
     yield from _quadrature(target, lam, x, rng)
 
@@ -135,7 +136,7 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
 def _worst(dim: int, rows: Array, lam: float, rng: np.random.Generator) -> Iterator[Finding]:
     """The worst-case error W of the points, found from below, against the floor for their number."""
     worst = worst_case_error(rows, lam, n=400, refine=8, rng=rng).lower
-    bound = error_bound(dim=dim, theorem="lower", lipschitz=1.0, n=len(rows))
+    bound = error_bound(dim=dim, theorem="lower", lipschitz=1.0, points=Prefix(n=len(rows)))
     yield Finding(dim, len(rows), lam, "lower", bound, worst, 1.0)
 
 
@@ -146,8 +147,8 @@ def _quadrature(target: Target, lam: float, x: Array, rng: np.random.Generator) 
     rule = points.gauss_product(target.dim, degree)
     measured = float(np.abs(CoreHead.from_target(target, rule, lam)(x) - target(x)).max())
     bound = error_bound(
-        dim=target.dim, theorem="sharp-core-quadrature", lipschitz=target.lipschitz, sup_norm=target.sup_norm,
-        concentration=lam, degree=degree,
+        theorem="sharp-core-quadrature", dim=target.dim, lipschitz=target.lipschitz, sup_norm=target.sup_norm,
+        concentration=lam, points=Prefix(exactness=degree),
     )  # fmt: skip
     yield Finding(target.dim, len(rule), lam, "sharp-core-quadrature", bound, measured, target.sup_norm or 0.0)
 

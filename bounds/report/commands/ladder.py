@@ -7,7 +7,8 @@ from typing import Any
 
 from spherapprox import __version__
 
-from ...api import ladder, prefix_length
+from ...api import prefix_length
+from ...theorems import state
 from .. import rungs
 from .options import add_output, count, show
 
@@ -28,25 +29,27 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
-    given = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm", "smoothness", "ragozin")}
+    given = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm", "smoothness")}
+    given["jackson_constant"] = options.ragozin
     text, document = ladder_text(options.eps, **given)
-    said = rungs.hypotheses(ladder(options.eps, **given))
+    said = rungs.hypotheses(rungs.ladder_with(options.eps, **given))
     written = () if options.out is None else rungs.save(options.out, options.eps, **given, progress=not options.quiet)
     show(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
 
 
 def ladder_text(
-    eps: float, *, ragozin: float | None = None, said: str = "", **known: Any
+    eps: float, *, jackson_constant: float | None = None, said: str = "", **known: Any
 ) -> tuple[str, dict[str, Any]]:
     """Return the ladder with a title, its hypotheses' constants in a note, and as a document."""
-    bounds = ladder(eps, ragozin=ragozin, **known)
-    printed = prefix_length(eps, theorem="thesis-core", ragozin=1.0, **known | {"smoothness": None})
-    constants = f"Lipschitz constant {known['lipschitz']:g}, sup norm {known['sup_norm']:g}"
-    constants += "" if known["smoothness"] is None else f", smoothness {known['smoothness']:g}"
+    bounds = rungs.ladder_with(eps, jackson_constant=jackson_constant, **known)
+    constants = {name: value for name, value in known.items() if name != "smoothness"}
+    printed = prefix_length(eps, theorem=state("thesis-core", jackson_constant=1.0), **constants)
+    words = f"Lipschitz constant {known['lipschitz']:g}, sup norm {known['sup_norm']:g}"
+    words += "" if known["smoothness"] is None else f", smoothness {known['smoothness']:g}"
     note = "Thesis lines take the proven C_R (docs/theorems/4.6-jackson-constants.md) and C_H = 1"
-    if ragozin is not None:
-        note = f"Thesis lines assume C_R = {ragozin:g} and C_H = 1"
+    if jackson_constant is not None:
+        note = f"Thesis lines assume C_R = {jackson_constant:g} and C_H = 1"
     elif printed.holds:
         note += f"; with C_R = 1, as the thesis leaves it open, thesis-core needs 10^{printed.log10:.2f}"
-    title = f"\nPrefix length for sup error {eps:g} on S^{known['dim']}, {constants}{said}"
+    title = f"\nPrefix length for sup error {eps:g} on S^{known['dim']}, {words}{said}"
     return f"{title}\n{rungs.table(bounds)}\n{note}.", {"eps": eps, **known, "rungs": rungs.records(bounds)}

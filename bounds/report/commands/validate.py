@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spherapprox import ClassicalHead, CoreHead, SplitHead, _checks, load, sphere
+from spherapprox.error import Proof
 from spherapprox.heads.head import Head
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
@@ -87,10 +88,10 @@ def run(options: argparse.Namespace) -> int:
         target, _ = with_estimates(target, options.seed)
     _checks.integer(options.points, "--points", minimum=1)
     head = _head(options, target)
+    proof = Proof(options.slack, options.max_evaluations, progress=not options.quiet and sys.stderr.isatty())
     found = validate(
-        head, target, n=options.points, workers=options.workers, rng=options.seed, certified=not options.no_proof,
-        slack=options.slack, max_evaluations=options.max_evaluations, lemmas=True,
-        progress=not options.quiet and sys.stderr.isatty(),
+        head, target, n=options.points, workers=options.workers, rng=options.seed,
+        certified=False if options.no_proof else proof, examine=("claims", "worst case", "lemmas"),
     )  # fmt: skip
     source = _source(options, target, proven)
     written = found.save(options.out, command=shlex.join(["spherapprox", *options.typed]), source=source)

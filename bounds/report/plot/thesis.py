@@ -14,7 +14,7 @@ from spherapprox._types import Float64
 from spherapprox.vmf import VonMisesFisher
 
 from ...spectral import eigenvalue_bounds
-from ...thesis import eigenvalue_lower
+from ...theorems.thesis import eigenvalue_lower
 from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Figure, grid
 
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, PURPLE, SKY, "0.2")

@@ -1,1 +1,37 @@
-"""Theorems 4.12, 4.14 and 4.15 of Petrov (2025), and the lemmas of its appendix B; `bounds.thesis` names them."""
+"""Petrov (2025), chapter 4 and appendix B, as numbers: theorems, lemmas, and help with C_H."""
+
+from __future__ import annotations
+
+from .harmonics import zonal_harmonic_bound
+from .lemmas import (
+    best_approximation,
+    cap_counts,
+    concentration_at_degree,
+    concentration_series,
+    denominator_error,
+    eigenvalue_lower,
+    log_concentration_needed,
+    log_kernel_slope,
+    log_modulus,
+    log_riemann_error,
+    mask_error,
+    projection_error,
+    quotient_error,
+)
+
+__all__ = [
+    "best_approximation",
+    "cap_counts",
+    "concentration_at_degree",
+    "concentration_series",
+    "denominator_error",
+    "eigenvalue_lower",
+    "log_concentration_needed",
+    "log_kernel_slope",
+    "log_modulus",
+    "log_riemann_error",
+    "mask_error",
+    "projection_error",
+    "quotient_error",
+    "zonal_harmonic_bound",
+]

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from spherapprox import _checks
 
-from ...records.problem import LARGEST_CONCENTRATION, LARGEST_DIM, Problem
+from ...records.problem import LARGEST_CONCENTRATION, LARGEST_DIM
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,7 +22,6 @@ _POSITIVE: _Guard = functools.partial(_checks.real, minimum=SMALLEST, maximum=LA
 _ERROR: _Guard = functools.partial(_checks.real, minimum=0.0, maximum=LARGEST)
 _LOG: _Guard = functools.partial(_checks.real, minimum=-1e300, maximum=1e300)
 _GUARDS: dict[str, _Guard] = {
-    "problem": lambda value, name: _checks.instance(value, name, Problem),
     "dim": lambda value, _: _checks.dimension(value, maximum=LARGEST_DIM),
     "degree": functools.partial(_checks.integer, minimum=0, maximum=10**18),
     "inputs": functools.partial(_checks.integer, minimum=1),
@@ -30,7 +29,8 @@ _GUARDS: dict[str, _Guard] = {
     "radius": functools.partial(_checks.real, above=0.0, maximum=4.0),
     "log_delta": functools.partial(_checks.real, minimum=-1e300, below=0.0),
     "printed": _checks.flag,
-    **dict.fromkeys(("eps", "lipschitz", "sup_norm", "ragozin", "harmonic", "inner", "product"), _POSITIVE),
+    **dict.fromkeys(("eps", "lipschitz", "sup_norm", "jackson_constant", "harmonic_constant"), _POSITIVE),
+    **dict.fromkeys(("inner", "product"), _POSITIVE),
     **dict.fromkeys(("component_error", "numerator_error", "denominator_error", "numerator", "denominator"), _ERROR),
     "log_concentration": functools.partial(_checks.real, maximum=1e300, finite=False),
     **dict.fromkeys(("log_slope", "log_mass", "mask"), _LOG),

@@ -86,7 +86,7 @@ def zonal_harmonic_bound(function: Callable[[Float64], Any], dim: int, max_degre
     Returns
     -------
     float
-        To be passed as ``harmonic``.
+        To be passed as ``harmonic_constant``.
 
     Raises
     ------

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 from ...records.bound import Bound, Hypothesis
 from ...records.problem import Problem
 from ...records.theorem import Theorem
-from . import lemmas
-from ._arguments import checked
-from ._printed import COMPONENTS, printed_count
+from ._printed import COMPONENTS, OPTIONS, printed_count
 
 
-@checked
 def split(problem: Problem) -> Bound:
     """Return the prefix length of Theorem 4.15 (B.3.3) as printed, for m+1 components as in 4.14.
 
     Its proof has a gap; see `split_corrected`.
     """
-    needed_at = lemmas.inner_accuracy(
-        problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm, printed=True
-    )
     small = Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm)
-    return printed_count(problem, THEOREM, needed_at, problem.eps / math.sqrt(problem.dim + 1.0), small, COMPONENTS)
+    return printed_count(problem, THEOREM, accuracies, small, COMPONENTS)
+
+
+def accuracies(eps: Any, lip: Any, sup: Any, root: Any) -> tuple[Any, Any]:
+    """Return the accuracies of Lambda, `lemmas.inner_accuracy` as printed, and of N (B.3.3)."""
+    return 2.0 * eps * lip / (2.0 * lip + sup), eps / root
 
 
 THEOREM = Theorem(
     "thesis-split", "Petrov (2025), Theorem 4.15 as printed (docs/theorems/2-thesis.md)",
     "split head, dim >= 8 (its proof has a gap)", "split",
     printed=True,
-    count=split,
-    proof="bounds.certify.thesis.split",
+    count=split, options=OPTIONS,
 )  # fmt: skip

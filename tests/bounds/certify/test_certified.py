@@ -5,12 +5,13 @@ from decimal import Decimal
 
 import mpmath as mp
 import pytest
+from statements import with_options
 
 from bounds import prefix_length
-from bounds.api import PREFIX_LENGTH
-from bounds.theorems import THEOREMS
+from bounds.certify import THEOREMS
+from bounds.theorems import state
 
-PRINTED = {"covering": "greedy", "ragozin": 1.0, "harmonic": 1.0, "slack": 0.0}
+PRINTED = {"covering": "greedy", "jackson_constant": 1.0, "harmonic_constant": 1.0, "slack": 0.0}
 BEST = {"covering": "best"}
 
 
@@ -19,10 +20,9 @@ def lies_inside(bound):
 
 
 @pytest.mark.parametrize(("dim", "eps"), [(1, 0.1), (2, 1e-6), (8, 0.1), (16, 0.5), (300, 0.3)])
-@pytest.mark.parametrize("theorem", PREFIX_LENGTH)
+@pytest.mark.parametrize("theorem", THEOREMS)
 def test_float64_lies_in_the_enclosure(theorem, dim, eps):
-    bend = {"smoothness": 1.0} if "smoothness" in THEOREMS[theorem].constants else {}
-    bound = prefix_length(eps, dim=dim, theorem=theorem, certified=True, **bend)
+    bound = prefix_length(eps, dim=dim, theorem=with_options(theorem, smoothness=1.0), certified=True)
     assert lies_inside(bound)
     if math.isfinite(bound.log):
         assert bound.enclosure.width <= 1e-11 * max(1.0, abs(bound.log))
@@ -31,7 +31,7 @@ def test_float64_lies_in_the_enclosure(theorem, dim, eps):
 @pytest.mark.parametrize(("dim", "eps", "concentration"), [(4, 1.0, 8.0), (1, 0.05, 400.0)])
 def test_separated_points_at_low_concentrations_are_proved_by_their_voronoi_cells(dim, eps, concentration):
     # the nearest point alone would need a smaller radius
-    bound = prefix_length(eps, dim=dim, theorem="sharp-split-pack", concentration=concentration, certified=True)
+    bound = prefix_length(eps, dim=dim, theorem=state("sharp-split-pack", concentration=concentration), certified=True)
     assert lies_inside(bound)
     assert bound.enclosure.width <= 1e-11 * bound.log
 
@@ -103,7 +103,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("dim", "eps", "theorem", "printed", "options"), TABLE)
 def test_printed_numbers_are_proved(dim, eps, theorem, printed, options):
-    bound = prefix_length(eps, dim=dim, theorem=theorem, certified=True, **(PRINTED | options))
+    bound = prefix_length(eps, dim=dim, theorem=with_options(theorem, **PRINTED | options), certified=True)
     half = Decimal(1).scaleb(Decimal(printed).as_tuple().exponent) * Decimal("0.501")
     ten = mp.log(10)
     assert mp.mpf(str(Decimal(printed) - half)) <= bound.enclosure.lower / ten
@@ -111,8 +111,8 @@ def test_printed_numbers_are_proved(dim, eps, theorem, printed, options):
 
 
 def test_integers_come_from_the_enclosure():
-    plain = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1.0)
-    proved = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1.0, certified=True)
+    plain = prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1.0))
+    proved = prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1.0), certified=True)
     with mp.workdps(700):
         truth = mp.exp((proved.enclosure.lower + proved.enclosure.upper) / 2)
         assert truth <= proved.as_integer() <= plain.as_integer()

@@ -15,12 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import certify, jackson, prefix_length, thesis
-from bounds.api import PREFIX_LENGTH
-from bounds.certify import CertificationError, Enclosure, _formulas, certified
+from bounds import certify, jackson, prefix_length
+from bounds.certify import THEOREMS, CertificationError, Enclosure, _formulas, certified
 from bounds.covering import METHODS, TABLE, covering_bound
 from bounds.records.problem import Problem
-from bounds.theorems import THEOREMS
 from spherapprox import special
 from spherapprox.vmf import VonMisesFisher
 
@@ -97,12 +95,12 @@ def test_bessel_zeros_to_all_printed_digits(dim, limit, sharper):
 
 
 def test_constants_of_the_printed_theorem():
-    assert agrees(certify.printed_concentration(0.25, dim=8, ragozin=1.0), "47221.534186322")
-    assert agrees(certify.printed_concentration(0.05, dim=8, ragozin=1.0), "22172757.573877")
-    assert agrees(certify.printed_concentration(0.05, dim=16, ragozin=1.0), "23222355.56554")
+    assert agrees(certify.printed_concentration(0.25, dim=8, jackson_constant=1.0), "47221.534186322")
+    assert agrees(certify.printed_concentration(0.05, dim=8, jackson_constant=1.0), "22172757.573877")
+    assert agrees(certify.printed_concentration(0.05, dim=16, jackson_constant=1.0), "23222355.56554")
     assert agrees(certify.concentration(0.05, dim=8), "3005.85")
     for dim in (1, 2, 3, 8, 100, 3000):
-        assert jackson.ragozin_constant(dim) == pytest.approx(float(certify.ragozin_constant(dim, digits=18).midpoint))
+        assert jackson.jackson_constant(dim) == pytest.approx(float(certify.jackson_constant(dim, digits=18).midpoint))
 
 
 def direct(dim, lam, function, points):
@@ -230,7 +228,7 @@ def test_every_covering_method_has_its_proof(method):
 def problems(seed, count):
     """Random problems, with the options that each theorem takes."""
     pick = random.Random(seed)
-    for name in PREFIX_LENGTH:
+    for name in THEOREMS:
         for _ in range(count):
             dim, eps = pick.choice([1, 2, 3, 5, 8, 24, 64]), 10.0 ** pick.uniform(-5.0, 0.5)
             options = {"lipschitz": 10.0 ** pick.uniform(-6, 6), "slack": pick.choice([0.0, 1e-3, 1e-6])}
@@ -242,16 +240,16 @@ def problems(seed, count):
                     dim * 10.0 ** pick.uniform(-1, 3) / min(eps, 1.0) ** (2 / options["exponent"])
                 )
             if "smoothness" in THEOREMS[name].constants:
-                options |= {"exponent": 1.0, "second_derivative": options["lipschitz"] * 10.0 ** pick.uniform(-2, 3)}
+                options |= {"exponent": 1.0, "smoothness": options["lipschitz"] * 10.0 ** pick.uniform(-2, 3)}
             if name in ("sharp-core-spectral", "sharp-core-interpolation"):
-                options |= pick.choice([{}, {"degree": 12}, {"smoothness": dim / 2 + 1.5}])
+                options |= pick.choice([{}, {"degree": 12}, {"sobolev_order": dim / 2 + 1.5}])
             yield name, Problem.checked(eps * options["lipschitz"], dim, **options)
 
 
 def test_float64_results_lie_in_their_enclosures_over_all_options():
     proved = 0
     for name, problem in problems(seed=7, count=3):
-        bound = PREFIX_LENGTH[name](problem)
+        bound = THEOREMS[name].count(problem)
         if bound.holds and math.isfinite(bound.log):
             enclosed = certified(bound, problem)
             assert enclosed.contains(bound.log), (name, problem)
@@ -266,8 +264,8 @@ def test_float64_results_lie_in_their_enclosures_over_all_options():
      "lower-smooth"],
 )  # fmt: skip
 def test_more_digits_lie_inside_fewer(theorem):
-    problem = Problem.checked(0.3, 8, second_derivative=1.0)
-    bound = PREFIX_LENGTH[theorem](problem)
+    problem = Problem.checked(0.3, 8, smoothness=1.0)
+    bound = THEOREMS[theorem].count(problem)
     coarse, fine = certified(bound, problem), certified(bound, problem, digits=25)
     assert coarse.contains(fine)
     assert 0 < fine.relative_width < 1e-24
@@ -280,7 +278,7 @@ def test_more_digits_lie_inside_fewer(theorem):
 @pytest.mark.parametrize("factor", [1 - 1e-5, 1 + 1e-5])
 def test_a_radius_that_is_no_root_cannot_be_certified(theorem, factor):
     problem = Problem.checked(0.3, 3)
-    bound = PREFIX_LENGTH[theorem](problem)
+    bound = THEOREMS[theorem].count(problem)
     wrong = dataclasses.replace(bound, radius=bound.radius * factor)
     with pytest.raises(CertificationError):
         certified(wrong, problem)
@@ -297,8 +295,8 @@ def test_a_radius_that_is_no_root_cannot_be_certified(theorem, factor):
     ],
 )
 def test_a_degree_too_low_cannot_be_certified(theorem):
-    problem = Problem.checked(0.1, 4, second_derivative=1.0)
-    bound = PREFIX_LENGTH[theorem](problem)
+    problem = Problem.checked(0.1, 4, smoothness=1.0)
+    bound = THEOREMS[theorem].count(problem)
     lower = {"degree": 4.0, "tail degree": 4.0, "exactness": 8.0}
     wrong = dataclasses.replace(
         bound, constants=tuple((name, lower.get(name, value)) for name, value in bound.constants)
@@ -310,7 +308,7 @@ def test_a_degree_too_low_cannot_be_certified(theorem):
 def test_a_concentration_too_low_cannot_be_certified():
     problem = Problem.checked(0.1, 8, concentration=1e3)
     with pytest.raises(CertificationError, match="concentration 1000"):
-        certified(dataclasses.replace(thesis.core(problem), hypotheses=()), problem)
+        certified(dataclasses.replace(THEOREMS["thesis-core"].count(problem), hypotheses=()), problem)
 
 
 def test_counts_on_the_circle_are_whole():
@@ -339,7 +337,7 @@ ENCLOSED = {
     "log_cap_measure": (8, 0.3), "log_normalizer": (8, 5.0), "eigenvalue": (8, 5.0, 2),
     "eigenvalue_complement": (8, 5.0, 2), "mean_angle": (8, 5.0), "log_shift_variation": (8, 5.0, 0.3),
     "log_centroid_variation": (8, 5.0, 0.3), "log_shifted_mean_angle": (8, 5.0, 0.3), "log_tail": (8, 5.0, 2),
-    "best_approximation": (3, 8), "bessel_zero": (1.5,), "ragozin_constant": (8,),
+    "best_approximation": (3, 8), "bessel_zero": (1.5,), "jackson_constant": (8,),
 }  # fmt: skip
 
 
@@ -348,7 +346,7 @@ def test_digits_are_refused_before_any_work(digits):
     calls = [partial(getattr(certify, name), *given) for name, given in ENCLOSED.items()]
     calls += [partial(certify.log_covering_number, 0.3, dim=8), partial(certify.concentration, 0.1, dim=8)]
     calls += [partial(certify.printed_concentration, 0.1, dim=8)]
-    calls += [partial(certified, PREFIX_LENGTH["lower"](problem := Problem.checked(0.1, 8)), problem)]
+    calls += [partial(certified, THEOREMS["lower"].count(problem := Problem.checked(0.1, 8)), problem)]
     for call in calls:
         with pytest.raises(ValueError, match=r"'digits' must be at (least 1|most 100000), got"):
             call(digits=digits)

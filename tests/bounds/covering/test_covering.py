@@ -380,7 +380,7 @@ def test_outside_its_range_a_method_is_trivial(method, dim, radius, condition):
     assert outside.value == (1.0 if method in NECESSARY else math.inf)
     assert condition in outside.failed
     with pytest.raises(HypothesisError):
-        covering_number(radius, dim=dim, method=method, strict=True)
+        covering_number(radius, dim=dim, method=method).require()
 
 
 def test_boroczky_and_wintsches_constant_is_400():
@@ -435,7 +435,7 @@ def test_radius_where_nothing_is_said():
     assert covering_radius(100, dim=3, method="fejes-toth").value == 0.0
     assert covering_radius(100, dim=3, method="simplex").value == 0.0
     with pytest.raises(HypothesisError, match="dim = 1"):
-        covering_radius(100, dim=2, method="circle", strict=True)
+        covering_radius(100, dim=2, method="circle").require()
     with pytest.raises(ValueError, match="'n' must be at least 1"):
         covering_radius(0.5, dim=2)
     with pytest.raises(ValueError, match="'method' must be one of"):

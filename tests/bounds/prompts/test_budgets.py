@@ -279,7 +279,7 @@ def test_chains_that_do_not_snap():
     assert bound.value == math.inf
     assert not bound.holds
     with pytest.raises(HypothesisError, match=r"eps <= 0.25"):
-        prompts.chain_error(0.3, 5, snap_radius=0.25, strict=True)
+        prompts.chain_error(0.3, 5, snap_radius=0.25).require()
     many = prompts.chain_error(0.01, [1, 2, 3])
     assert [round(one.value, 12) for one in many] == [0.01, 0.02, 0.03]
 

@@ -165,9 +165,9 @@ def test_arrays_and_bits():
     loose = prompts.prompt_length(0.6, token_dim=1, length=1, theorem="grid-bits")
     assert (loose.value, loose.holds) == (0.0, False)  # the constant 1/2 needs no prompt
     with pytest.raises(HypothesisError, match="needs lipschitz > 2 eps"):
-        prompts.prompt_length(0.6, token_dim=1, length=1, theorem="grid-bits", strict=True)
+        prompts.prompt_length(0.6, token_dim=1, length=1, theorem="grid-bits").require()
     with pytest.raises(HypothesisError, match="at most 1/2 high"):
-        prompts.prompt_length(0.49, token_dim=1, length=1, lipschitz=1.5, theorem="grid-bits", strict=True)
+        prompts.prompt_length(0.49, token_dim=1, length=1, lipschitz=1.5, theorem="grid-bits").require()
 
 
 def norm(x, alpha):

@@ -133,7 +133,7 @@ def test_a_slope_that_no_grid_makes_up_for():
         assert narrow.failed == ("cells at least 2/slope wide",)
         assert wide.as_integer() == cells**dim
     with pytest.raises(HypothesisError, match="slope > 2"):
-        recurrent.prompt_length(0.1, dim=2, theorem="grid", slope=19.0, strict=True)
+        recurrent.prompt_length(0.1, dim=2, theorem="grid", slope=19.0).require()
 
 
 def test_the_extension_attains_its_error_and_no_sampling_does_better():
@@ -455,7 +455,7 @@ def test_kernel_sums_that_lose_too_much():
     assert bound.log == math.inf
     assert bound.failed == ("N e^-depth < e^(-lambda (1 - cos radius))",)
     with pytest.raises(HypothesisError):
-        recurrent.kernel_sum_error(0.1, 5.0, n=300, concentration=60.0, radius=0.15, strict=True)
+        recurrent.kernel_sum_error(0.1, 5.0, n=300, concentration=60.0, radius=0.15).require()
     half = recurrent.kernel_sum_error(1e-30, 10.0 + math.log(2.0), n=1, concentration=10.0, radius=0.5 * math.pi)
     assert half.value == pytest.approx(2.0, **NEAR)  # of beta = 1/2
     small = recurrent.kernel_sum_error(1e-30, 1e3, n=1, concentration=1.0, radius=0.1)

@@ -88,7 +88,7 @@ def test_hypotheses_of_boltzmann_operators():
         assert failed in found.failed
         assert (found.log, found.value) == (-math.inf, 0.0)
         with pytest.raises(HypothesisError, match=r"8\.9"):
-            prompts.boltzmann_separation(a, b, strict=True)
+            prompts.boltzmann_separation(a, b).require()
     # gaps in either vector alone do not suffice
     with mp.workdps(40):
         a, b = [mp.mpf(9), mp.mpf("4.5"), mp.mpf(0)], [mp.mpf(9), mp.mpf("4.5") - mp.mpf("1e-6"), mp.mpf("-0.1")]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bounds import covering_number, error_bound, prefix_length
 from bounds.prompts import sequences
-from bounds.records import HypothesisError
+from bounds.records import HypothesisError, Prefix
 from spherapprox import EqualMeasurePartition, special, sphere
 from spherapprox.prompts.sequences import mean_distance
 
@@ -40,9 +40,10 @@ def test_one_token_is_the_theorem_of_one_token():
             theirs = prefix_length(eps, dim=3, theorem="sharp-split-nearest")
             assert ours.log == pytest.approx(theirs.log, rel=1e-12)
             assert ours.concentration == pytest.approx(theirs.concentration, rel=1e-9)
-    known = {"concentration": 300.0, "radius": 0.1, "n": 500}
-    ours = sequences.error_bound(dim=2, length=1, lipschitz=2.0, **known)
-    theirs = error_bound(dim=2, theorem="sharp-split-nearest", lipschitz=2.0, **known)
+    ours = sequences.error_bound(dim=2, length=1, lipschitz=2.0, concentration=300.0, radius=0.1, n=500)
+    theirs = error_bound(
+        theorem="sharp-split-nearest", dim=2, lipschitz=2.0, concentration=300.0, points=Prefix(500, 0.1)
+    )
     assert ours.value == pytest.approx(theirs.value, rel=1e-12)
 
 
@@ -139,7 +140,7 @@ def test_sup_norm_and_strict():
     assert bound.failed == ("eps < sup_norm",)
     assert bound.log == 0.0
     with pytest.raises(HypothesisError, match="eps < sup_norm"):
-        sequences.prefix_length(0.5, dim=2, length=2, theorem="lower", sup_norm=0.4, strict=True)
+        sequences.prefix_length(0.5, dim=2, length=2, theorem="lower", sup_norm=0.4).require()
     capped = sequences.error_bound(dim=2, length=2, n=2, theorem="lower", lipschitz=100.0, sup_norm=0.4)
     assert capped.value == pytest.approx(0.4)
 

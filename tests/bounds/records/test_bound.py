@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bounds import Bound, prefix_length
 from bounds.records import Hypothesis, HypothesisError
 from bounds.records.bound import MAX_DIGITS, format_log10, settle
+from bounds.theorems import state
 
 
 def bound(log, side="upper", **options):
@@ -29,7 +30,7 @@ def test_whole_bounds_are_exact(count):
 
 
 def test_as_integer_of_hundreds_of_digits():
-    printed = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1)
+    printed = prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1))
     number = printed.as_integer()
     assert len(str(number)) == 668
     assert abs(Fraction(number, 10**667) - Fraction(str(10 ** (printed.log10 - 667)))) < Fraction(1, 10**7)
@@ -50,12 +51,13 @@ def test_value_overflows_to_inf_and_underflows_to_zero():
 
 def test_settle_gives_the_trivial_value_on_the_right_side():
     fails = (Hypothesis("dim >= 8", False), Hypothesis("eps < 1", True))
-    assert settle(bound(5.0, hypotheses=fails), strict=False).value == math.inf
-    assert settle(bound(5.0, "lower", hypotheses=fails), strict=False).value == 1.0
+    assert settle(bound(5.0, hypotheses=fails)).value == math.inf
+    assert settle(bound(5.0, "lower", hypotheses=fails)).value == 1.0
     error = Bound("sup error", 5.0, "lower", "name", "source", fails)
-    assert settle(error, strict=False).value == 0.0
+    assert settle(error).value == 0.0
     with pytest.raises(HypothesisError, match="source needs dim >= 8"):
-        settle(error, strict=True)
+        settle(error).require()
+    assert (kept := bound(5.0)).require() is kept
 
 
 def test_prints_as_one_line():

@@ -14,6 +14,7 @@ import pytest
 from bounds import ladder
 from bounds.report import _progress, rungs, study
 from bounds.report.cli import main
+from bounds.theorems import state_all
 from spherapprox import warmup as _warmup
 from spherapprox.config import show_config
 
@@ -23,10 +24,10 @@ SMALL = ["study", "--n", "20", "--points", "100", "--concentration", "9"]
 
 
 def test_bounds_prints_every_theorem_as_python_does(capsys):
-    for options, known in (([], {}), (["--ragozin", "1"], {"ragozin": 1.0})):
+    for options, known in (([], {}), (["--ragozin", "1"], {"jackson_constant": 1.0})):
         assert main(["bounds", "--dim", "8", "--eps", "0.1", *options]) == 0
         out = capsys.readouterr().out
-        for bound in ladder(0.1, dim=8, **known):
+        for bound in ladder(0.1, dim=8, theorems=state_all(**known)):
             line = next(line for line in out.splitlines() if line.split()[:1] == [bound.theorem])
             if bound.holds:
                 assert f"{bound.log10:.2f}" in line
@@ -323,7 +324,7 @@ def test_smoothness_lets_the_theorems_speak_that_need_it(capsys):
     document = json.loads(capsys.readouterr().out)
     rungs = {rung["theorem"]: rung["log10_n"] for rung in document["rungs"]}
     assert document["smoothness"] == 2.0
-    assert rungs == {bound.theorem: bound.log10 for bound in ladder(0.1, dim=8, smoothness=2.0)}
+    assert rungs == {bound.theorem: bound.log10 for bound in ladder(0.1, dim=8, theorems=state_all(smoothness=2.0))}
     assert main(["bounds", "--dim", "8", "--eps", "0.1"]) == 0
     said = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("sharp-core-smooth "))
     assert said.endswith("needs a bound of second derivatives (smoothness=), exponent 1")

@@ -13,6 +13,7 @@ from bounds import validate
 from bounds.records.bound import up
 from bounds.report import study
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, targets
+from spherapprox.error import Proof
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PROBE = """<script>addEventListener("load", () => {
@@ -26,7 +27,7 @@ PROBE = """<script>addEventListener("load", () => {
 def proved():
     wave = targets.zonal_harmonic(2, 3)
     head = SplitHead.from_target(wave, EqualMeasurePartition(2, 200), 30.0)
-    return validate(head, wave, n=300, certified=True, slack=0.5, lemmas=True)
+    return validate(head, wave, n=300, certified=Proof(slack=0.5), examine=["claims", "worst case", "lemmas"])
 
 
 def test_the_page_has_every_part_and_loads_nothing(proved):
@@ -46,7 +47,7 @@ def test_text_of_users_is_escaped():
     evil = '<script>alert("&")</script>'
     target = Target(lambda x: x[:, 2], 2, lipschitz=1.0, sup_norm=1.0, name=evil, unit=evil, provenance=evil, degree=1)
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 30), 9.0)
-    page = validate(head, target, n=100, worst_case=False).to_html(command=evil, source=evil)
+    page = validate(head, target, n=100, examine=["claims"]).to_html(command=evil, source=evil)
     assert "<script" not in page
     assert page.count(html.escape(evil)) >= 5
 

@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 
 from bounds import covering_number, ladder, prefix_length
 from bounds.report import plot, rungs
+from bounds.theorems import state, state_all
 
 pytestmark = pytest.mark.usefixtures("coarse_figures")
 
 
 def test_table_says_what_fails():
-    text = rungs.table(ladder(0.1, dim=2, ragozin=1.0))
+    text = rungs.table(ladder(0.1, dim=2, theorems=state_all(jackson_constant=1.0)))
     assert "needs dim >= 8" in next(line for line in text.splitlines() if line.startswith("thesis-core "))
     assert ">= 2.6" in next(line for line in text.splitlines() if line.split()[:1] == ["lower"])
 
@@ -24,7 +25,9 @@ def test_table_marks_the_heads_that_float64_does_not_have():
     marked = [line.split()[0] for line in lines if line.split()[1].endswith("*") and line[0] != "*"]
     assert marked == ["sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank"]
     assert any(line.startswith("*  no head in float64 has it") for line in lines)
-    assert "*" not in rungs.table([prefix_length(0.1, dim=2, theorem="sharp-core-spectral", concentration=300.0)])
+    assert "*" not in rungs.table(
+        [prefix_length(0.1, dim=2, theorem=state("sharp-core-spectral", concentration=300.0))]
+    )
 
 
 def test_bounds_of_covering_numbers_are_tabulated_too():
@@ -34,7 +37,7 @@ def test_bounds_of_covering_numbers_are_tabulated_too():
 
 
 def test_hypotheses_are_all_there():
-    bounds = ladder(0.1, dim=8, ragozin=1.0)
+    bounds = ladder(0.1, dim=8, theorems=state_all(jackson_constant=1.0))
     text = rungs.hypotheses(bounds)
     assert [line.split()[0] for line in text.splitlines() if line[0] != " "] == [bound.theorem for bound in bounds]
     assert all(len(line) < 120 for line in text.splitlines())
@@ -65,12 +68,12 @@ def test_a_folder_is_named_before_the_work(monkeypatch):
 
 @pytest.fixture(scope="module")
 def over_eps():
-    return rungs.curves([0.05, 0.2, 0.8], dim=8, ragozin=1.0)
+    return rungs.curves([0.05, 0.2, 0.8], dim=8, jackson_constant=1.0)
 
 
 def test_curves_are_the_ladders(over_eps):
     for i, eps in enumerate((0.05, 0.2, 0.8)):
-        for bound in ladder(eps, dim=8, ragozin=1.0):
+        for bound in ladder(eps, dim=8, theorems=state_all(jackson_constant=1.0)):
             value = over_eps.log10[bound.theorem][i]
             assert value == bound.log10 if bound.holds and math.isfinite(bound.log) else math.isnan(value)
     low, high = over_eps.gap()
@@ -132,13 +135,15 @@ def test_curves_end_where_zero_becomes_near_enough(tmp_path, monkeypatch):
 def test_save_writes_everything_or_nothing(tmp_path, monkeypatch, no_figures):
     monkeypatch.setattr(rungs, "EPS", np.array([0.1, 0.5]))
     monkeypatch.setattr(rungs, "DIMS", np.array([2, 9]))
-    paths = rungs.save(tmp_path / "out", 0.3, dim=8, ragozin=1.0)
+    paths = rungs.save(tmp_path / "out", 0.3, dim=8, jackson_constant=1.0)
     names = ["concentration.png", "ladder.csv", "ladder_dim.png", "ladder_eps.png"]
     assert [p.name for p in paths] == names
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
     with (tmp_path / "out" / "ladder.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [float(row["log10_n"]) for row in rows] == [b.log10 for b in ladder(0.3, dim=8, ragozin=1.0)]
+    assert [float(row["log10_n"]) for row in rows] == [
+        b.log10 for b in ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0))
+    ]
     assert "dim >= 8 (holds)" in rows[0]["hypotheses"]
 
     monkeypatch.setattr(plot, "concentration_figure", None)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bounds import prefix_length
 from bounds.records.problem import Problem
+from bounds.theorems import state
 from bounds.theorems.centroid import centroid, centroid_error, log_centroid_variation, log_variation
 from bounds.theorems.core import core, core_error
 from spherapprox import EqualMeasurePartition, VonMisesFisher
@@ -122,7 +123,7 @@ def test_the_error_is_its_formula_and_the_prefix_shorter_than_at_centres():
     assert greedy.theorem == "sharp-core-centroid"
     assert greedy.reference == "docs/theorems/4.D-centroids.md, greedy cover"
     assert greedy.log10 == pytest.approx(23.91, abs=0.02)
-    assert greedy.log10 < prefix_length(0.1, dim=8, theorem="sharp-core", covering="greedy").log10 - 6.0
+    assert greedy.log10 < prefix_length(0.1, dim=8, theorem=state("sharp-core", covering="greedy")).log10 - 6.0
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8, 1000])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bounds import concentration, prefix_length
 from bounds.records.problem import Problem
 from bounds.theorems import _search as search
+from bounds.theorems import state
 from bounds.theorems.centroid import centroid, centroid_error
 from bounds.theorems.core import core, core_error
 
@@ -101,7 +102,7 @@ def test_the_head_of_zeros_and_antipodes_are_named_where_they_will_do():
 
 def test_core_is_the_shorter_one_where_it_is_known_to_be():
     # the printed table, greedy cover: 30.4 and 7.16 decades
-    core_bound = prefix_length(0.1, dim=8, theorem="sharp-core", covering="greedy")
+    core_bound = prefix_length(0.1, dim=8, theorem=state("sharp-core", covering="greedy"))
     assert core_bound.radius == pytest.approx(3.23e-4, rel=2e-3)
     assert core_bound.concentration == pytest.approx(2.84e3, rel=0.05)  # the optimum is flat
     assert core_bound.log10 == pytest.approx(30.4, abs=0.0501)

@@ -107,7 +107,7 @@ def test_counts_are_dimensions_of_polynomials():
     assert (
         interpolation(Problem(0.1, 8, slack=0.3)).log > bound.log > interpolation(Problem(0.1, 8, slack=0.0)).log - 0.1
     )
-    smooth = interpolation(Problem(1e-4, 2, smoothness=3.0))
+    smooth = interpolation(Problem(1e-4, 2, sobolev_order=3.0))
     assert smooth.as_integer() == (dict(smooth.constants)["degree"] + 1) ** 2
 
 
@@ -205,7 +205,7 @@ def test_extreme_arguments_have_finite_bounds():
     assert interpolation(Problem(0.5, 3, sup_norm=0.4, degree=7)).value == 1.0
     assert rank(Problem(1.6, 3, sup_norm=9.0)).value == 1.0
     for function in (interpolation, rank):
-        rough = function(Problem(1e-3, 8, smoothness=4.0))
-        assert rough.failed[0] == "smoothness > dim/2"
+        rough = function(Problem(1e-3, 8, sobolev_order=4.0))
+        assert rough.failed[0] == "sobolev_order > dim/2"
         assert rough.log == math.inf
     assert not interpolation(Problem(0.1, 2, degree=3, concentration=0.0)).holds

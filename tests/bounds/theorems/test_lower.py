@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bounds import prefix_length
 from bounds.covering import covering_bound
 from bounds.records.problem import Problem
+from bounds.theorems import state
 from bounds.theorems.lower import lower
 from bounds.theorems.lower_any import lower_any, warren_ratio
 from bounds.theorems.lower_bits import lower_bits
@@ -128,7 +129,7 @@ def test_separated_points_on_the_circle():
 @pytest.mark.parametrize("eps", [1e-3, 0.05, 0.5])
 def test_floors_are_below_every_promise(dim, eps):
     promise = prefix_length(eps, dim=dim, theorem="sharp-core").log
-    split = prefix_length(eps, dim=dim, theorem="sharp-split-nearest", slack=0).log
+    split = prefix_length(eps, dim=dim, theorem=state("sharp-split-nearest", slack=0)).log
     for theorem in ALL:
         floor = at(theorem, eps, dim)
         assert floor.holds

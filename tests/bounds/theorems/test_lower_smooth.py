@@ -9,14 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bounds
+from bounds.records import Prefix
 from bounds.records.problem import Problem
+from bounds.theorems import state
 from bounds.theorems.lower import lower
 from bounds.theorems.lower_smooth import bump_height, bump_radius, lower_smooth
 from bounds.theorems.smooth_quadrature import smooth_quadrature
 
 
 def problem(eps, dim, **options):
-    return Problem.checked(eps, dim, **{"second_derivative": 1.0} | options)
+    return Problem.checked(eps, dim, **{"smoothness": 1.0} | options)
 
 
 def bump(theta, radius, lipschitz, smoothness):
@@ -86,7 +88,7 @@ def test_printed_floors(dim, eps, printed):
 @pytest.mark.parametrize("dim", [1, 2, 8, 300])
 @pytest.mark.parametrize("eps", [1e-6, 0.01, 0.3])
 def test_the_floor_lies_between_1_and_what_suffices_and_tends_to_that_of_lipschitz_targets(dim, eps):
-    floor = [lower_smooth(problem(eps, dim, second_derivative=bend)).log for bend in (1e-3, 0.1, 1.0, 10.0, 1e9)]
+    floor = [lower_smooth(problem(eps, dim, smoothness=bend)).log for bend in (1e-3, 0.1, 1.0, 10.0, 1e9)]
     assert all(0.0 <= a <= b for a, b in itertools.pairwise(floor))
     assert floor[-1] <= lower(Problem(eps, dim)).log
     assert floor[-1] == pytest.approx(lower(Problem(eps, dim)).log, rel=1e-2)
@@ -94,20 +96,20 @@ def test_the_floor_lies_between_1_and_what_suffices_and_tends_to_that_of_lipschi
 
 
 def test_the_error_form_is_the_inverse_of_the_count():
-    known = {"lipschitz": 1.0, "smoothness": 1.0, "theorem": "lower-smooth"}
+    known = {"lipschitz": 1.0, "theorem": state("lower-smooth", smoothness=1.0)}
     for dim, eps in ((1, 0.01), (2, 0.05), (8, 0.003), (8, 2.0)):
         n = bounds.prefix_length(eps, dim=dim, sup_norm=9.0, **known).as_integer()
-        assert bounds.error_bound(dim=dim, n=n, **known).value <= eps
+        assert bounds.error_bound(dim=dim, points=Prefix(n=n), **known).value <= eps
         if n > 2:
-            assert bounds.error_bound(dim=dim, n=n - 1, **known).value > eps * (1.0 - 1e-6)
-    assert bounds.error_bound(dim=2, n=3, sup_norm=0.01, **known).value == pytest.approx(0.01, rel=1e-14)
+            assert bounds.error_bound(dim=dim, points=Prefix(n=n - 1), **known).value > eps * (1.0 - 1e-6)
+    assert bounds.error_bound(dim=2, sup_norm=0.01, points=Prefix(n=3), **known).value == pytest.approx(0.01, rel=1e-14)
 
 
 def test_extreme_arguments_have_finite_floors():
     for eps, dim, bend in ((1e-60, 1, 1.0), (1e-60, 8, 1e-60), (1e-60, 10**6, 1e60), (0.5, 3, 1e-60), (1e60, 2, 1.0)):
-        bound = lower_smooth(problem(eps, dim, second_derivative=bend, sup_norm=1e61))
+        bound = lower_smooth(problem(eps, dim, smoothness=bend, sup_norm=1e61))
         assert bound.holds
         assert 0.0 <= bound.log < math.inf
     missed = lower_smooth(problem(1.0, 3))
     assert missed.failed == ("eps < sup_norm",)
-    assert lower_smooth(problem(0.1, 3, second_derivative=None)).failed[0].startswith("a bound of second derivatives")
+    assert lower_smooth(problem(0.1, 3, smoothness=None)).failed[0].startswith("a bound of second derivatives")

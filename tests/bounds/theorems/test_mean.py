@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import error_bound
+from bounds.records import Prefix
 from bounds.records.problem import Problem
 from bounds.theorems._search import best_concentration
 from bounds.theorems.mean import log_mean_error, split_mean
@@ -42,7 +43,9 @@ def test_mean_against_direct_quadrature():
     measure = np.sin(theta)
     top = np.sum((theta + rho) * kernel(np.maximum(theta - rho, 0.0)) * measure)
     quotient = top / np.sum(kernel(np.minimum(theta + rho, math.pi)) * measure)
-    bound = error_bound(dim=dim, theorem="sharp-split-mean", lipschitz=3.0, concentration=lam, radius=rho).value
+    bound = error_bound(
+        dim=dim, theorem="sharp-split-mean", lipschitz=3.0, concentration=lam, points=Prefix(radius=rho)
+    ).value
     assert bound == pytest.approx(3.0 * min(quotient, math.pi), rel=1e-8)
 
 

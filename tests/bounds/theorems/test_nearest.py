@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bounds import prefix_length
 from bounds.covering import covering_bound
 from bounds.records.problem import Problem
+from bounds.theorems import state
 from bounds.theorems.nearest import log_nearest_error, split_nearest
 
 
@@ -18,7 +19,7 @@ from bounds.theorems.nearest import log_nearest_error, split_nearest
 @example(dim=37, eps=1.5625, slack=0.1)
 @given(dim=st.integers(1, 60), eps=st.floats(1e-3, 2.0), slack=st.sampled_from([1e-1, 1e-3, 1e-6]))
 def test_nearest_keeps_its_promise(dim, eps, slack):
-    bound = prefix_length(eps, dim=dim, theorem="sharp-split-nearest", slack=slack)
+    bound = prefix_length(eps, dim=dim, theorem=state("sharp-split-nearest", slack=slack))
 
     def promised(factor):
         return math.exp(log_nearest_error(factor * bound.concentration, bound.radius, bound.log))
@@ -27,7 +28,9 @@ def test_nearest_keeps_its_promise(dim, eps, slack):
     if bound.concentration > 0:
         assert promised(0.99) > eps
         # and this concentration allows just this prefix length (a little more, and it may do with fewer)
-        again = prefix_length(eps, dim=dim, theorem="sharp-split-nearest", concentration=1.001 * bound.concentration)
+        again = prefix_length(
+            eps, dim=dim, theorem=state("sharp-split-nearest", concentration=1.001 * bound.concentration)
+        )
         assert again.log <= bound.log + 1e-9
         first, then = (covering_bound(radius, dim, "best") for radius in (bound.radius, again.radius))
         if first.theorem == then.theorem:  # else the count may jump

@@ -178,7 +178,7 @@ def test_extreme_arguments_have_finite_bounds():
     assert far.holds
     assert math.isfinite(far.log)
     for refused in (Problem(0.1, 8, concentration=700.0), Problem(0.1, 8, concentration=0.0),
-                    Problem(0.1, 8, smoothness=9.0), Problem(0.1, 8, exponent=1e-3)):  # fmt: skip
+                    Problem(0.1, 8, sobolev_order=9.0), Problem(0.1, 8, exponent=1e-3)):  # fmt: skip
         bound = quadrature(refused)
         assert bound.log == math.inf
         assert not bound.holds

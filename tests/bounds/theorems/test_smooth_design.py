@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bounds
+from bounds.records import Prefix
+from bounds.theorems import state
 from bounds.theorems.smooth_design import smooth_design_error
 from bounds.theorems.smooth_quadrature import smooth_quadrature_error
 from spherapprox import CoreHead, PointSet, SplitHead, Target, points, sphere
@@ -43,7 +45,8 @@ def test_it_is_the_core_head_s_bound_without_the_sup_norm_over_what_the_tail_lea
 
 
 def test_a_sup_norm_that_is_not_known_bounds_no_slope():
-    known = {"dim": 2, "theorem": "sharp-split-smooth", "smoothness": 1.0, "concentration": 15.0, "degree": 20}
+    known = {"dim": 2, "theorem": state("sharp-split-smooth", smoothness=1.0), "concentration": 15.0}
+    known["points"] = Prefix(exactness=20)
     steep = bounds.error_bound(lipschitz=50.0, **known).value
     assert steep == bounds.error_bound(lipschitz=0.5 * math.pi * (1.0 + 1e-15), **known).value  # pi H / 2
     assert steep == bounds.error_bound(lipschitz=50.0, sup_norm=9.0, **known).value
@@ -59,8 +62,9 @@ def test_points_need_equal_weights():
     with pytest.raises(ValueError, match="needs positive weights and the degree of exactness"):
         bounds.error_bound(theorem="sharp-split-smooth", target=target, points=bare, concentration=5.0)
     refused = bounds.error_bound(
-        dim=2, theorem="sharp-split-smooth", lipschitz=1.0, smoothness=1.0, exponent=0.5, degree=8, concentration=5.0
-    )
+        theorem=state("sharp-split-smooth", smoothness=1.0), dim=2, lipschitz=1.0, exponent=0.5, concentration=5.0,
+        points=Prefix(exactness=8),
+    )  # fmt: skip
     assert refused.value == math.inf
     assert refused.failed
 
@@ -86,8 +90,10 @@ def test_the_least_bound_is_nearly_the_error_there_and_that_at_most_thrice_the_l
 
 
 def test_a_degree_takes_the_place_of_points():
-    known = {"dim": 3, "theorem": "sharp-core-smooth", "lipschitz": 1.0, "sup_norm": 1.0, "smoothness": 1.0}
-    errors = [bounds.best_concentration(degree=degree, **known).value for degree in (20, 100, 10**4, 10**7)]
+    known = {"dim": 3, "lipschitz": 1.0, "sup_norm": 1.0, "theorem": state("sharp-core-smooth", smoothness=1.0)}
+    errors = [
+        bounds.best_concentration(points=Prefix(exactness=degree), **known).value for degree in (20, 100, 10**4, 10**7)
+    ]
     assert all(a > 5.0 * b for a, b in itertools.pairwise(errors))
-    with pytest.raises(TypeError, match="needs the argument 'degree', got None"):
+    with pytest.raises(TypeError, match=r"needs 'points', or Prefix\(exactness="):
         bounds.best_concentration(**known)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import bounds
 from bounds.records.problem import LARGEST_CONCENTRATION, Problem
+from bounds.theorems import state, state_all
 from bounds.theorems._degrees import log_rising_tail, log_term
 from bounds.theorems.lower_smooth import bump_height
 from bounds.theorems.quadrature import quadrature
@@ -30,14 +31,14 @@ from spherapprox.vmf import VonMisesFisher
 
 
 def problem(eps, dim, **options):
-    return Problem.checked(eps, dim, **{"second_derivative": 1.0} | options)
+    return Problem.checked(eps, dim, **{"smoothness": 1.0} | options)
 
 
 def test_slopes_that_follow_from_other_constants_are_not_rounded_down():
     rng = np.random.default_rng(0)
     with mpmath.workdps(40):
         for bend, size in 10.0 ** rng.uniform(-3, 3, (300, 2)):
-            given = problem(0.1, 3, second_derivative=bend, sup_norm=size, lipschitz=1e9)
+            given = problem(0.1, 3, smoothness=bend, sup_norm=size, lipschitz=1e9)
             exact = min(mpmath.pi * bend / 2, mpmath.sqrt(2 * mpmath.mpf(given.sup_norm) * mpmath.mpf(bend)))
             assert exact <= steepest(given) <= exact * (1 + mpmath.mpf(10) ** -14)
 
@@ -224,7 +225,7 @@ def test_printed_counts(dim, eps, printed):
 )
 def test_keeps_its_promise_and_no_other_concentration_does_better(dim, share, log_sup, log_bend):
     eps, sup, bend = 10.0**share, 10.0**log_sup, 10.0**log_bend
-    bound = smooth_quadrature(problem(eps, dim, sup_norm=sup, second_derivative=bend))
+    bound = smooth_quadrature(problem(eps, dim, sup_norm=sup, smoothness=bend))
     degree = dict(bound.constants)["degree"]
     assert bound.holds
     slope = min(1.0, math.pi / 2 * bend, math.sqrt(2.0 * sup * bend))
@@ -236,9 +237,7 @@ def test_keeps_its_promise_and_no_other_concentration_does_better(dim, share, lo
     if ORDER < degree < 1e6:
         for factor in (0.5, 0.9, 0.999, 1.0, 1.001, 1.01, 1.1, 2.0):
             assert smooth_quadrature_error(factor * bound.concentration, degree - 1, *args) > eps
-    given_it = smooth_quadrature(
-        problem(eps, dim, sup_norm=sup, second_derivative=bend, concentration=bound.concentration)
-    )
+    given_it = smooth_quadrature(problem(eps, dim, sup_norm=sup, smoothness=bend, concentration=bound.concentration))
     assert given_it.log == pytest.approx(bound.log, rel=1e-12)
 
 
@@ -246,8 +245,8 @@ def test_lipschitz_alone_is_better_where_second_derivatives_are_large():
     for dim in (2, 8, 64):
         for eps in (0.1, 1e-3):
             alone = quadrature(Problem(eps, dim)).log
-            assert smooth_quadrature(problem(eps, dim, second_derivative=0.5 / eps)).log < alone
-            assert smooth_quadrature(problem(eps, dim, second_derivative=8.0 / eps)).log > alone
+            assert smooth_quadrature(problem(eps, dim, smoothness=0.5 / eps)).log < alone
+            assert smooth_quadrature(problem(eps, dim, smoothness=8.0 / eps)).log > alone
 
 
 def test_extreme_arguments_have_finite_bounds():
@@ -260,11 +259,11 @@ def test_extreme_arguments_have_finite_bounds():
     assert smooth_quadrature_error(5.0, 3, 2, 1.0, 1.0, 1.0) == math.inf
     assert smooth_quadrature_error(0.0, 4, 2, 1.0, 1.0, 1.0) < math.inf
     for lam in (5e-324, 1e-200, LARGEST_CONCENTRATION):
-        assert smooth_quadrature(problem(0.9, 8, concentration=lam, second_derivative=0.3, sup_norm=9.0)).holds
+        assert smooth_quadrature(problem(0.9, 8, concentration=lam, smoothness=0.3, sup_norm=9.0)).holds
         assert math.isfinite(log_weight(lam, 4.0, 8, 1.0, 1.0, 1.0))
     for refused in (problem(0.1, 8, concentration=30.0), problem(0.1, 8, concentration=0.0)):
         assert smooth_quadrature(refused).log == math.inf
-    for refused in (problem(0.1, 8, second_derivative=None), problem(0.1, 8, exponent=0.5)):
+    for refused in (problem(0.1, 8, smoothness=None), problem(0.1, 8, exponent=0.5)):
         assert smooth_quadrature(refused).failed[0].startswith("a bound of second derivatives (smoothness=)")
 
 
@@ -272,18 +271,20 @@ def test_a_target_s_own_constant_is_used_and_its_absence_is_said():
     known = Target(lambda x: x[:, -1], 2, lipschitz=1.0, sup_norm=1.0, smoothness=1.0)
     unknown = Target(lambda x: x[:, -1], 2, lipschitz=1.0, sup_norm=1.0)
     found = bounds.prefix_length(0.1, target=known, theorem="sharp-core-smooth")
-    assert found == bounds.prefix_length(0.1, dim=2, theorem="sharp-core-smooth", smoothness=1.0)
+    assert found == bounds.prefix_length(0.1, dim=2, theorem=state("sharp-core-smooth", smoothness=1.0))
     assert found == next(bound for bound in bounds.ladder(0.1, target=known) if bound.theorem == "sharp-core-smooth")
     assert found == next(
-        bound for bound in bounds.ladder(0.1, dim=2, smoothness=1.0) if bound.theorem == "sharp-core-smooth"
+        bound
+        for bound in bounds.ladder(0.1, dim=2, theorems=state_all(smoothness=1.0))
+        if bound.theorem == "sharp-core-smooth"
     )
     with pytest.raises(TypeError, match="'smoothness' is not known of the target: give it, or make it Target"):
         bounds.prefix_length(0.1, target=unknown, theorem="sharp-core-smooth")
     with pytest.raises(bounds.records.HypothesisError, match=r"needs a bound of second derivatives \(smoothness=\)"):
-        bounds.prefix_length(0.1, dim=2, theorem="sharp-core-smooth", strict=True)
+        bounds.prefix_length(0.1, dim=2, theorem="sharp-core-smooth").require()
     with pytest.raises(TypeError, match="needs the argument 'smoothness', got None"):
         bounds.error_bound(target=unknown, points=points.gauss_product(2, 6), theorem="sharp-core-smooth")
     with pytest.raises(ValueError, match="'smoothness' must be greater than 0"):
-        bounds.prefix_length(0.1, dim=2, theorem="sharp-core-smooth", smoothness=-1.0)
+        bounds.prefix_length(0.1, dim=2, theorem=state("sharp-core-smooth", smoothness=-1.0))
     silent = {bound.theorem for bound in bounds.ladder(0.1, target=unknown) if bound.failed}
     assert {"sharp-core-smooth", "lower-smooth"} <= silent

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from bounds import error_bound
 from bounds.jackson import approximation_error
+from bounds.records import Prefix
 from bounds.records.problem import Problem
-from bounds.theorems import _degrees
+from bounds.theorems import _degrees, state
 from bounds.theorems._approximation import log_sobolev_tail
 from bounds.theorems.spectral import log_spectral_error, spectral
 from spherapprox import CoreHead, evaluate, harmonics, points, sphere, sup_error, targets
@@ -134,7 +135,9 @@ def test_lipschitz_targets_take_the_degree_of_jackson():
         assert bound.log == pytest.approx(_degrees.log_quadrature_points(2.0 * degree, dim), rel=1e-14)
         rest = spectral_error(bound.concentration, degree, degree, dim, 1.0 + eps)
         assert approximation_error(degree, dim) + rest <= eps * (1 + 1e-12)
-        assert spectral(Problem(eps, dim, ragozin=1.0)) == bound  # what is assumed for the thesis proves nothing here
+        assert (
+            spectral(Problem(eps, dim, jackson_constant=1.0)) == bound
+        )  # what is assumed for the thesis proves nothing here
 
 
 @pytest.mark.parametrize("alpha", [0.4, 1.0])
@@ -152,7 +155,9 @@ def test_hoelder_targets_as_limits_of_lipschitz_ones(alpha):
     assert least(degree - 1) > eps * (1 - 1e-4)
 
 
-@pytest.mark.parametrize("options", [{"degree": 5}, {"smoothness": 3.0}, {"smoothness": 1.8}, {}, {"exponent": 0.5}])
+@pytest.mark.parametrize(
+    "options", [{"degree": 5}, {"sobolev_order": 3.0}, {"sobolev_order": 1.8}, {}, {"exponent": 0.5}]
+)
 @pytest.mark.parametrize("lam", [0.5, 20.0, 300.0])
 def test_given_concentration_is_searched_in_full(options, lam):
     """No pair of degrees does with fewer points than the one returned."""
@@ -164,18 +169,18 @@ def test_given_concentration_is_searched_in_full(options, lam):
     def error(n):
         if "degree" in options:
             return 0.0 if n >= options["degree"] else math.inf
-        if "smoothness" in options:
-            return math.exp(0.5 * log_sobolev_tail(n, options["smoothness"], dim))
+        if "sobolev_order" in options:
+            return math.exp(0.5 * log_sobolev_tail(n, options["sobolev_order"], dim))
         alpha = options.get("exponent", 1.0)
         return 0.5 * (2.0 * approximation_error(n, dim)) ** alpha
 
     def promises(n, g):
-        size = 0.9 + (0.0 if "degree" in options or "smoothness" in options else eps)
+        size = 0.9 + (0.0 if "degree" in options or "sobolev_order" in options else eps)
         rest = spectral_error(lam, g, n, dim, size)
-        if "smoothness" in options:
+        if "sobolev_order" in options:
             weights = VonMisesFisher(dim, lam).eigenvalues(n)
             k = np.arange(n + 1.0)
-            norm = float(np.max((1.0 + k * (k + dim - 1.0)) ** (-0.5 * options["smoothness"]) / weights))
+            norm = float(np.max((1.0 + k * (k + dim - 1.0)) ** (-0.5 * options["sobolev_order"]) / weights))
             rest = min(rest, spectral_error(lam, g, 0, dim, norm))
         return error(n) + rest <= eps
 
@@ -190,7 +195,7 @@ def test_given_concentration_is_searched_in_full(options, lam):
 def test_smooth_target_end_to_end(lam):
     """A head of the promised length, for functions of the class, stays within eps."""
     eps, s = 0.02, 2.5
-    bound = spectral(Problem(eps, 2, smoothness=s, concentration=lam))
+    bound = spectral(Problem(eps, 2, sobolev_order=s, concentration=lam))
     constants = dict(bound.constants)
     degree, exactness = int(constants["degree"]), int(constants["exactness"])
     rule = points.gauss_product(2, exactness)
@@ -209,10 +214,10 @@ def test_extreme_arguments_have_finite_bounds():
         assert bound.holds
         assert math.isfinite(bound.log)
     assert spectral(Problem(0.5, 3, sup_norm=0.4, degree=7)).value == 1.0
-    rough = spectral(Problem(1e-3, 8, smoothness=4.0))
-    assert rough.failed[0] == "smoothness > dim/2"
+    rough = spectral(Problem(1e-3, 8, sobolev_order=4.0))
+    assert rough.failed[0] == "sobolev_order > dim/2"
     assert rough.log == math.inf
-    endless = spectral(Problem(1e-12, 1, smoothness=0.505))
+    endless = spectral(Problem(1e-12, 1, sobolev_order=0.505))
     assert not endless.holds
     uniform = spectral(Problem(0.1, 2, degree=3, concentration=0.0))
     assert not uniform.holds
@@ -239,8 +244,8 @@ def tail_over_eigenvalue(dim, concentration, degree, exactness):
 )
 def test_error_against_the_sum_in_high_precision(dim, concentration, degree, exactness):
     bound = error_bound(
-        dim=dim, theorem="sharp-core-spectral", concentration=concentration, degree=degree, exactness=exactness,
-        sup_norm=2.0,
+        theorem=state("sharp-core-spectral", degree=degree), dim=dim, sup_norm=2.0, concentration=concentration,
+        points=Prefix(exactness=exactness),
     )  # fmt: skip
     wanted = 2.0 * tail_over_eigenvalue(dim, concentration, degree, exactness)
     assert wanted * (1.0 - 1e-9) <= bound.value <= 1.3 * wanted  # a geometric series bounds the tail
@@ -255,22 +260,29 @@ def test_error_contains_measured_errors():
             rule = points.gauss_product(dim, exactness)
             head = CoreHead.from_target(target, rule, concentration, "spectral", degree=3)
             bound = error_bound(
-                dim=dim, theorem="sharp-core-spectral", concentration=concentration, degree=3, exactness=exactness,
-                sup_norm=target.sup_norm,
+                theorem=state("sharp-core-spectral", degree=3), dim=dim, sup_norm=target.sup_norm,
+                concentration=concentration, points=Prefix(exactness=exactness),
             )  # fmt: skip
             assert 1e-9 < sup_error(head, target, n=500, refine=2).lower <= bound.value
 
 
 def test_the_error_needs_a_rule_of_twice_the_degree():
-    known = {"dim": 2, "theorem": "sharp-core-spectral", "sup_norm": 1.0}
-    outside = error_bound(**known, concentration=1.0, degree=4, exactness=7)
+    def bound(degree, exactness, concentration):
+        return error_bound(
+            theorem=state("sharp-core-spectral", degree=degree), dim=2, sup_norm=1.0, concentration=concentration,
+            points=Prefix(exactness=exactness),
+        )  # fmt: skip
+
+    outside = bound(4, 7, 1.0)
     assert outside.value == math.inf
     assert outside.failed == ("exactness >= 2 degree",)
-    assert error_bound(**known, concentration=0.0, degree=0, exactness=0).value == 0.0
-    assert error_bound(**known, concentration=0.0, degree=1, exactness=2).value == math.inf
-    many = error_bound(**known, concentration=np.array([1.0, 2.0]), degree=2, exactness=9)
+    assert bound(0, 0, 0.0).value == 0.0
+    assert bound(1, 2, 0.0).value == math.inf
+    many = bound(4, 9, np.array([1.0, 2.0]))
     assert many[0].value < many[1].value
-    with pytest.raises(TypeError, match="theorem='sharp-core-spectral' needs the argument 'exactness', got None"):
-        error_bound(**known, concentration=1.0, degree=4)
+    with pytest.raises(TypeError, match=r"theorem='sharp-core-spectral' needs 'points', or Prefix\(exactness="):
+        bound(4, None, 1.0)
+    with pytest.raises(TypeError, match="theorem='sharp-core-spectral' needs the argument 'degree', got None"):
+        bound(None, 9, 1.0)
     with pytest.raises(TypeError, match="theorem='convolution' needs the argument 'lipschitz', got None"):
         error_bound(dim=2, theorem="convolution", concentration=1.0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bounds import error_bound
+from bounds.records import Prefix
 from bounds.records.problem import Problem
 from bounds.theorems.mean import log_mean_error, split_mean
 from bounds.theorems.nearest import log_nearest_error, split_nearest
@@ -54,8 +55,10 @@ def test_hoelder_targets_take_the_moment_of_their_exponent():
     assert error_bound(theorem="convolution", **common).value == pytest.approx(
         2.0 * VonMisesFisher(2, 100.0).mean_angle(0.5), rel=1e-13
     )
-    rough = error_bound(theorem="sharp-split", radius=0.01, n=1e5, **common).value
-    plain = error_bound(theorem="sharp-split", radius=0.01, n=1e5, dim=2, concentration=100.0, lipschitz=1.0).value
+    rough = error_bound(theorem="sharp-split", points=Prefix(radius=0.01, n=1e5), **common).value
+    plain = error_bound(
+        theorem="sharp-split", dim=2, concentration=100.0, lipschitz=1.0, points=Prefix(radius=0.01, n=1e5)
+    ).value
     assert rough == pytest.approx(2.0 * plain**0.5, rel=1e-13)
 
 

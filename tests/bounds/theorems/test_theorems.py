@@ -6,12 +6,14 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import with_options
 
 from bounds import concentration, error_bound, prefix_length
-from bounds.theorems import LADDER
+from bounds.records import Prefix
+from bounds.theorems import LADDER, state
 from spherapprox.special import log_cap_measure
 
-PRINTED = {"covering": "greedy", "ragozin": 1.0, "harmonic": 1.0, "slack": 0.0}
+PRINTED = {"covering": "greedy", "jackson_constant": 1.0, "harmonic_constant": 1.0, "slack": 0.0}
 
 # log10 N at L = F = 1 with its printed digits: dim, eps, 4.12, 4.3, 4.4 mean, 4.4 nearest, 4.5
 TABLE = [
@@ -27,7 +29,7 @@ PRINTED_BY = ("thesis-core", "sharp-core", "sharp-split-mean", "sharp-split-near
 @pytest.mark.parametrize("column", range(5))
 def test_the_printed_table_is_reproduced(row, column):
     dim, eps, *printed = row
-    value = prefix_length(eps, dim=dim, theorem=PRINTED_BY[column], **PRINTED).log10
+    value = prefix_length(eps, dim=dim, theorem=with_options(PRINTED_BY[column], **PRINTED)).log10
     if printed[column] is None:
         assert value == math.inf
         return
@@ -36,16 +38,15 @@ def test_the_printed_table_is_reproduced(row, column):
 
 
 def test_the_other_printed_numbers_are_reproduced():
-    assert prefix_length(0.1, dim=2, theorem="sharp-split-nearest", covering="volume", slack=0).log10 == pytest.approx(
-        3.20, abs=0.00501
-    )
-    limit = prefix_length(0.1, dim=8, theorem="sharp-split-nearest", **PRINTED)
+    volume = prefix_length(0.1, dim=2, theorem=state("sharp-split-nearest", covering="volume", slack=0))
+    assert volume.log10 == pytest.approx(3.20, abs=0.00501)
+    limit = prefix_length(0.1, dim=8, theorem=with_options("sharp-split-nearest", **PRINTED))
     assert limit.log10 == pytest.approx(10.511, abs=0.000501)
     assert limit.concentration == math.inf
     for lam, log10 in ((3.7e4, 10.88), (3.7e5, 10.55), (4.4e8, 10.511)):
-        bound = prefix_length(0.1, dim=8, theorem="sharp-split-nearest", covering="greedy", concentration=lam)
+        bound = prefix_length(0.1, dim=8, theorem=state("sharp-split-nearest", covering="greedy", concentration=lam))
         assert bound.log10 == pytest.approx(log10, abs=0.011)
-    core = prefix_length(0.1, dim=8, theorem="sharp-core", **PRINTED)
+    core = prefix_length(0.1, dim=8, theorem=with_options("sharp-core", **PRINTED))
     assert core.radius == pytest.approx(3.23e-4, rel=2e-3)
     assert core.concentration == pytest.approx(2.84e3, rel=0.05)  # the optimum is flat
     assert concentration(0.05, dim=8) == pytest.approx(3005.85, abs=0.00501)
@@ -54,8 +55,8 @@ def test_the_other_printed_numbers_are_reproduced():
 def test_sharp_split_is_the_smaller_one():
     names = [theorem.name for theorem in LADDER if theorem.joins == "sharp-split"]
     for lam in (None, 50.0, 1e4):
-        parts = [prefix_length(0.5, dim=3, theorem=name, concentration=lam).log for name in names]
-        assert prefix_length(0.5, dim=3, concentration=lam).log == min(parts)
+        parts = [prefix_length(0.5, dim=3, theorem=state(name, concentration=lam)).log for name in names]
+        assert prefix_length(0.5, dim=3, theorem=state("sharp-split", concentration=lam)).log == min(parts)
 
 
 def test_lower_needs_a_target_that_can_be_missed():
@@ -66,7 +67,7 @@ def test_lower_needs_a_target_that_can_be_missed():
 
 @given(dim=st.integers(1, 50), n=st.integers(1, 10**9))
 def test_lower_radius_inverts_the_cap_measure(dim, n):
-    radius = error_bound(dim=dim, theorem="lower", lipschitz=1.0, n=n, covering="greedy").value
+    radius = error_bound(dim=dim, theorem=state("lower", covering="greedy"), lipschitz=1.0, points=Prefix(n=n)).value
     assert log_cap_measure(dim, radius) == pytest.approx(-math.log(n), rel=1e-12, abs=1e-12)
 
 

@@ -9,14 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import concentration, covering_number, error_bound, prefix_length, thesis
+from bounds import concentration, covering_number, error_bound, prefix_length
 from bounds.covering import log_rogers_constant
-from bounds.jackson import approximation_error, ragozin_constant
-from bounds.records import HypothesisError
+from bounds.jackson import approximation_error, jackson_constant
+from bounds.records import HypothesisError, Prefix
+from bounds.theorems import state
+from bounds.theorems.thesis import harmonics
+from bounds.theorems.thesis import lemmas as thesis
 from spherapprox import EqualMeasurePartition, special
 from spherapprox.vmf import VonMisesFisher
 
-ONES = {"ragozin": 1.0, "harmonic": 1.0}
+ONES = {"jackson_constant": 1.0, "harmonic_constant": 1.0}
 
 # dim, eps, Lambda(eps/2), log10 N of 4.12, then lambda and log10 N of 4.15 as printed and as corrected
 TABLE = [
@@ -35,14 +38,14 @@ def agrees(value, printed):
 @pytest.mark.parametrize("row", TABLE)
 def test_the_printed_table_is_reproduced(row):
     dim, eps, *printed = row
-    assert agrees(concentration(eps / 2, dim=dim, theorem="thesis", **ONES), printed[0])
-    core = prefix_length(eps, dim=dim, theorem="thesis-core", **ONES)
+    assert agrees(concentration(eps / 2, dim=dim, theorem=state("thesis", **ONES)), printed[0])
+    core = prefix_length(eps, dim=dim, theorem=state("thesis-core", **ONES))
     assert agrees(core.concentration, printed[0])
     assert agrees(core.log10, printed[1])
     for theorem, (lam, log10) in zip(
         ("thesis-split", "thesis-split-corrected"), (printed[2:4], printed[4:6]), strict=True
     ):
-        bound = prefix_length(eps, dim=dim, theorem=theorem, **ONES)
+        bound = prefix_length(eps, dim=dim, theorem=state(theorem, **ONES))
         assert agrees(bound.concentration, lam)
         assert agrees(bound.log10, log10)
 
@@ -64,7 +67,9 @@ positive = st.floats(-6, 6).map(lambda e: 10.0**e)
     eps=st.floats(-12, 1).map(lambda e: 10.0**e), dim=st.integers(1, 10**4), lip=positive, c_r=positive, c_h=positive
 )
 def test_concentration_against_mpmath(eps, dim, lip, c_r, c_h):
-    value = concentration(eps, dim=dim, lipschitz=lip, theorem="thesis", ragozin=c_r, harmonic=c_h)
+    value = concentration(
+        eps, dim=dim, lipschitz=lip, theorem=state("thesis", jackson_constant=c_r, harmonic_constant=c_h)
+    )
     truth = truth_concentration(eps, dim, lip, c_r, c_h)
     drop = eps**2 / (8 * lip * c_h * c_r + 2 * eps * c_h)
     if drop < 0.99:
@@ -74,14 +79,14 @@ def test_concentration_against_mpmath(eps, dim, lip, c_r, c_h):
 
 
 def test_concentration_is_zero_where_nothing_is_needed():
-    assert concentration(10.0, dim=8, theorem="thesis", ragozin=1.0) == 0.0
-    assert prefix_length(9.0, dim=8, theorem="thesis-core", ragozin=1.0).concentration == 0.0
+    assert concentration(10.0, dim=8, theorem=state("thesis", jackson_constant=1.0)) == 0.0
+    assert prefix_length(9.0, dim=8, theorem=state("thesis-core", jackson_constant=1.0)).concentration == 0.0
 
 
 @settings(max_examples=20)
 @given(eps=st.floats(-60, -40).map(lambda e: 10.0**e), dim=st.integers(1, 10**4), lip=positive, c_r=positive)
 def test_log_concentration_beyond_the_largest_float(eps, dim, lip, c_r):
-    numbers = {"lipschitz": lip, "ragozin": c_r, "harmonic": 1e80}
+    numbers = {"lipschitz": lip, "jackson_constant": c_r, "harmonic_constant": 1e80}
     truth = truth_concentration(eps, dim, lip, c_r, 1e80, digits=420)
     log = thesis.log_concentration_needed(eps, dim, **numbers)
     assert log == pytest.approx(float(mp.log(truth)), rel=1e-14)
@@ -94,7 +99,7 @@ def test_log_concentration_beyond_the_largest_float(eps, dim, lip, c_r):
 @pytest.mark.parametrize("lip", [1e-150, 1e-101, 1e-99])
 def test_log_concentration_beyond_the_largest_float_where_the_target_is_nearly_constant(dim, lip):
     # 8 L C_R / eps is small beside m + 1 or of its size
-    numbers = {"lipschitz": lip, "ragozin": 1.0, "harmonic": 1e200}
+    numbers = {"lipschitz": lip, "jackson_constant": 1.0, "harmonic_constant": 1e200}
     truth = truth_concentration(1e-100, dim, lip, 1.0, 1e200, digits=700)
     assert truth > 1e300
     log = thesis.log_concentration_needed(1e-100, dim, **numbers)
@@ -102,19 +107,24 @@ def test_log_concentration_beyond_the_largest_float_where_the_target_is_nearly_c
 
 
 def test_lemmas_where_nothing_or_everything_is_needed():
-    assert thesis.convolution_error(0.0, 8, lipschitz=1.0, ragozin=1.0, harmonic=1.0) == math.inf
-    assert thesis.concentration_at_degree(0.1, 0, 8, harmonic=1.0) == 0.0
-    assert thesis.best_approximation(0, 8, lipschitz=1.0, ragozin=1.0) == math.inf
+    assert thesis.convolution_error(0.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
+    assert thesis.concentration_at_degree(0.1, 0, 8, harmonic_constant=1.0) == 0.0
+    assert thesis.best_approximation(0, 8, lipschitz=1.0, jackson_constant=1.0) == math.inf
     assert thesis.split_error(6.0, 8, sup_norm=1.0) == math.inf
-    assert thesis.concentration_series(1e-200, 8, lipschitz=1e200, ragozin=1.0, harmonic=1.0) == math.inf
+    assert (
+        thesis.concentration_series(1e-200, 8, lipschitz=1e200, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
+    )
 
 
 def test_log_concentration_of_zero():
-    assert thesis.log_concentration_needed(10.0, 8, lipschitz=1.0, ragozin=1.0, harmonic=1.0) == -math.inf
+    assert (
+        thesis.log_concentration_needed(10.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0)
+        == -math.inf
+    )
 
 
 def test_the_series_of_the_concentration_is_the_concentration():
-    numbers = {"lipschitz": 2.0, "ragozin": 3.0, "harmonic": 0.5}
+    numbers = {"lipschitz": 2.0, "jackson_constant": 3.0, "harmonic_constant": 0.5}
     series = thesis.concentration_series(1e-4, 8, **numbers)
     assert series == pytest.approx(thesis.concentration_needed(1e-4, 8, **numbers), rel=1e-9)
     gap = series - thesis.concentration_series(1e-4, 8, **numbers, printed=True)
@@ -124,17 +134,17 @@ def test_the_series_of_the_concentration_is_the_concentration():
 @given(degree=st.integers(1, 10**6), dim=st.integers(1, 10**4), log_eps=st.floats(-12, 0), harmonic=positive)
 def test_concentration_at_a_degree_makes_b24_half_of_eps(degree, dim, log_eps, harmonic):
     eps = 10.0**log_eps
-    lam = thesis.concentration_at_degree(eps, degree, dim, harmonic=harmonic)
+    lam = thesis.concentration_at_degree(eps, degree, dim, harmonic_constant=harmonic)
     if lam == 0.0:
         assert harmonic * degree <= 0.5 * eps * (1 + 1e-12)
     else:
-        error = thesis.projection_error(degree, lam, dim, harmonic=harmonic)
+        error = thesis.projection_error(degree, lam, dim, harmonic_constant=harmonic)
         assert error == pytest.approx(0.5 * eps, rel=1e-9)
 
 
 def test_best_approximation_scales_with_the_lipschitz_constant():
     assert thesis.best_approximation(20, 8, lipschitz=3.0) == 3.0 * approximation_error(20, 8)
-    assert thesis.best_approximation(20, 8, lipschitz=3.0, ragozin=2.0) == pytest.approx(0.3)
+    assert thesis.best_approximation(20, 8, lipschitz=3.0, jackson_constant=2.0) == pytest.approx(0.3)
 
 
 @given(degree=st.integers(0, 60), dim=st.integers(1, 200), lam=st.floats(-2, 5).map(lambda e: 10.0**e))
@@ -147,7 +157,7 @@ def test_projection_error_contains_a_harmonic():
     # W_q = one harmonic Y_q with sup 1 moves by exactly 1 - a_q, C_H = 1
     for dim, degree, lam in ((2, 3, 10.0), (8, 5, 300.0), (1, 1, 0.5)):
         moved = 1.0 - float(VonMisesFisher(dim, lam).eigenvalue(degree))
-        assert moved <= thesis.projection_error(degree, lam, dim, harmonic=1.0)
+        assert moved <= thesis.projection_error(degree, lam, dim, harmonic_constant=1.0)
 
 
 def test_count_against_mpmath():
@@ -256,49 +266,51 @@ def test_mask_error_against_mpmath():
 
 def test_harmonics_of_zonal_functions():
     # theta on the circle: pi/2 - (4/pi) sum over odd k of cos(k theta) / k^2
-    norms = thesis.zonal_harmonic_norms(lambda t: t, 1, 9)
+    norms = harmonics.zonal_harmonic_norms(lambda t: t, 1, 9)
     odd = np.arange(1, 10, 2)
     assert norms[odd] == pytest.approx(4.0 / (math.pi * odd**2), rel=1e-9)
     assert np.abs(norms[2::2]).max() < 1e-12
     # theta on S^2: the coefficient of P_1 is -3 pi/8
-    assert thesis.zonal_harmonic_norms(lambda t: t, 2, 2) == pytest.approx(
+    assert harmonics.zonal_harmonic_norms(lambda t: t, 2, 2) == pytest.approx(
         [math.pi / 2, 3 * math.pi / 8, 0.0], abs=1e-12
     )
     # a zonal polynomial is its own harmonic
     for dim, degree in ((1, 7), (3, 4), (8, 12), (200, 3)):
-        norms = thesis.zonal_harmonic_norms(lambda t, k=degree, m=dim: special.gegenbauer(k, m, np.cos(t)), dim, degree)
+        norms = harmonics.zonal_harmonic_norms(
+            lambda t, k=degree, m=dim: special.gegenbauer(k, m, np.cos(t)), dim, degree
+        )
         assert norms[degree] == pytest.approx(1.0, rel=1e-8)
         assert np.abs(norms[:degree]).max() < 1e-9
     # a kernel: a_k dim(H_k)
     kernel = VonMisesFisher(5, 30.0)
     counts = [1, 6, 20, 50]
     expected = [n * kernel.eigenvalue(k) for k, n in enumerate(counts)]
-    assert thesis.zonal_harmonic_norms(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(expected, rel=1e-9)
-    assert thesis.zonal_harmonic_bound(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(max(expected), rel=1e-9)
+    assert harmonics.zonal_harmonic_norms(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(expected, rel=1e-9)
+    assert harmonics.zonal_harmonic_bound(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(max(expected), rel=1e-9)
 
 
 def test_failed_hypotheses_are_named():
     low = prefix_length(0.1, dim=7, theorem="thesis-core")
     assert (low.value, low.failed) == (math.inf, ("dim >= 8",))
     with pytest.raises(HypothesisError, match=r"Theorem 4\.12 \(docs/theorems/2-thesis\.md\) needs dim >= 8"):
-        prefix_length(0.1, dim=2, theorem="thesis-core", strict=True)
+        prefix_length(0.1, dim=2, theorem="thesis-core").require()
     assert "eps < 2 sup_norm" in prefix_length(1.0, dim=8, sup_norm=0.4, theorem="thesis-split").failed
-    small = prefix_length(0.1, dim=8, theorem="thesis-core", concentration=10.0)
+    small = prefix_length(0.1, dim=8, theorem=state("thesis-core", concentration=10.0))
     assert small.value == math.inf
     assert any("concentration >=" in reason for reason in small.failed)
 
 
 def test_hypotheses_say_what_is_assumed():
     proven = prefix_length(0.1, dim=8, theorem="thesis-core")
-    assumed = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=2.0, harmonic=3.0)
+    assumed = prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=2.0, harmonic_constant=3.0))
     texts = [[h.statement for h in bound.hypotheses] for bound in (proven, assumed)]
     assert not any("C_R" in text for text in texts[0])
     assert any("assumed C_R L/q, C_R = 2" in text for text in texts[1])
     assert any("best approximations of f bounded by the assumed C_H = 3" in text for text in texts[1])
     numbers = dict(assumed.constants)
-    assert (numbers["ragozin"], numbers["harmonic"]) == (2.0, 3.0)
+    assert (numbers["jackson_constant"], numbers["harmonic_constant"]) == (2.0, 3.0)
     assert assumed.log == pytest.approx(log_rogers_constant(8) - 9 * numbers["log_delta"], rel=1e-14)
-    assert dict(proven.constants)["ragozin"] == ragozin_constant(8)
+    assert dict(proven.constants)["jackson_constant"] == jackson_constant(8)
     for theorem in ("thesis-core", "thesis-vector", "thesis-split", "thesis-split-corrected"):
         rough = prefix_length(0.1, dim=8, theorem=theorem, exponent=0.5)
         assert "exponent = 1" in rough.failed
@@ -307,11 +319,11 @@ def test_hypotheses_say_what_is_assumed():
 
 
 def test_concentrations_beyond_the_largest_float():
-    far = prefix_length(1e-55, dim=8, theorem="thesis-vector", harmonic=1e90)
+    far = prefix_length(1e-55, dim=8, theorem=state("thesis-vector", harmonic_constant=1e90))
     assert far.holds
     assert far.concentration == math.inf
     with mp.workdps(200):
-        lam = truth_concentration(mp.mpf(1e-55) / 6, 8, 1, ragozin_constant(8), 1e90, digits=420)
+        lam = truth_concentration(mp.mpf(1e-55) / 6, 8, 1, jackson_constant(8), 1e90, digits=420)
         # c e^lambda is its leading term
         peak = mp.sqrt(2 * mp.pi) * lam**4 / (mp.mpf(2) ** mp.mpf(3.5) * mp.gamma(mp.mpf(4.5)))
         root = 3 * mp.pi * (1 + lam) * peak * 3 / mp.mpf(1e-55)
@@ -323,30 +335,13 @@ def test_concentrations_beyond_the_largest_float():
 def test_core_error_inverts_the_prefix_length():
     # at lambda = Lambda(eps/2) and the radius of 4.12 the two halves are eps/2 each, up to arccos(1-d) <= pi/2 sqrt(d)
     eps, dim = 0.5, 8
-    bound = prefix_length(eps, dim=dim, theorem="thesis-core", **ONES)
+    printed = state("thesis-core", **ONES)
+    bound = prefix_length(eps, dim=dim, theorem=printed)
     half_log_delta = 0.5 * thesis.log_delta(bound.concentration, eps, dim, lipschitz=1.0, sup_norm=1.0)
     radius = 2.0 * math.asin(math.exp(half_log_delta) / math.sqrt(2.0))
     achieved = error_bound(
-        dim=dim, theorem="thesis-core", lipschitz=1.0, sup_norm=1.0, concentration=bound.concentration, radius=radius,
-        **ONES,
+        theorem=printed, dim=dim, lipschitz=1.0, sup_norm=1.0, concentration=bound.concentration,
+        points=Prefix(radius=radius),
     ).value  # fmt: skip
     assert eps / 2 < achieved <= eps
     assert thesis.convolution_error(bound.concentration, dim, lipschitz=1.0, **ONES) == pytest.approx(eps / 2, rel=1e-9)
-
-
-@pytest.mark.parametrize("wrong", [None, "abc", 3.0, {}], ids=str)
-@pytest.mark.parametrize(
-    "call",
-    [
-        thesis.assumptions,
-        thesis.core,
-        thesis.ragozin_of,
-        thesis.split,
-        thesis.split_corrected,
-        thesis.vector,
-        lambda problem: thesis.core_error(5.0, 0.1, problem),
-    ],
-)
-def test_what_is_no_problem_is_refused(call, wrong):
-    with pytest.raises(TypeError, match=r"^'problem' must be a Problem"):
-        call(wrong)

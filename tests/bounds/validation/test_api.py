@@ -19,7 +19,7 @@ from spherapprox import (
     sup_error,
     targets,
 )
-from spherapprox.error import ErrorInterval
+from spherapprox.error import ErrorInterval, Proof
 
 
 def verdicts(validation):
@@ -35,10 +35,10 @@ def in_place_of(head, wrong, target, n):
 
     Of the wrong head itself the theorems say nothing: they speak of Riemann coefficients.
     """
-    for check in validate(wrong, target, n=100, worst_case=False, claims=False).checks:
+    for check in validate(wrong, target, n=100, examine=[]).checks:
         assert check.verdict == "not applicable"
         assert check.bound is None
-    return validate(head, target, error=sup_error(wrong, target, n=n, refine=2), worst_case=False)
+    return validate(head, target, error=sup_error(wrong, target, n=n, refine=2), examine=["claims"])
 
 
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
@@ -52,8 +52,8 @@ def test_true_heads_are_not_violated(name, dim):
             head = kind.from_target(target, partition, lam)
             error = sup_error(head, target, n=200, refine=4)
             # the worst case is that of the points and the concentration, whatever the target
-            options = {"worst_case": n < 100 and name == "distance", "claims": lam == 20.0}
-            result = validate(head, target, error=error, n=200, **options)
+            examine = ["worst case"] * (n < 100 and name == "distance") + ["claims"] * (lam == 20.0)
+            result = validate(head, target, error=error, n=200, examine=examine)
             assert not result.violated, str(result)
             assert not refuted(result), str(result)
 
@@ -71,7 +71,7 @@ def test_shifted_values_are_caught():
     target = targets.distance(1)
     head = SplitHead.from_target(target, EqualMeasurePartition(1, 5000), 300.0)
     wrong = dataclasses.replace(head, values=head.values + 0.5)
-    assert validate(head, target, n=2000, worst_case=False).ok
+    assert validate(head, target, n=2000, examine=["claims"]).ok
     caught = in_place_of(head, wrong, target, 2000)
     assert not caught.ok
     assert {"sharp-split-mean", "sharp-split-equal", "sharp-split"} <= {*caught.violated}
@@ -97,7 +97,7 @@ def test_a_concentration_off_by_ten_is_caught():
     circle = targets.distance(1)
     split = SplitHead.from_target(circle, EqualMeasurePartition(1, 5000), 1000.0)
     measured = sup_error(dataclasses.replace(split, concentration=100.0), circle, n=1000)
-    assert validate(split, circle, n=1000, worst_case=False).ok
+    assert validate(split, circle, n=1000, examine=["claims"]).ok
     violated = validate(split, circle, error=measured).violated
     assert {"sharp-split-mean", "sharp-split-equal"} <= {*violated}
     assert "sharp-split" not in violated
@@ -153,7 +153,7 @@ def test_moved_control_points_are_no_partition():
     target = targets.distance(2)
     partition = EqualMeasurePartition(2, 100)
     moved = SplitHead(partition.centers()[:, ::-1], target(partition.centers()), 20.0, partition)
-    assert verdicts(validate(moved, target, n=300, worst_case=False)) == dict.fromkeys(
+    assert verdicts(validate(moved, target, n=300, examine=["claims"])) == dict.fromkeys(
         ("sharp-split-mean", "sharp-split-equal", "sharp-split-smooth", "sharp-split"), "not applicable"
     )
 
@@ -161,7 +161,7 @@ def test_moved_control_points_are_no_partition():
 def test_a_target_whose_constants_are_wrong_is_caught():
     steep = Target(lambda x: np.sin(40.0 * x[:, 0]), 1, lipschitz=0.1, sup_norm=1.0)
     head = SplitHead.from_target(steep, EqualMeasurePartition(1, 300), 50.0)
-    assert "sharp-split" in validate(head, steep, n=1000, worst_case=False).violated
+    assert "sharp-split" in validate(head, steep, n=1000, examine=["claims"]).violated
 
 
 @pytest.mark.parametrize("kind", [CoreHead, SplitHead])
@@ -169,12 +169,12 @@ def test_a_target_whose_constants_are_wrong_is_caught():
 def test_values_count_as_riemann_to_rounding(kind, dtype):
     target = Target(lambda x: np.asarray(1.0 + x[:, 0] ** 2, dtype=dtype), 2, lipschitz=1.0, sup_norm=2.0)
     head = kind.from_target(target, EqualMeasurePartition(2, 200), 20.0)
-    spoken = {check.theorem for check in validate(head, target, n=300, worst_case=False).checks if check.bound}
+    spoken = {check.theorem for check in validate(head, target, n=300, examine=["claims"]).checks if check.bound}
     assert spoken
     rounded = dataclasses.replace(head, values=head.values * dtype(1.0 + 2.0 * np.finfo(dtype).eps))
-    assert {c.theorem for c in validate(rounded, target, n=300, worst_case=False).checks if c.bound} == spoken
+    assert {c.theorem for c in validate(rounded, target, n=300, examine=["claims"]).checks if c.bound} == spoken
     off = dataclasses.replace(head, values=head.values * dtype(1.0 + 1e-4))
-    silent = validate(off, target, n=300, worst_case=False).checks
+    silent = validate(off, target, n=300, examine=["claims"]).checks
     assert all(c.verdict == "not applicable" and "Riemann coefficients" in c.reason for c in silent)
 
 
@@ -205,7 +205,7 @@ def attempted(target, b=None, n=2000, **options):
     """The validation of a small split head, of which only the claims are at issue."""
     b = EqualMeasurePartition(target.dim, 40) if b is None else b
     head = SplitHead.from_target(target, b, 20.0)
-    return validate(head, target, n=n, worst_case=False, **options)
+    return validate(head, target, n=n, examine=["claims"], **options)
 
 
 def claim(validation, name):
@@ -277,7 +277,7 @@ def test_no_second_order_bound_holds_by_constants_that_are_understated(constant,
     )
     square = dataclasses.replace(square, third_derivative=4.0 * scale, laplacian=4.0 * scale)
     head = SplitHead.from_target(square, EqualMeasurePartition(2, 300), 60.0)
-    options = {"n": 500, "worst_case": False}
+    options = {"n": 500, "examine": ["claims"]}
     true = validate(head, square, **options)
     assert claim(true, name).outcome == "survived"
     assert 0.8 * truth * scale < claim(true, name).found <= truth * scale * (1.0 + 1e-9)
@@ -291,7 +291,7 @@ def test_no_second_order_bound_holds_by_constants_that_are_understated(constant,
 def test_a_laplacian_of_no_polynomial_is_not_attempted():
     head = SplitHead.from_target(lambda x: np.exp(x[:, 0]), EqualMeasurePartition(2, 50), 9.0)
     smooth = Target(lambda x: np.exp(x[:, 0]), 2, lipschitz=3.0, sup_norm=3.0, laplacian=9.0)
-    assert claim(validate(head, smooth, n=100, worst_case=False), "Laplacian").outcome == "not attempted"
+    assert claim(validate(head, smooth, n=100, examine=["claims"]), "Laplacian").outcome == "not attempted"
 
 
 def test_a_bound_of_second_derivatives_is_a_suspect_where_its_theorem_is_violated():
@@ -409,10 +409,10 @@ def test_a_covering_radius_that_is_too_small_is_refuted(dim):
 def test_ok_says_that_the_values_are_those_of_the_target():
     field, partition = targets.geomagnetic_field(), EqualMeasurePartition(2, 400)
     head = SplitHead.from_target(field, partition, 300.0)
-    assert validate(head, field, n=500, worst_case=False).ok
+    assert validate(head, field, n=500, examine=["claims"]).ok
     for other in (head.refine(field), head):
         target = targets.geomagnetic_field(1900) if other is head else field
-        result = validate(other, target, n=500, worst_case=False)
+        result = validate(other, target, n=500, examine=["claims"])
         assert (result.ok, result.violated, result.summary) == (False, (), "refuted: values")
         assert claim(result, "values").found > 1e-3
         assert set(verdicts(result).values()) == {"not applicable"}
@@ -431,7 +431,7 @@ def test_ok_needs_a_theorem_that_says_something():
     # a split head's bounds are at most 2 sup|f|, and the sup norm is measured where none is stated
     split = SplitHead.from_target(height, EqualMeasurePartition(2, 2), 1.0)
     for target in (height, dataclasses.replace(height, sup_norm=None)):
-        silent = validate(split, target, n=500, worst_case=False)
+        silent = validate(split, target, n=500, examine=["claims"])
         assert {v for name, v in verdicts(silent).items() if name != "sharp-split-smooth"} == {"vacuous"}
     unknown = Target(lambda x: x[:, 2], 2)
     assert not validate(SplitHead.from_target(unknown, EqualMeasurePartition(2, 9), 5.0), unknown, n=500).ok
@@ -440,7 +440,7 @@ def test_ok_needs_a_theorem_that_says_something():
 def test_a_violation_says_where_and_what_to_suspect():
     steep = Target(lambda x: np.sin(40.0 * x[:, 0]), 1, lipschitz=0.1, sup_norm=1.0)
     head = SplitHead.from_target(steep, EqualMeasurePartition(1, 300), 50.0)
-    result = validate(head, steep, n=1000, worst_case=False)
+    result = validate(head, steep, n=1000, examine=["claims"])
     check = next(c for c in result.checks if c.theorem == "sharp-split")
     assert check.suspects == ("Lipschitz constant",)
     assert abs(head(check.at[None]) - steep(check.at[None]))[0] == pytest.approx(check.achieved, rel=1e-9)
@@ -448,7 +448,7 @@ def test_a_violation_says_where_and_what_to_suspect():
     assert str(check.at.round(4).tolist()) in check.reason
     assert "Lipschitz constant: refuted below" in check.reason
     # of claims that were not attempted all are suspected
-    blind = validate(head, steep, n=1000, worst_case=False, claims=False)
+    blind = validate(head, steep, n=1000, examine=[])
     assert blind.violated == result.violated
     assert blind.checks[0].suspects == ("Lipschitz constant", "sup norm")
 
@@ -476,7 +476,7 @@ def test_what_was_not_attempted_is_listed():
     rule = points.gauss_product(2, 5)
     target = targets.distance(2)
     head = CoreHead.from_target(target, PointSet(rule.points, rule.weights, 1.0, 5), 3.0)
-    result = validate(head, target, error=sup_error(head, target, n=300), n=300, claims=False)
+    result = validate(head, target, error=sup_error(head, target, n=300), n=300, examine=["worst case"])
     listed = ["Lipschitz constant", "sup norm", "covering radius", "degree of exactness", "error"]
     assert result.summary == "not attempted: " + ", ".join(listed)
     assert [(c.name, c.stated) for c in result.claims][1:4] == [
@@ -515,7 +515,7 @@ def test_a_wrong_lipschitz_constant_is_found_in_tiny_units():
     unit = 1e-200
     target = Target(lambda x: 3.0 * unit * x[:, 2], 2, lipschitz=2.0 * unit, sup_norm=3.0 * unit)
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=20.0)
-    _, claim, _ = validate(head, target, n=500, worst_case=False).claims
+    _, claim, _ = validate(head, target, n=500, examine=["claims"]).claims
     assert claim.outcome == "refuted"
     assert claim.found == pytest.approx(3.0 * unit, rel=1e-6)
 
@@ -524,7 +524,8 @@ def test_a_refuted_degree_is_a_suspect_of_the_bound_that_takes_its_derivatives()
     square = targets.with_constants(Target(lambda x: x[:, 0] ** 2, 2, lipschitz=5.0, sup_norm=1.0, degree=2))
     wrong = dataclasses.replace(square, function=lambda x: x[:, 0] ** 5)
     head = SplitHead.from_target(wrong, EqualMeasurePartition(2, 200), 70.0)
-    check = next(c for c in validate(head, wrong, n=2000, worst_case=False).checks if c.theorem == "second-order-local")
+    checks = validate(head, wrong, n=2000, examine=["claims"]).checks
+    check = next(check for check in checks if check.theorem == "second-order-local")
     assert (check.verdict, check.suspects) == ("violated", ("third derivatives", "degree"))
     assert "degree: refuted below" in check.reason
 
@@ -540,7 +541,7 @@ def test_a_proven_floor_by_an_estimated_constant_does_not_contradict_itself():
 def test_why_there_is_no_proof_is_printed_once():
     target = targets.distance(3)
     head = SplitHead.from_target(target, EqualMeasurePartition(3, 40), 20.0)
-    found = validate(head, target, n=200, certified=True, slack=1e-3, max_evaluations=1000, worst_case=False)
+    found = validate(head, target, n=200, certified=Proof(slack=1e-3, max_evaluations=1000), examine=["claims"])
     assert found.error.reason
     assert str(found).count(found.error.reason) == 1
 
@@ -550,7 +551,7 @@ def test_a_proof_from_a_constant_that_values_refute_is_shown_nowhere(share):
     wave = targets.zonal_harmonic(2, 3, pole=[0.6, 0.0, 0.8])
     target = Target(wave, 2, lipschitz=share * wave.lipschitz, sup_norm=1.0)
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 200), 30.0)
-    result = validate(head, target, n=600, worst_case=False, certified=True, slack=1.0)
+    result = validate(head, target, n=600, certified=Proof(slack=1.0), examine=["claims"])
     assert (result.ok, result.summary) == (False, "refuted: Lipschitz constant" if share else result.summary)
     assert "Lipschitz constant" in result.refuted
     assert result.error.upper == math.inf
@@ -567,7 +568,7 @@ class TestSearchedHeads:
     HEAD = CoreHead([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]], [50.0, -50.0], 0.01)
 
     def test_a_proven_error_stands_first_and_is_enough(self):
-        result = validate(self.HEAD, self.TARGET, n=500, certified=True, worst_case=False)
+        result = validate(self.HEAD, self.TARGET, n=500, certified=True, examine=["claims"])
         assert (result.ok, result.summary, result.refuted) == (True, "certified", ())
         assert claim(result, "values").outcome == "not stated"
         upper = float(str(result).split()[10])
@@ -577,11 +578,11 @@ class TestSearchedHeads:
         assert "Certified: no theorem speaks of this head" in result.to_html()
 
     def test_a_measured_error_is_not(self):
-        result = validate(self.HEAD, self.TARGET, n=500, worst_case=False)
+        result = validate(self.HEAD, self.TARGET, n=500, examine=["claims"])
         assert (result.ok, result.summary) == (False, "not applicable")
 
     def test_the_figure_has_no_empty_panel(self):
-        result = validate(self.HEAD, self.TARGET, n=500, worst_case=False)
+        result = validate(self.HEAD, self.TARGET, n=500, examine=["claims"])
         figure = result.figure()
         titles = [axes.get_title() for axes in figure.axes]
         assert figure.get_figheight() == 3.5

@@ -28,7 +28,9 @@ def test_theorems_refuse_several_concentrations(kind):
 def test_equal_concentrations_are_one():
     one = SplitHead(ROWS, WAVE(ROWS), 20.0)
     several = dataclasses.replace(one, concentration=np.full(60, 20.0))
-    first, second = (bounds.validate(head, WAVE, n=500, lemmas=True) for head in (one, several))
+    first, second = (
+        bounds.validate(head, WAVE, n=500, examine=["claims", "worst case", "lemmas"]) for head in (one, several)
+    )
     assert first.records() == second.records()
     assert second.to_html().count("20 to 20") >= 1
     assert second.to_json()

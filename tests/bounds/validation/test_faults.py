@@ -25,8 +25,8 @@ CELLS = EqualMeasurePartition(2, 200)
 SPLIT, CORE = SplitHead.from_target(WAVE, CELLS, 20.0), CoreHead.from_target(WAVE, CELLS, 20.0)
 
 
-def found(head, target=WAVE, **options):
-    return validate(head, target, n=600, worst_case=False, **options)
+def found(head, target=WAVE, examine=("claims",), **options):
+    return validate(head, target, n=600, examine=examine, **options)
 
 
 def refuted(head, target=WAVE, **options):
@@ -38,7 +38,7 @@ def refuted(head, target=WAVE, **options):
 
 def test_without_a_fault_nothing_is_caught():
     for head in (SPLIT, CORE):
-        result = found(head, certified=True, slack=0.3, lemmas=True)
+        result = found(head, certified=Proof(0.3), examine=["claims", "lemmas"])
         assert (result.violated, result.refuted) == ((), ())
     assert found(SPLIT).ok
 
@@ -102,7 +102,7 @@ UNDERSTATED = {
 @pytest.mark.parametrize("name", UNDERSTATED)
 def test_an_understated_constant_is_refuted_and_proves_nothing(name):
     false = dataclasses.replace(WAVE, **UNDERSTATED[name])
-    result = found(SPLIT, false, certified=True, slack=0.3)
+    result = found(SPLIT, false, certified=Proof(0.3))
     assert result.refuted == (name,)
     assert not result.ok
     assert all(check.verdict != "proved" and check.upper == math.inf for check in result.checks)
@@ -168,7 +168,7 @@ def test_estimated_constants_are_named_and_prove_nothing():
     guessed = dataclasses.replace(
         WAVE, lipschitz=3.0, sup_norm=1.5, degree=None, origins={"lipschitz": "estimated", "sup_norm": "derived"}
     )
-    result = found(SPLIT, guessed, certified=True, slack=1.0, max_evaluations=5e4)
+    result = found(SPLIT, guessed, certified=Proof(1.0, 5e4))
     spoken = [check for check in result.checks if check.bound is not None and check.quantity == "error"]
     assert spoken
     for check in spoken:

@@ -18,10 +18,11 @@ from spherapprox import (
     sup_error,
     targets,
 )
+from spherapprox.error import Proof
 
 
 def lemmas(head, target, **options):
-    found = validate(head, target, n=400, worst_case=False, claims=False, lemmas=True, **options)
+    found = validate(head, target, n=400, examine=["lemmas"], **options)
     return {check.quantity: check for check in found.lemmas}
 
 
@@ -57,7 +58,7 @@ def test_vectors_have_parts_too():
 def test_the_parts_of_a_core_heads_error_add_up_and_each_is_proved():
     wave = targets.zonal_harmonic(2, 3)
     head = CoreHead.from_target(wave, EqualMeasurePartition(2, 200), 20.0)
-    found = lemmas(head, wave, certified=True, slack=0.3)
+    found = lemmas(head, wave, certified=Proof(0.3))
     assert {check.verdict for check in found.values()} == {"proved"}
     parts = [found[name].upper for name in ("convolution", "discretisation")]
     assert sup_error(head, wave, n=400).lower <= sum(parts)
@@ -106,7 +107,7 @@ def test_a_part_that_cannot_be_examined_says_why():
 def test_a_bound_of_the_convolution_by_a_refuted_sup_norm_is_none(sup_norm, verdict):
     wave = targets.zonal_harmonic(2, 4)
     head = SplitHead.from_target(wave, EqualMeasurePartition(2, 20), 80.0)
-    found = validate(head, dataclasses.replace(wave, sup_norm=sup_norm), n=400, worst_case=False, lemmas=True)
+    found = validate(head, dataclasses.replace(wave, sup_norm=sup_norm), n=400, examine=["claims", "lemmas"])
     check = next(check for check in found.lemmas if check.quantity == "convolution")
     assert found.refuted == ("sup norm",)
     assert check.verdict == verdict

@@ -27,7 +27,7 @@ def extremal(dim, pole, p):
 def held_by(head, target, **options):
     """The theorems that speak of a head and that hold."""
     error = sup_error(head, target, n=500, refine=2)
-    found = validate(head, target, error=error, n=300, **({"worst_case": False} | options))
+    found = validate(head, target, error=error, n=300, **({"examine": ["claims"]} | options))
     assert not found.violated
     assert "refuted" not in found.summary
     return {check.theorem for check in found.checks if check.bound is not None and check.bound.holds}
@@ -39,7 +39,7 @@ def held_by(head, target, **options):
 def test_bounds_hold_for_vectors(target, concentration):
     partition = EqualMeasurePartition(target.dim, N)
     for kind in (CoreHead, SplitHead):
-        held = held_by(kind.from_target(target, partition, concentration), target, worst_case=True)
+        held = held_by(kind.from_target(target, partition, concentration), target, examine=["claims", "worst case"])
         assert held >= ({"sharp-core"} if kind is CoreHead else {"sharp-split-mean", "lower"})
 
 
@@ -67,9 +67,9 @@ def test_a_constant_of_the_components_is_too_small():
 
     head = SplitHead.from_target(copies, partition, 3000.0)
     whole = Target(copies, 2, lipschitz=10.0, n_outputs=100)
-    assert validate(head, whole, n=500, worst_case=False).ok
+    assert validate(head, whole, n=500, examine=["claims"]).ok
     parts = Target(copies, 2, lipschitz=1.0, n_outputs=100)
-    assert "sharp-split-equal" in validate(head, parts, n=500, worst_case=False).violated
+    assert "sharp-split-equal" in validate(head, parts, n=500, examine=["claims"]).violated
 
 
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
@@ -84,10 +84,10 @@ def test_every_theorem_speaks_of_vectors():
     kinds[CoreHead] |= held_by(CoreHead.from_target(field, gauss, 20.0), field)
     place = Target(lambda x: x, 2, lipschitz=1.0, sup_norm=1.0, smoothness=1.0, n_outputs=3)
     kinds[CoreHead] |= held_by(CoreHead.from_target(place, gauss, 20.0), place)
-    assert kinds[CoreHead] == {theorem.name for theorem in validated("core")}
+    assert kinds[CoreHead] == {theorem.name for theorem in validated("error", "core")}
     assert kinds[SplitHead] >= {"sharp-split-mean", "sharp-split-equal"}
     second_order = {"second-order", "second-order-laplacian", "second-order-local"}
-    assert kinds[SplitHead] <= {theorem.name for theorem in validated("split")} | second_order
+    assert kinds[SplitHead] <= {theorem.name for theorem in validated("error", "split")} | second_order
 
 
 @pytest.fixture(scope="module")

@@ -1,24 +1,23 @@
-"""Petrov (2025), Theorems 4.12, 4.14 and 4.15, at the precision set: Lambda, C_R and the count."""
+"""Petrov (2025), Theorems 4.12, 4.14 and 4.15, in ball arithmetic: Lambda, C_R and the count."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from flint import arb
 
+from ..records.bound import Bound
 from ..records.enclosure import CertificationError, Enclosure
 from ..records.problem import Problem
+from ..theorems.thesis import core, split, split_corrected, vector
 from . import _special as special
 from ._balls import enclose, less, sign
 
-Accuracies = Callable[[], tuple[arb, arb]]
-"""The accuracies at which Lambda and N of 4.12 are taken."""
+_ACCURACIES = {theorem.THEOREM.name: theorem.accuracies for theorem in (core, vector, split, split_corrected)}
 
 
-def ragozin(problem: Problem, digits: int) -> arb:
+def jackson_constant(problem: Problem, digits: int) -> arb:
     """Return C_R: the user's, or the one of 4.6 that holds for every degree."""
-    if problem.ragozin is not None:
-        return arb(problem.ragozin)
+    if problem.jackson_constant is not None:
+        return arb(problem.jackson_constant)
     if problem.dim == 1:
         return arb.pi() / 2
     return 2 * special.bessel_zero(problem.dim - 1, digits + 6) - arb.pi()
@@ -26,7 +25,7 @@ def ragozin(problem: Problem, digits: int) -> arb:
 
 def concentration(eps: arb, problem: Problem, digits: int) -> arb:
     """Return Lambda(eps) of B.2.5, (4.6)."""
-    lip, harmonic, constant = arb(problem.lipschitz), arb(problem.harmonic), ragozin(problem, digits)
+    lip, harmonic, constant = arb(problem.lipschitz), arb(problem.harmonic_constant), jackson_constant(problem, digits)
     base = 4 * lip * constant + eps
     drop = eps / base * (eps / (2 * harmonic))
     if not less(drop, arb(1)):
@@ -35,11 +34,17 @@ def concentration(eps: arb, problem: Problem, digits: int) -> arb:
     return (8 * lip * constant / eps + problem.dim + 1) * exponent.exp() / -(2 * exponent).expm1()
 
 
-def prove_printed(
-    problem: Problem, digits: int, accuracies: Accuracies, largest_cap: Callable[[], arb] = lambda: arb.pi() / 2
-) -> Enclosure:
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Enclose log N = log(Phi(m)/delta^(m+1)), after proving that the caps are small and the concentration enough."""
-    given = problem.concentration
+    given, corrected = problem.concentration, bound.theorem == split_corrected.THEOREM.name
+
+    def accuracies() -> tuple[arb, arb]:
+        eps, lip, sup = arb(problem.eps), arb(problem.lipschitz), arb(problem.sup_norm)
+        needed_at, count_at = _ACCURACIES[bound.theorem](eps, lip, sup, arb(problem.dim + 1).sqrt())
+        return needed_at, count_at
+
+    def largest_cap() -> arb:
+        return arb(1) / 3 if corrected else arb.pi() / 2
 
     def log_delta() -> arb:  # B.2.9: sqrt(delta) = eps / (3 pi (L + lambda F) c e^lambda)
         needed_at, count_at = accuracies()

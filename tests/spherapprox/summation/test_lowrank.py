@@ -253,30 +253,6 @@ def test_a_crude_polynomial_keeps_to_its_bound(normalize, monkeypatch):
     assert max(errors) > 0.3
 
 
-@pytest.mark.parametrize(("m", "n", "p"), [(1, 1, 1), (1, 700, 5), (17, 3, 1), (33, 65, 4), (5, 257, 9)])
-def test_all_shapes_agree_with_dense_sums(m, n, p):
-    x, b, values = sphere(m, 3, 4), sphere(n, 3, 5), np.random.default_rng(6).standard_normal((n, p))
-    for normalize in (False, True):
-        wanted = evaluate(x, b, values, 1.5, method="dense", normalize=normalize)
-        got = evaluate(x, b, values, 1.5, method="lowrank", normalize=normalize)
-        np.testing.assert_allclose(got, wanted, atol=1e-14 * np.abs(values).sum())
-
-
-def test_weights_of_zero_count_for_nothing():
-    x, b = sphere(5, 2), sphere(9, 2, 1)
-    assert (evaluate(x, b, np.zeros(9), 1.0, method="lowrank") == 0.0).all()
-    got, taken = explain_sum(x, b, np.stack([np.zeros(9), np.ones(9)], axis=1), 1.0, method="lowrank", normalize=True)
-    np.testing.assert_allclose(got, [[0.0, 1.0]] * 5, rtol=1e-15)
-    assert taken.rtol < 1e-12
-
-
-def test_columns_of_different_size_do_not_disturb_each_other():
-    x, b, column = sphere(50, 2), sphere(60, 2, 1), np.random.default_rng(18).random(60)
-    got = evaluate(x, b, np.stack([column * 1e-290, column, column * 1e290], axis=1), 1.0, method="lowrank")
-    np.testing.assert_allclose(got[:, 0] * 1e290, got[:, 1], rtol=1e-14)
-    np.testing.assert_allclose(got[:, 2] * 1e-290, got[:, 1], rtol=1e-14)
-
-
 def test_the_layout_of_input_changes_no_bit_and_compiles_nothing():
     x, b, values = sphere(40, 2, 32), sphere(60, 2, 33), np.random.default_rng(34).standard_normal((60, 2))
     plain = evaluate(x, b, values, 1.0, method="lowrank")

@@ -50,7 +50,7 @@ def test_the_bound_holds(dim, n, concentration, spacing, depth, seed):
 
 def test_classical_heads_and_one_concentration_for_each_token():
     head, model = field_head(), kernel_sum(2)
-    assert np.array_equal(model.prompt(ClassicalHead(head)), model.prompt(head))
+    assert np.array_equal(model.prompt(ClassicalHead.from_head(head)), model.prompt(head))
     rng = np.random.default_rng(0)
     mixed = SplitHead(sphere.uniform(2, 20, rng=rng), rng.standard_normal(20), rng.uniform(1.0, 5.0, 20))
     x, fine = sphere.uniform(2, 50, rng=rng), kernel_sum(2, 1, 0.02)

@@ -37,9 +37,9 @@ axes.spines[["top", "right"]].set_visible(False)
 # %%
 # All theorems, over the error: those of the thesis as printed and corrected, this library's, and the floors.
 
-every = plot.ladder_figure(bounds.report.rungs.curves(np.geomspace(0.5, 0.05, 25), dim=8, ragozin=1.0))
+every = plot.ladder_figure(bounds.report.evaluate_ladder(np.geomspace(0.5, 0.05, 25), dim=8, ragozin=1.0))
 
 # %%
 # And over the dimension of the sphere, for one error.
 
-over_dim = plot.ladder_figure(bounds.report.rungs.curves(0.1, dim=[1, 2, 3, 4, 8, 16, 32, 64], ragozin=1.0))
+over_dim = plot.ladder_figure(bounds.report.evaluate_ladder(0.1, dim=[1, 2, 3, 4, 8, 16, 32, 64], ragozin=1.0))

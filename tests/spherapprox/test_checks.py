@@ -11,7 +11,7 @@ from scipy import sparse
 
 import bounds
 import spherapprox
-from bounds.report import makers, rungs
+from bounds.report import evaluate_ladder
 from spherapprox import (
     CoreHead,
     EqualMeasurePartition,
@@ -81,8 +81,7 @@ def test_flags_are_true_or_false(flag):
         ("strict", lambda v: bounds.error_bound(dim=2, theorem="lower", n=100, lipschitz=1.0, strict=v)),
         ("strict", lambda v: bounds.covering_number(0.1, dim=2, strict=v)),
         ("strict", lambda v: bounds.covering.covering_radius(100, dim=2, strict=v)),
-        ("progress", lambda v: makers.compare(2, [100], makers=["fibonacci"], progress=v)),
-        ("progress", lambda v: rungs.curves([0.5], dim=2, progress=v)),
+        ("progress", lambda v: evaluate_ladder([0.5], dim=2, progress=v)),
     ],
 )
 def test_flags_of_bounds_are_true_or_false(flag, call):

@@ -8,10 +8,11 @@ from typing import Any
 from spherapprox import __version__
 
 from ...api import ladder, prefix_length
-from .. import rungs
+from .. import from_ladder
+from ..ladder import list_hypotheses
 from .options import add_output, count, show
 
-FILES = rungs.FILES
+FILES = from_ladder.FILES
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -28,25 +29,26 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
-    given = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm", "smoothness", "ragozin")}
-    text, document = ladder_text(options.eps, **given)
-    said = rungs.hypotheses(ladder(options.eps, **given))
-    written = () if options.out is None else rungs.save(options.out, options.eps, **given, progress=not options.quiet)
-    show(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
+    constants = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm", "smoothness", "ragozin")}
+    text, document = print_ladder(options.eps, **constants)
+    hypotheses = list_hypotheses(ladder(options.eps, **constants))
+    report = from_ladder.report_ladder(options.eps, **constants, progress=not options.quiet)
+    written = () if options.out is None else report.save(options.out)
+    show(options, [text, "\nHypotheses", hypotheses], {"made_by": f"spherapprox {__version__}"} | document, written)
 
 
-def ladder_text(
-    eps: float, *, ragozin: float | None = None, said: str = "", **known: Any
+def print_ladder(
+    eps: float, *, ragozin: float | None = None, remark: str = "", **constants: Any
 ) -> tuple[str, dict[str, Any]]:
     """Return the ladder with a title, its hypotheses' constants in a note, and as a document."""
-    bounds = ladder(eps, ragozin=ragozin, **known)
-    printed = prefix_length(eps, theorem="thesis-core", ragozin=1.0, **known | {"smoothness": None})
-    constants = f"Lipschitz constant {known['lipschitz']:g}, sup norm {known['sup_norm']:g}"
-    constants += "" if known["smoothness"] is None else f", smoothness {known['smoothness']:g}"
+    bounds = ladder(eps, ragozin=ragozin, **constants)
+    printed = prefix_length(eps, theorem="thesis-core", ragozin=1.0, **constants | {"smoothness": None})
+    names = f"Lipschitz constant {constants['lipschitz']:g}, sup norm {constants['sup_norm']:g}"
+    names += "" if constants["smoothness"] is None else f", smoothness {constants['smoothness']:g}"
     note = "Thesis lines take the proven C_R (docs/theorems/4.6-jackson-constants.md) and C_H = 1"
     if ragozin is not None:
         note = f"Thesis lines assume C_R = {ragozin:g} and C_H = 1"
     elif printed.holds:
         note += f"; with C_R = 1, as the thesis leaves it open, thesis-core needs 10^{printed.log10:.2f}"
-    title = f"\nPrefix length for sup error {eps:g} on S^{known['dim']}, {constants}{said}"
-    return f"{title}\n{rungs.table(bounds)}\n{note}.", {"eps": eps, **known, "rungs": rungs.records(bounds)}
+    title = f"\nPrefix length for sup error {eps:g} on S^{constants['dim']}, {names}{remark}"
+    return f"{title}\n{bounds}\n{note}.", from_ladder.describe_ladder(eps, bounds, **constants)

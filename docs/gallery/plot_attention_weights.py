@@ -23,7 +23,9 @@ for place, concentration in enumerate((10.0, 100.0)):
     assert np.isclose(weight @ head.values, head(query)[0])
     axes = figure.add_subplot(1, 2, place + 1, projection="mollweide")
     marks = {"c": head.values, "s": 1.0 + 110.0 * weight / weight.max(), "cmap": "RdBu_r", "vmin": -67, "vmax": 67}
-    dots = plot.draw_map(axes, points=head.control_points, marks=marks | {"linewidths": 0.4}, coastlines=True).points
+    dots = plot.draw_map(
+        axes, points=head.control_points, marks=marks | {"linewidths": 0.4, "edgecolors": "0.3"}, coastlines=True
+    ).points
     axes.plot(np.radians(10.0), np.radians(45.0), "x", color="black", ms=10, mew=2.5, zorder=4)
     axes.set_title(f"Concentration {concentration:g}: {head(query)[0]:.1f} µT", fontsize=13)
 figure.colorbar(dots, ax=figure.axes, shrink=0.8).set_label("value, µT", size=12)

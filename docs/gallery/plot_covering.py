@@ -28,8 +28,7 @@ for (name, make), colour in zip(kinds.items(), colours, strict=True):
     least = [special.cap_angle(2, -np.log(len(points))) for points in sets]
     ratios = [points.covering_interval().upper / angle for points, angle in zip(sets, least, strict=True)]
     axes.semilogx([len(points) for points in sets], ratios, "o-", color=colour, lw=2, label=f"{name}: {ratios[-1]:.2f}")
-axes.set_ylim(1.0, 2.6)
 axes.set_xlabel("points", fontsize=13)
 axes.set_ylabel("covering radius over that of a cap of area 1/N", fontsize=12)
-axes.legend(frameon=False, fontsize=12, loc="upper left", title="at 1000 points", ncols=2)
+figure.legend(frameon=False, fontsize=12, loc="outside right upper", title="at 1000 points")
 axes.grid(color="0.9")

@@ -259,7 +259,7 @@ def main(argv: list[str] | None = None) -> None:
     """Write the figures and figures.csv, all or none."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(FIGURES), metavar="FIGURE", help=", ".join(FIGURES))
-    parser.add_argument("--out", type=Path, default=Path("figures"))
+    parser.add_argument("--out", type=Path, default=Path("results"))
     options = parser.parse_args(argv)
     drawn = {name: FIGURES[name]() for name in each(options.only or list(FIGURES), None, "figure")}
     rows = [(name, *row) for name, figure in drawn.items() for row in curves(figure)]

@@ -14,6 +14,7 @@ from spherapprox.heads.registry import FAMILIES
 from spherapprox.target import Target
 
 from ..records.bound import format_log10, up
+from ..validation._document import to_json
 from ..validation.claims import Claim
 
 CHOICES = ("theory", "second-order", "best", "mean")
@@ -261,7 +262,7 @@ class Study:
             "estimated": list(self.estimated),
             "notes": list(self.notes),
             "points": self.points,
-            "rows": [{name: _json_value(value) for name, value in asdict(row).items()} for row in self.rows],
+            "rows": [to_json(asdict(row)) for row in self.rows],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -289,8 +290,3 @@ def _cells(row: Row) -> tuple[str, ...]:
         "" if row.upper is None else up(row.upper), show(row.mean_error), show(percent), show(row.sharp_core),
         show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor), row.verdict, thesis,
     )  # fmt: skip
-
-
-def _json_value(value: object) -> object:
-    """Replace infinity and nan by None, JSON's null."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -101,8 +101,8 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
     axes.set_title(f"{heading(study.target)} on $S^{{{study.target.dim}}}$", fontsize=12)
     grid(axes)
     if not any(0.0 < row.error < math.inf for row in study.rows):
-        said = "Every sup error is 0 or infinite:\na logarithmic axis shows none."
-        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center")
+        remark = "Every sup error is 0 or infinite:\na logarithmic axis shows none."
+        axes.text(0.5, 0.5, remark, transform=axes.transAxes, ha="center", va="center")
         axes.yaxis.set_visible(bool(labels))
     return labels
 
@@ -160,15 +160,15 @@ def _silence(study: Study) -> str:
     """Return the thesis's failing hypotheses here, and its prefix length on S^8, in words."""
     target, errors = study.target, [row.error for row in study.rows if row.error > 0.0]
     needs = next((row.thesis_needs for row in study.rows if row.thesis_needs), "")
-    said = f"The thesis (Theorems 4.12, 4.15) {needs.replace('>=', '≥')}"
+    remark = f"The thesis (Theorems 4.12, 4.15) {needs.replace('>=', '≥')}"
     if needs != "needs dim >= 8" or not errors or not target.lipschitz or not target.sup_norm:
-        return said if needs else ""
+        return remark if needs else ""
     bound = prefix_length(
         min(errors), dim=8, lipschitz=target.lipschitz, sup_norm=target.sup_norm, theorem="thesis-split"
     )
     constants = "estimated constants" if study.estimated else "constants"
     return (
-        f"{said}: on $S^8$, with the same {constants}, it takes $10^{{{bound.log10:.0f}}}$ tokens "
+        f"{remark}: on $S^8$, with the same {constants}, it takes $10^{{{bound.log10:.0f}}}$ tokens "
         "for the least error shown here"
     )
 

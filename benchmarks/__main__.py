@@ -33,7 +33,6 @@ def listing(found: dict[str, Script]) -> str:
     return (
         f"{table}\n\nOther scripts, with options of their own (python benchmarks/NAME.py --help):\n\n"
         f"{tabulate(others, tablefmt='plain', maxcolwidths=[None, 90])}\n\n"
-        "The figures of the thesis: spherapprox figures --out DIR\n"
         "Run: python -m benchmarks NAME ... | all [--quick] [--out DIR]"
     )
 

@@ -18,13 +18,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
 from tabulate import tabulate
 from tqdm import tqdm
 
-from bounds.report.plot import Curve, coefficients_figure
+from bounds.report.plot.style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Figure, grid
 from spherapprox import CoreHead, PointSet, SplitHead, coefficients, points, sup_error, targets
 from spherapprox.coefficients import iteration
 
@@ -48,6 +49,16 @@ class Result:
     seconds: float
 
 
+COLOURS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, "0.3", PURPLE)
+MARKERS = "osD^vPX<"
+OFFSETS = {
+    "right": ((9, 0), "left", "center"),
+    "left": ((-9, 0), "right", "center"),
+    "above": ((4, 8), "right", "bottom"),
+    "below": ((4, -8), "right", "top"),
+}
+
+
 @dataclass(frozen=True)
 class Rule:
     """How heads of a rule are made, and between which concentrations the best is looked for."""
@@ -60,6 +71,33 @@ class Rule:
     sets: Callable[[int], PointSet] = points.fibonacci
     place: int = -1
     side: str = "right"
+
+
+def draw(curves: Sequence[tuple[Rule, list[Result]]]) -> Figure:
+    """Draw relative sup errors against the prefix length on logarithmic axes, each curve with its name beside it."""
+    figure = Figure(figsize=(8.6, 5.6), layout="constrained")
+    axes: Any = figure.add_subplot()
+    for (rule, results), colour, marker in zip(curves, COLOURS, MARKERS, strict=False):
+        line = [(result.n, result.error) for result in results]
+        axes.plot(*zip(*line, strict=True), color=colour, marker=marker, ms=5.5, lw=1.8, mec="white", mew=0.6)
+        offset, horizontal, vertical = OFFSETS[rule.side]
+        axes.annotate(rule.name, line[rule.place], offset, textcoords="offset points", ha=horizontal, va=vertical,
+                      color=colour, fontsize=11, fontweight="bold")  # fmt: skip
+    unit = float(np.finfo(float).eps)
+    axes.axhline(unit, color="0.45", ls=":", lw=1.5)
+    axes.annotate("machine precision", (1.0, unit), (-6, 4), xycoords=("axes fraction", "data"),
+                  textcoords="offset points", ha="right", va="bottom", color="0.35", fontsize=10)  # fmt: skip
+    axes.set(xscale="log", yscale="log", xlabel="prefix length $N$ (control points)", ylabel="relative sup error")
+    axes.set_ylim(unit / 4.0, 3.0)
+    axes.set_yticks(10.0 ** np.arange(-16, 1, 2))
+    axes.set_title("The Earth's magnetic field (IGRF-14, radial) by one attention head\n", fontsize=12.5)
+    axes.annotate(
+        "straight lines: a power of $N$;   falling ever more steeply: exponential", (0.5, 1.0), (0, 5),
+        xycoords="axes fraction", textcoords="offset points", ha="center", va="bottom", color="0.35", fontsize=10.5,
+    )  # fmt: skip
+    grid(axes)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
 
 
 def gauss(n: int) -> PointSet:
@@ -132,11 +170,11 @@ def compare(trials: int, out: Path) -> None:
     """Print the table and write the figure, whole or not at all."""
     curves, rows = [], []
     for rule in tqdm(rules(), unit="rule", disable=None):
-        found = [best(rule, n, trials) for n in rule.prefixes]
-        rows += [[r.rule, r.n, f"{r.concentration:.4g}", f"{r.error:.2e}", f"{r.seconds:.3g}"] for r in found]
-        curves.append(Curve(rule.name, [r.n for r in found], [r.error for r in found], rule.place, rule.side))
+        results = [best(rule, n, trials) for n in rule.prefixes]
+        rows += [[r.rule, r.n, f"{r.concentration:.4g}", f"{r.error:.2e}", f"{r.seconds:.3g}"] for r in results]
+        curves.append((rule, results))
     print(tabulate(rows, ["rule", "N", "concentration", "relative sup error", "seconds"], disable_numparse=True))
-    figure = coefficients_figure(curves, "The Earth's magnetic field (IGRF-14, radial) by one attention head")
+    figure = draw(curves)
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(unfinished := out.with_suffix(".part"), dpi=130, format="png")
     os.replace(unfinished, out)

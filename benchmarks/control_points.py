@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 from harness import Experiment, main
+from makers import MAKERS
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from bounds.report.makers import MAKERS
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, grid
 from spherapprox import EqualMeasurePartition, SplitHead, VonMisesFisher, sphere, sup_error, targets
 from spherapprox.error import worst_case_error

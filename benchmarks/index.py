@@ -5,19 +5,57 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from html import escape
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import harness
 
-STYLE = """figure img { background: #fff; border-radius: .4rem; }
+from bounds.report.report import environment
+
+PAGE = """{% extends "report.html" %}
+{% block title %}spherapprox: experiments{% endblock %}
+{% block style %}
 nav { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; }
 a { color: var(--holds); } td, th { hyphens: auto; }
 .number { text-align: right; } section { overflow-x: auto; scroll-margin-top: .5rem; }
+{% endblock %}
+{% block main %}
+<header>
+<h1>Experiments</h1>
+<nav>{% for name in (documents | list) + (others | list) %}
+<a href="#{{ name }}">{{ name | replace("_", " ") }}</a>
+{% endfor %}
+{% if without %}<a href="#without-results">without results</a>{% endif %}</nav>
+</header>
+{% for name, document in documents.items() %}
+<section id="{{ name }}">
+<h2>{{ name | replace("_", " ") | capitalize }}</h2>
+<p>{{ document.question }}</p>
+<figure><img alt="{{ document.question }}" src="{{ name }}.png" loading="lazy"></figure>
+{{ html(document.summary) | safe }}
+<p class="note">{{ inline(footer(document)) | safe }}
+{% for end in ("csv", "json", "png", "md") %}
+{{ "" if loop.first else "· " }}<a href="{{ name }}.{{ end }}">{{ end | upper }}</a>
+{% endfor %}</p>
+</section>
+{% endfor %}
+{% for name, words in others.items() %}
+<section id="{{ name }}">
+<h2>{{ name }}</h2>
+<p>{{ words }}</p>
+<p><a href="{{ name }}.txt">{{ name }}.txt</a></p>
+</section>
+{% endfor %}
+{% if without %}
+<section id="without-results">
+<h2>Without results</h2>
+<dl>{% for name, words in without.items() %}<dt>{{ name }}</dt><dd>{{ words }}</dd>{% endfor %}</dl>
+</section>
+{% endif %}
+<footer>Made by spherapprox {{ version }}: python -m benchmarks.</footer>
+{% endblock %}
 """
 
 
@@ -60,63 +98,22 @@ def html(markdown: str) -> str:
     return "\n".join(parts)
 
 
-def card(document: dict[str, Any]) -> str:
-    """Return the section of an experiment."""
-    name = document["name"]
-    files = " · ".join(f'<a href="{name}.{end}">{end.upper()}</a>' for end in ("csv", "json", "png", "md"))
-    return (
-        f'\n<section id="{name}">\n<h2>{escape(name.replace("_", " ").capitalize())}</h2>\n'
-        f"<p>{escape(document['question'])}</p>\n"
-        f'<figure><img alt="{escape(document["question"])}" src="{name}.png" loading="lazy"></figure>\n'
-        f'{html(document["summary"])}\n<p class="note">{inline(harness.footer(document))} {files}</p>\n</section>'
-    )
+def experiments(out: Path) -> dict[str, Any]:
+    """Return the documents of the experiments of a folder."""
+    read = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(out.glob("*.json")))
+    return {document["name"]: document for document in read if {"name", "question", "summary"} <= set(document)}
 
 
-def cards(out: Path, others: dict[str, str], said: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield names and sections: of experiments, of other scripts' outputs, of what has no results."""
-    for path in sorted(out.glob("*.json")):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if {"name", "question", "summary"} <= set(document):
-            yield document["name"], card(document)
-    for name, words in others.items():
-        if (out / f"{name}.txt").exists():
-            link = f'<a href="{name}.txt">{name}.txt</a>'
-            yield name, f'\n<section id="{name}">\n<h2>{name}</h2>\n<p>{escape(words)}</p>\n<p>{link}</p>\n</section>'
-    if said:
-        rows = "".join(f"<dt>{name}</dt><dd>{escape(words)}</dd>" for name, words in said.items())
-        yield (
-            "without-results",
-            f'\n<section id="without-results">\n<h2>Without results</h2>\n<dl>{rows}</dl>\n</section>',
-        )
-
-
-def write(out: Path, others: dict[str, str], said: dict[str, str]) -> None:
+def write(out: Path, others: dict[str, str], without: dict[str, str]) -> None:
     """Write index.html, whole or not at all."""
-    sections = dict(cards(out, others, said))
-    links = " ".join(f'<a href="#{name}">{name.replace("_", " ").replace("-", " ")}</a>' for name in sections)
-    style = resources.files("bounds.report").joinpath("page.css").read_text(encoding="utf-8")
-    text = f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>spherapprox: experiments</title>
-<style>
-{style}{STYLE}</style>
-</head>
-<body>
-<main>
-<header>
-<h1>Experiments</h1>
-<nav>{links}</nav>
-</header>
-{"".join(sections.values())}
-<footer>Made by spherapprox {harness.__version__}: python -m benchmarks.</footer>
-</main>
-</body>
-</html>
-"""
+    scripts = {name: words for name, words in others.items() if (out / f"{name}.txt").exists()}
+    text = (
+        environment()
+        .from_string(PAGE)
+        .render(
+            documents=experiments(out), others=scripts, without=without, html=html, inline=inline, footer=harness.footer
+        )
+    )
     unfinished = out / "index.html.part"
     unfinished.write_text(text, encoding="utf-8")
     os.replace(unfinished, out / "index.html")

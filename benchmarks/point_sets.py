@@ -1,6 +1,6 @@
 """How good are the makers of control points: covering radius, separation, quadrature error and worst case against N.
 
-Covering radii are those that `bounds.report.makers.compare` proves (upper ends), over the angle of a cap of measure
+Covering radii are proven (upper ends of `PointSet.covering_interval`), over the angle of a cap of measure
 1/N, which no N points undercut. Separation is the least distance over the same angle. The quadrature error is the
 largest of polynomials of degree ``(N/2)^(1/m)`` at most and mean square 1 (`quadrature_error`), with the maker's own
 weights. W is the largest error of a split head over all targets of Lipschitz constant 1 (`worst_case_error`), at the
@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 from harness import Experiment, main
+from makers import MAKERS
 from matplotlib.figure import Figure
 from tabulate import tabulate
 
 from bounds.covering import covering_radius
-from bounds.report.makers import MAKERS
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, WINE, count_axis, grid
 from spherapprox.error import worst_case_error
 

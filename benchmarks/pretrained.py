@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 
 from bounds.prompts import memorization_length
-from bounds.report.plot.maps import draw_coastlines, map_grid
+from bounds.report.plot.maps import draw_map, map_points
 from spherapprox import EqualMeasurePartition, SplitHead, shortest_head, targets
 from spherapprox.prompts.prefix import as_layer, collision, fit_layer, program, unavoidable_error
 from spherapprox.prompts.prefix.torch_modules import program_module
@@ -52,6 +52,8 @@ LINEAR = {"recogniser 1": ("linear_77", "linear_78"), "recogniser 2": ("linear_8
 INPUTS, SEEN = 12, 8
 """Inputs of the models that contents are taken from; tokens of a content that collides."""
 EPS = 0.001
+ROWS = 121
+"""Of the maps, from pole to pole."""
 OFFSET = 100.0
 """Added to the logits of programmed prefixes: the decoder's own logits are up to 60."""
 EXAMPLES = (16, 64, 256)
@@ -219,12 +221,11 @@ def memorised(layer: Layer, count: int) -> list[str]:
             f"{prefix.condition:.2g}", f"{seconds:.2f}"]  # fmt: skip
 
 
-def figure(truth: Array, maps: Sequence[tuple[str, Array]], grid: Any) -> Figure:
+def draw(truth: Array, maps: Sequence[tuple[str, Array]]) -> Figure:
     """Draw the field, and for each layer the map that it computes and the difference."""
-    latitude, longitude, _ = grid
-    made = Figure(figsize=(10.0, 2.3 * (len(maps) + 1)), layout="constrained")
-    panels: Any = made.subplots(len(maps) + 1, 2, subplot_kw={"projection": "mollweide"})
-    shape, size = (len(latitude), len(longitude)), abs(truth).max()
+    figure = Figure(figsize=(10.0, 2.3 * (len(maps) + 1)), layout="constrained")
+    panels: Any = figure.subplots(len(maps) + 1, 2, subplot_kw={"projection": "mollweide"})
+    size = abs(truth).max()
     panels[0, 1].set_visible(False)
     rows = [("the Earth's magnetic field, radial, 2025", truth), *maps]
     for row, (title, values) in zip(panels, rows, strict=True):
@@ -232,16 +233,10 @@ def figure(truth: Array, maps: Sequence[tuple[str, Array]], grid: Any) -> Figure
         if values is not truth:
             drawn_maps.append((100.0 * (values - truth) / size, 0.1, "error, % of the largest value", "PuOr_r"))
         for panel, (part, top, label, colours) in zip(row, drawn_maps, strict=False):
-            image = panel.pcolormesh(
-                np.radians(longitude), np.radians(latitude), part.reshape(shape), vmin=-top, vmax=top, cmap=colours,
-                rasterized=True, shading="gouraud",
-            )  # fmt: skip
-            draw_coastlines(panel)
-            panel.set_xticks([])
-            panel.set_yticks([])
-            made.colorbar(image, ax=panel, label=label, shrink=0.8)
+            image = draw_map(panel, part.reshape(ROWS, -1), coastlines=True, vmin=-top, vmax=top, cmap=colours).image
+            figure.colorbar(image, ax=panel, label=label, shrink=0.8)
         row[0].set_title(title, fontsize=10)
-    return made
+    return figure
 
 
 def main() -> None:
@@ -254,8 +249,7 @@ def main() -> None:
     field = targets.geomagnetic_field(2025.0)
     long = SplitHead.from_target(field, EqualMeasurePartition(2, 2000), 300.0)
     short: Any = shortest_head(field, EPS, relative=True).head
-    grid = map_grid(121)
-    x = grid[2]
+    x = map_points(ROWS)
     truth = field(x)
     table, maps = [], []
     for layer in [*layers, *others]:
@@ -276,7 +270,7 @@ def main() -> None:
     )
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = chosen.out.with_suffix(".part")
-    figure(truth, maps, grid).savefig(unfinished, dpi=110, format="png")
+    draw(truth, maps).savefig(unfinished, dpi=110, format="png")
     os.replace(unfinished, chosen.out)
     print(f"wrote {chosen.out}")
 

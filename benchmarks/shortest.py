@@ -267,7 +267,7 @@ def other_targets(counts: list[int]) -> None:
 def draw(out: Path) -> None:
     """Draw the README's figure: from the thesis's bound through Riemann sums to free points and the lower bound."""
     found = shortest_head(FIELD, 1e-3, "core", relative=True)
-    others = bounds.report.shortest.compare(FIELD, (4, 8, 16, 32, 64, 128, 256, 1024, 4096, 16384), least=found.eps)
+    others = bounds.report.compare_fixed_points(FIELD, (4, 8, 16, 32, 64, 128, 256, 1024, 4096, 16384), least=found.eps)
     eps = np.geomspace(0.3, 1e-3, 12)
     floor = [
         (token_lower_bound(FIELD, share, relative=True, certified=True).n, share * largest(FIELD)) for share in eps

@@ -30,8 +30,8 @@ from tqdm import tqdm
 
 MODULES = (
     *(f"spherapprox{end}" for end in ("", ".harmonics", ".points", ".special", ".sphere", ".targets", ".error")),
-    *(f"spherapprox{end}" for end in (".summation", ".prefix")),
-    *(f"bounds{end}" for end in ("", ".study", ".makers", ".rungs", ".shortest", ".prompts", ".covering")),
+    *(f"spherapprox{end}" for end in (".summation", ".prompts.prefix")),
+    *(f"bounds{end}" for end in ("", ".report", ".prompts", ".covering")),
 )
 RUN = "import bounds.report.commands; bounds.report.commands.run"
 PROCESSES = {

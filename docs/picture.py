@@ -20,9 +20,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import bounds
 from bounds.report import plot
-from bounds.report.plot.maps import draw_coastlines, map_grid
-from bounds.report.plot.style import BLUE, GREEN, ORANGE, RED, WINE
-from spherapprox import SplitHead, shortest_head, sphere, targets
+from bounds.report.plot.maps import draw_map, map_points
+from bounds.report.plot.style import BLUE, GREEN, RED, WINE
+from spherapprox import SplitHead, shortest_head, targets
 from spherapprox.prompts.prefix.torch_modules import program_module
 from spherapprox.shortest import SearchOptions
 
@@ -42,21 +42,18 @@ def programmed(eps: float) -> tuple[SplitHead, Any]:
     return head, program_module(layer, head, embedding=embedding, readout=readout, shift=shift, offset=60.0)
 
 
-def draw_map(axes: Any, eps: float) -> None:
+def draw_layer(axes: Any, eps: float) -> None:
     """Draw the layer's outputs on Mollweide axes, with a dot at each token."""
     head, module = programmed(eps)
-    latitude, longitude, x = map_grid(ROWS)
+    x = map_points(ROWS)
     with torch.no_grad():
         values = torch.cat([module(part) for part in torch.tensor(x).split(1000)]).numpy()
-    error, top = np.abs(values - FIELD(x)).max(), np.abs(values).max()
+    error = np.abs(values - FIELD(x)).max()
     if not error <= eps * FIELD.sup_norm:
         raise SystemExit(f"the layer errs by {error}")
-    axes.pcolormesh(np.radians(longitude), np.radians(latitude), values.reshape(ROWS, -1), cmap="RdBu_r", vmin=-top,
-                    vmax=top, shading="gouraud", rasterized=True)  # fmt: skip
-    draw_coastlines(axes)
-    north, east = np.radians(sphere.to_latitude_longitude(head.control_points))
-    axes.scatter(east, north, s=55.0, color=ORANGE, edgecolors="black", linewidths=1.0, zorder=3)
-    axes.set(xticks=[], yticks=[], anchor="N")
+    marks = {"s": 55.0, "linewidths": 1.0}
+    draw_map(axes, values.reshape(ROWS, -1), head.control_points, marks=marks, coastlines=True)
+    axes.set_anchor("N")
     axes.set_title(f"{len(head)} tokens make a frozen layer\ncompute the Earth's magnetic field", fontsize=17, pad=12)
     axes.set_xlabel(f"to {100 * eps:g} %; no weight is trained", fontsize=15, labelpad=10)
 
@@ -89,7 +86,7 @@ def main() -> None:
     options = parser.parse_args()
     figure = Figure(figsize=(9.2, 4.0), layout=ConstrainedLayoutEngine(wspace=0.06))
     cells = figure.add_gridspec(1, 2, width_ratios=(1.2, 1.0))
-    draw_map(figure.add_subplot(cells[0], projection="mollweide"), options.eps)
+    draw_layer(figure.add_subplot(cells[0], projection="mollweide"), options.eps)
     draw_counts(figure.add_subplot(cells[1]))
     plot.write(figure, options.out)
     print(f"wrote {options.out}")

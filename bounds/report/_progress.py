@@ -11,12 +11,15 @@ from tqdm import tqdm
 
 from spherapprox import _checks
 
-SECONDS = 5.0
-"""Between two lines."""
 
+def each(
+    items: Sequence[Any], progress: bool | None, unit: str, describe: Callable[[Any], str] = str, *,
+    seconds: float = 5.0,
+) -> Iterator[Any]:  # fmt: skip
+    """Yield the items, with their count and the next one's description on stderr; None: on a terminal only.
 
-def each(items: Sequence[Any], progress: bool | None, unit: str, describe: Callable[[Any], str] = str) -> Iterator[Any]:
-    """Yield the items, with their count and the next one's description on stderr; None: on a terminal only."""
+    Elsewhere a line follows another after so many seconds.
+    """
     if progress is not None:
         progress = _checks.flag(progress, "progress")
     terminal = sys.stderr.isatty()
@@ -26,10 +29,10 @@ def each(items: Sequence[Any], progress: bool | None, unit: str, describe: Calla
                 bar.set_description(describe(item))
                 yield item
         return
-    start = said = time.monotonic()
+    start = line = time.monotonic()
     for done, item in enumerate(items):
         now = time.monotonic()
-        if progress and now - said >= SECONDS:
-            said = now
+        if progress and now - line >= seconds:
+            line = now
             print(f"{done} of {len(items)} {unit}s after {now - start:.0f} s; next {describe(item)}", file=sys.stderr)
         yield item

@@ -14,6 +14,7 @@ from spherapprox.heads.registry import FAMILIES
 from spherapprox.target import Target
 
 from ..records.bound import format_log10, up
+from ..validation._document import to_json
 from ..validation.claims import Claim
 
 CHOICES = ("theory", "second-order", "best", "mean")
@@ -67,8 +68,8 @@ class Row:
     --------
     >>> import bounds
     >>> from spherapprox import targets
-    >>> found = bounds.report.study.run(targets.distance(2), [100], choices=["theory"], points=500)
-    >>> core, split = found.rows
+    >>> study = bounds.report.run_study(targets.distance(2), [100], choices=["theory"], points=500)
+    >>> core, split = study.rows
     >>> split.n, split.head, split.choice, split.verdict
     (100, 'split', 'theory', 'holds')
     >>> split.floor <= split.bound == split.sharp_split_equal < split.sharp_split_mean
@@ -102,13 +103,12 @@ class Row:
     def bound(self) -> float | None:
         """The smallest a-priori bound that applies to this head."""
         bounds = (getattr(self, name.replace("-", "_")) for name in COLUMNS)
-        known = [b for b in bounds if b is not None]
-        return min(known, default=None)
+        return min((bound for bound in bounds if bound is not None), default=None)
 
 
 @dataclass(frozen=True)
 class Study:
-    """The result of `run`.
+    """The result of `run_study`.
 
     Parameters
     ----------
@@ -132,10 +132,10 @@ class Study:
     --------
     >>> import bounds
     >>> from spherapprox import targets
-    >>> found = bounds.report.study.run(targets.land(), [50], choices=["mean"], points=500)
-    >>> found.target.name, len(found.rows), found.shown.concentration in {row.concentration for row in found.rows}
+    >>> study = bounds.report.run_study(targets.land(), [50], choices=["mean"], points=500)
+    >>> study.target.name, len(study.rows), study.shown.concentration in {row.concentration for row in study.rows}
     ('land', 2, True)
-    >>> print(found)  # doctest: +ELLIPSIS
+    >>> print(study)  # doctest: +ELLIPSIS
     land on S^2: Lipschitz constant unknown, sup norm 1
       N  head    by      lambda    error    mean...
     no bounds: 'land' states no Lipschitz constant, and ...
@@ -152,18 +152,18 @@ class Study:
     @property
     def title(self) -> str:
         """The target and its constants, in words."""
-        target, said = self.target, []
+        target, constants = self.target, []
         for name, words, unit in (("lipschitz", "Lipschitz constant", " per radian"), ("sup_norm", "sup norm", "")):
             value = getattr(target, name)
-            known = "unknown" if value is None else f"{value:.6g}{unit}"
-            said.append(f"{words} {known}" + (" (estimated)" if name in self.estimated else ""))
-        return f"{target.name} on S^{target.dim}{f', {target.unit}' if target.unit else ''}: {', '.join(said)}"
+            number = "unknown" if value is None else f"{value:.6g}{unit}"
+            constants.append(f"{words} {number}" + (" (estimated)" if name in self.estimated else ""))
+        return f"{target.name} on S^{target.dim}{f', {target.unit}' if target.unit else ''}: {', '.join(constants)}"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The reasons for empty columns, and the estimated or refuted constants, in words."""
         states = f"'{self.target.name}' states no"
-        remedy = "Target(f, dim, lipschitz=..., sup_norm=...) states both, estimate=True estimates them"
+        remedy = "Target(f, dim, lipschitz=..., sup_norm=...) states both, `estimate_constants` estimates them"
         notes = []
         if self.target.lipschitz is None:
             notes.append(f"no bounds: {states} Lipschitz constant, and no theorem speaks of it; {remedy}")
@@ -202,10 +202,10 @@ class Study:
         --------
         >>> import bounds
         >>> from spherapprox import targets
-        >>> found = bounds.report.study.run(targets.distance(2), [50, 100], choices=[9.0, 90.0], points=200)
-        >>> [(row.n, row.concentration) for row in found.series("split", "fixed")]
+        >>> study = bounds.report.run_study(targets.distance(2), [50, 100], choices=[9.0, 90.0], points=200)
+        >>> [(row.n, row.concentration) for row in study.series("split", "fixed")]
         [(50, 9.0), (50, 90.0), (100, 9.0), (100, 90.0)]
-        >>> found.series("split", "best")
+        >>> study.series("split", "best")
         ()
         """
         _checks.choice(head, "head", FAMILIES)
@@ -226,8 +226,8 @@ class Study:
         --------
         >>> import bounds
         >>> from spherapprox import targets
-        >>> found = bounds.report.study.run(targets.land(), [50], choices=[9.0], points=200)
-        >>> print(found.table().splitlines()[0])
+        >>> study = bounds.report.run_study(targets.land(), [50], choices=[9.0], points=200)
+        >>> print(study.table().splitlines()[0])
           N  head    by       lambda    error    mean    % of sup
         """
         cells = [_cells(row) for row in self.rows]
@@ -248,7 +248,7 @@ class Study:
         --------
         >>> import bounds
         >>> from spherapprox import targets
-        >>> document = bounds.report.study.run(targets.distance(2), [50], choices=[9.0], points=200).document()
+        >>> document = bounds.report.run_study(targets.distance(2), [50], choices=[9.0], points=200).document()
         >>> list(document)
         ['made_by', 'target', 'estimated', 'notes', 'points', 'rows']
         >>> document["target"]["lipschitz"], document["rows"][1]["head"]
@@ -262,7 +262,7 @@ class Study:
             "estimated": list(self.estimated),
             "notes": list(self.notes),
             "points": self.points,
-            "rows": [{name: _json_value(value) for name, value in asdict(row).items()} for row in self.rows],
+            "rows": [to_json(asdict(row)) for row in self.rows],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -290,8 +290,3 @@ def _cells(row: Row) -> tuple[str, ...]:
         "" if row.upper is None else up(row.upper), show(row.mean_error), show(percent), show(row.sharp_core),
         show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor), row.verdict, thesis,
     )  # fmt: skip
-
-
-def _json_value(value: object) -> object:
-    """Replace infinity and nan by None, JSON's null."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

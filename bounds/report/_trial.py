@@ -69,16 +69,16 @@ def _lengths(values: Floats) -> Floats:
     return lengths(values.reshape(len(values), -1))
 
 
-def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str | float) -> tuple[Head, Row]:
+def measure_head(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str | float) -> tuple[Head, Row]:
     """Make and measure one head."""
     # Step 1: values at the centres, once for all concentrations
     target, n, radius = measure.target, len(partition), partition.cell_radius()
-    known = target(partition.centers())
+    values = target(partition.centers())
 
     def make(concentration: float) -> Head:
         with warnings.catch_warnings():  # a head may be useless: its error is measured
             warnings.simplefilter("ignore", RuntimeWarning)
-            return FAMILIES[kind].from_target(lambda _: known, partition, concentration)
+            return FAMILIES[kind].from_target(lambda _: values, partition, concentration)
 
     # Step 2: the concentration
     if way == "theory":
@@ -99,14 +99,14 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
     target = measure.target
     proof = Proof(max_evaluations=EVALUATIONS.get(target.dim, 2e6)) if measure.certified else False
     error = sup_error(head, target, n=measure.points, rng=measure.rng, workers=measure.workers, certified=proof)
-    said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
+    theorems = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
     concentration = _checks.one_concentration(head.concentration, "theory treats")
     upper, _ = proven(error)  # inf where it rests on estimates
     return Row(
         n=len(head), head=kind, choice=choice, concentration=concentration, radius=radius, error=error.lower,
         relative_error=error.lower / measure.largest if target.sup_norm and measure.largest else None,
         mean_error=float(measure.errors(head).mean()), upper=upper if upper <= 2.0 * error.lower else None,
-        **(_SILENT | said),
+        **(_SILENT | theorems),
     )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def _verdict(validation: Validation) -> str:
     return str(min(checks, default=(math.inf, "not applicable"))[1])
 
 
-def without(row: Row, refuted: Set[str]) -> Row:
+def without_refuted(row: Row, refuted: Set[str]) -> Row:
     """Take back what rests on refuted constants: the proof of the error, and what was said of the least bound."""
     verdict = row.verdict
     if verdict and not verdict.startswith("violated"):
@@ -172,13 +172,13 @@ def least_error(measure: Measure, make: Callable[[float], Head], radius: float, 
     controls = make(0.0).control_points  # where a kernel that is too narrow peaks, and poles of the catalogue's targets
     few = controls[np.linspace(0, len(controls) - 1, min(count // 2, len(controls))).astype(int)]
     x = np.concatenate([sphere.uniform(target.dim, count, rng=0), few])  # (count + few, dim+1)
-    wanted = target(x)
+    values = target(x)
 
-    def error(log_concentration: float, some: slice = slice(None)) -> float:
+    def error(log_concentration: float, rows: slice = slice(None)) -> float:
         head = make(math.exp(log_concentration))
         if mean:
             return float(measure.errors(head, count).mean())
-        return float(_lengths(head(x[some], workers=measure.workers) - wanted[some]).max())
+        return float(_lengths(head(x[rows], workers=measure.workers) - values[rows]).max())
 
     # Step 2: a coarse grid over log lambda
     grid = np.linspace(math.log(0.03), math.log(40.0) - 2.0 * math.log(min(radius, 1.0)), 20)
@@ -190,17 +190,17 @@ def least_error(measure: Measure, make: Callable[[float], Head], radius: float, 
         i = int(np.argmin(errors))
         # Step 3: a local search between its best neighbours
         low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
-        found = minimize_scalar(error, bounds=(low, high), method="bounded", options={"maxiter": 12})
-    return math.exp(float(found.x) if found.fun <= errors[i] else float(grid[i]))
+        local = minimize_scalar(error, bounds=(low, high), method="bounded", options={"maxiter": 12})
+    return math.exp(float(local.x) if local.fun <= errors[i] else float(grid[i]))
 
 
 def _least_of(lower: list[float], exact: Callable[[int], float]) -> list[float]:
     """Return numbers whose least one is exact, from lower bounds of all: few are computed."""
-    found = [math.inf] * len(lower)
+    numbers = [math.inf] * len(lower)
     for i in sorted(range(len(lower)), key=lower.__getitem__):
-        if lower[i] < min(found):
-            found[i] = exact(i)
-    return found
+        if lower[i] < min(numbers):
+            numbers[i] = exact(i)
+    return numbers
 
 
 def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bound | None:

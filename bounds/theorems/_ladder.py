@@ -29,7 +29,7 @@ def in_float64(bound: Bound) -> bool:
 
 
 class Ladder(tuple[Bound, ...]):
-    """The bounds of all theorems for one problem, which print as `bounds.report.rungs.table` writes them."""
+    """The bounds of all theorems for one problem, which print as a table."""
 
     __slots__ = ()
 
@@ -58,8 +58,8 @@ def table(bounds: Sequence[Bound]) -> str:
     Examples
     --------
     >>> import bounds
-    >>> printed = bounds.theorems.state("thesis-core", jackson_constant=1)
-    >>> print(bounds.report.rungs.table(bounds.ladder(0.1, dim=8, theorems=[printed])).splitlines()[2])
+    >>> printed = bounds.theorems.state_all(jackson_constant=1)
+    >>> print(str(bounds.ladder(0.1, dim=8, theorems=printed)).splitlines()[2])
     thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)
     """
     lines = []

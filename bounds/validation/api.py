@@ -91,8 +91,8 @@ def validate(
     Returns
     -------
     Validation
-        `.ok`, `.violated`, `.checks`, `.claims`, `.lemmas`; prints as tables, and has ``.records()``, `.to_json()`,
-        `.figure()`, `.to_html()` and `.save(folder)`.
+        `.ok`, `.violated`, `.checks`, `.claims`, `.lemmas`; prints as tables. `bounds.report.report_validation` makes a
+        page and files of it.
 
     Raises
     ------

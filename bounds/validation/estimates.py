@@ -68,8 +68,8 @@ def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
     """Return the slope of the steepest secant found, halved until it is short."""
     if target.exponent != 1.0:
         raise ValueError(
-            f"'estimate' estimates Lipschitz constants, and '{target.name}' has the exponent {target.exponent:g}: "
-            "give Target(..., lipschitz=)"
+            f"'estimate_constants' estimates Lipschitz constants, and '{target.name}' has the exponent "
+            f"{target.exponent:g}: give Target(..., lipschitz=)"
         )
     # Step 1: the steepest secant of a fixed length
     steepest = sup_error(lambda x: _secant(target, x)[2], Target(_zero, target.dim), n=POINTS, rng=rng)
@@ -86,7 +86,8 @@ def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
     if slopes[-1] > 1.5 * slopes[-4]:  # 8 at a jump, 2.8 at a square root, 1 where there is a constant
         raise ValueError(
             f"'{target.name}' seems to have no Lipschitz constant: near x = {middle[0].round(4).tolist()} the slopes "
-            f"of its secants grow from {slopes[0]:.3g} to {slopes[-1]:.3g} as they become shorter; leave 'estimate' out"
+            f"of its secants grow from {slopes[0]:.3g} to {slopes[-1]:.3g} as they become shorter; leave "
+            "'estimate_constants' out"
         )
     return max(steepest.lower, *slopes)
 

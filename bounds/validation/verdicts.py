@@ -1,32 +1,23 @@
-"""`Validation`: the result of `validate`, as a table, records, JSON, a figure and a page."""
+"""`Validation`: the result of `validate`, as a table, records and a document."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
-from spherapprox import __version__, _checks
-from spherapprox._loading import load
+from spherapprox import __version__
 from spherapprox.error import ErrorInterval
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
-from ..report import _document
-from ..report._files import write_csv, write_together
+from ._document import describe_claim, describe_error, describe_head, describe_target
 from .check import SYMBOLS, Check, headline, interval
 from .claims import Claim
 from .judgement import proven
-
-FILES = {"validation.csv": b"name,quantity,side,", "validation.json": b"spherapprox", "validation.png": b"spherapprox",
-         "validation.html": b"spherapprox", "validated-head.npz": b"PK"}  # fmt: skip
-"""What `save` writes, and what stands near the beginning of each."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +47,10 @@ class Validation:
     >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
     >>> target = Target(lambda x: 3.0 * x[:, 2], 2, lipschitz=2.0, sup_norm=3.0)
     >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=20.0)
-    >>> found = bounds.validate(head, target, n=1000, examine=["claims"])
-    >>> found.ok, found.summary, found.violated
+    >>> validation = bounds.validate(head, target, n=1000, examine=["claims"])
+    >>> validation.ok, validation.summary, validation.violated
     (False, 'refuted: Lipschitz constant', ())
-    >>> print(str(found).splitlines()[-1])
+    >>> print(str(validation).splitlines()[-1])
     ok: False (refuted: Lipschitz constant)
     """
 
@@ -122,7 +113,7 @@ class Validation:
         return [check.record() for check in (*self.checks, *self.lemmas)]
 
     def document(self) -> dict[str, Any]:
-        """Return the content of validation.json.
+        """Return the validation as a document for JSON.
 
         Returns
         -------
@@ -141,132 +132,10 @@ class Validation:
         """
         return {
             "made_by": f"spherapprox {__version__}", "ok": self.ok, "summary": self.summary,
-            "options": dict(self.options), "head": _document.head(self.head), "target": _document.target(self.target),
-            "error": _document.error(self.error), "checks": self.records(),
-            "claims": [_document.claim(claim) for claim in self.claims],
+            "options": dict(self.options), "head": describe_head(self.head), "target": describe_target(self.target),
+            "error": describe_error(self.error), "checks": self.records(),
+            "claims": [describe_claim(claim) for claim in self.claims],
         }  # fmt: skip
-
-    def to_json(self) -> str:
-        """Return `document` as JSON text.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import bounds, json
-        >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
-        >>> target = targets.distance(2)
-        >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 300), concentration=100.0)
-        >>> json.loads(bounds.validate(head, target, n=1000).to_json())["head"]["n"]
-        300
-        """
-        return json.dumps(self.document(), indent=1, allow_nan=False)
-
-    def figure(self) -> Any:
-        """Draw the bounds against the interval achieved, and the error as a map of S^2 or along a great circle.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
-        >>> target = targets.distance(1)
-        >>> head = SplitHead.from_target(target, EqualMeasurePartition(1, 30), concentration=100.0)
-        >>> len(bounds.validate(head, target, n=500).figure().axes)
-        2
-        """
-        from ..report import plot  # matplotlib is loaded when a figure is asked for
-
-        return plot.validation_figure(self.checks, self.error, self.head, self.target)
-
-    def to_html(self, *, command: str = "", source: str = "") -> str:
-        """Return one self-contained page: what was asked, verdicts, figures, the proof, and how to reproduce it.
-
-        Parameters
-        ----------
-        command : str, optional
-            The command line that made it, to be shown.
-        source : str, optional
-            Lines of Python that make the variable ``target``, to be shown.
-
-        Returns
-        -------
-        str
-            HTML with its styles and figures inside: it loads nothing, and suits phones and dark screens.
-
-        Raises
-        ------
-        ValueError
-            For a record made by hand, without head and target.
-        TypeError
-            When `command` or `source` is no text.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
-        >>> target = targets.distance(1)
-        >>> head = SplitHead.from_target(target, EqualMeasurePartition(1, 30), concentration=100.0)
-        >>> bounds.validate(head, target, n=500).to_html().splitlines()[0]
-        '<!DOCTYPE html>'
-        """
-        load("bounds.report._page")  # with matplotlib
-        from ..report._page import page
-
-        return page(self, _checks.instance(command, "command", str), _checks.instance(source, "source", str))
-
-    def save(self, out: str | os.PathLike[str], *, command: str = "", source: str = "") -> tuple[Path, ...]:
-        """Write validation.html, .json, .csv and .png and the head, validated-head.npz; all of them or none.
-
-        Parameters
-        ----------
-        out : str or os.PathLike
-            The folder, made where there is none; files of these names in it are replaced.
-        command, source
-            As in `to_html`.
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-
-        Raises
-        ------
-        OSError
-            When the folder cannot be written.
-        TypeError
-            When `out` is no path.
-        ValueError
-            As `to_html` does.
-
-        Examples
-        --------
-        >>> import bounds, tempfile
-        >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
-        >>> target = targets.distance(1)
-        >>> head = SplitHead.from_target(target, EqualMeasurePartition(1, 30), concentration=100.0)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [path.name for path in bounds.validate(head, target, n=500).save(folder)]
-        ['validated-head.npz', 'validation.csv', 'validation.html', 'validation.json', 'validation.png']
-        """
-        from ..report import plot
-
-        page, text = self.to_html(command=command, source=source), self.to_json() + "\n"
-        head, rows = self.head, self.records()
-        assert head is not None
-        writers: dict[str, Callable[[Path], object]] = {
-            "validation.html": lambda path: path.write_text(page, encoding="utf-8"),
-            "validation.json": lambda path: path.write_text(text, encoding="utf-8"),
-            "validation.csv": lambda path: write_csv(path, list(rows[0]), (row.values() for row in rows)),
-            "validation.png": lambda path: plot.write(self.figure(), path),
-            "validated-head.npz": head.save,
-        }
-        return write_together(out, FILES, writers)
 
     def __str__(self) -> str:
         reason = "" if self.error.certificate is None else self.error.reason  # said once, below the tables

@@ -7,14 +7,15 @@ with the theorems that speak of this head.
 """
 
 import bounds
+from bounds.report import plot
 from spherapprox import EqualMeasurePartition, SplitHead, targets
 
 field = targets.geomagnetic_field(2025.0)
 head = SplitHead.from_target(field, EqualMeasurePartition(2, 1000), concentration=200.0)
-report = bounds.validate(head, field, certified=True)
-figure = report.figure()
+validation = bounds.validate(head, field, certified=True)
+figure = plot.validation_figure(validation.checks, validation.error, head, field)
 
 # %%
-# The report in words; ``report.to_html()`` is a page.
+# The verdicts in words; ``bounds.report.report_validation(validation)`` makes a page of them.
 
-print(report)
+print(validation)

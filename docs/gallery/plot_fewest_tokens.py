@@ -11,11 +11,11 @@ from bounds.report import plot
 from spherapprox import shortest_head, targets
 
 field = targets.geomagnetic_field(2025.0)
-found = shortest_head(field, 0.01, "core", relative=True)
-others = bounds.report.shortest.compare(field, (4, 16, 64, 256, 1024), least=found.eps / 4.0)
-figure = plot.shortest_figure(found, field, others=others, floor=[(found.lower, found.eps)])
+search = shortest_head(field, 0.01, "core", relative=True)
+others = bounds.report.compare_fixed_points(field, (4, 16, 64, 256, 1024), least=search.eps / 4.0)
+figure = plot.shortest_figure(search, field, others=others, floor=[(search.lower, search.eps)])
 
 # %%
 # The points that were found, over the error of the head.
 
-points = plot.control_points_figure(found, field)
+points = plot.control_points_figure(search, field)

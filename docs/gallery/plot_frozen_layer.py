@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from bounds.report.plot.maps import draw_coastlines, map_grid
+from bounds.report.plot.maps import draw_map, map_points
 from spherapprox import shortest_head, targets
 from spherapprox.prompts.prefix.torch_modules import program_module
 from spherapprox.shortest import SearchOptions
@@ -28,7 +28,7 @@ module = program_module(layer, head, embedding=embedding, readout=readout, shift
 # %%
 # The layer without the prefix, and with it: the weights are the same.
 
-latitude, longitude, x = map_grid(91)
+x = map_points(91)
 with torch.no_grad():
     inputs = torch.tensor(x @ embedding.T + shift)[:, None]  # (points, 1 token, 64)
     before = layer(inputs, inputs, inputs)[0][:, 0].numpy() @ readout
@@ -38,9 +38,7 @@ figure = Figure(figsize=(8.6, 3.0), layout="constrained")
 alone = f"Frozen layer: all within {np.abs(before).max():.1g}"
 for place, (values, title) in enumerate(((before, alone), (after, f"With {len(head)} tokens before its input"))):
     axes = figure.add_subplot(1, 2, place + 1, projection="mollweide")
-    image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), values.reshape(91, -1), cmap="RdBu_r",
-                            vmin=-67.0, vmax=67.0, shading="gouraud", rasterized=True)  # fmt: skip
-    draw_coastlines(axes)
-    axes.set(xticks=[], yticks=[])
+    style = {"cmap": "RdBu_r", "vmin": -67, "vmax": 67}
+    image = draw_map(axes, values.reshape(91, -1), coastlines=True, **style).image
     axes.set_title(title, fontsize=13)
 figure.colorbar(image, ax=figure.axes, shrink=0.8).set_label("µT", size=12)

@@ -21,7 +21,8 @@ shown = {
 }
 figure = Figure(figsize=(7.6, 4.2), layout="constrained")
 axes = figure.subplots()
-rungs = bounds.ladder(0.1, dim=8, theorems=bounds.theorems.state_all(jackson_constant=1.0))
+printed = bounds.theorems.state_all(jackson_constant=1.0)
+rungs = bounds.ladder(0.1, dim=8, theorems=printed)
 counts = {bound.theorem: bound.log10 for bound in rungs}
 for place, (theorem, (_, colour)) in enumerate(shown.items()):
     tokens = counts[theorem]
@@ -39,9 +40,9 @@ axes.spines[["top", "right"]].set_visible(False)
 # %%
 # All theorems, over the error: those of the thesis as printed and corrected, this library's, and the floors.
 
-every = plot.ladder_figure(bounds.report.rungs.curves(np.geomspace(0.5, 0.05, 25), dim=8, jackson_constant=1.0))
+every = plot.ladder_figure(bounds.report.evaluate_ladder(np.geomspace(0.5, 0.05, 25), dim=8, theorems=printed))
 
 # %%
 # And over the dimension of the sphere, for one error.
 
-over_dim = plot.ladder_figure(bounds.report.rungs.curves(0.1, dim=[1, 2, 3, 4, 8, 16, 32, 64], jackson_constant=1.0))
+over_dim = plot.ladder_figure(bounds.report.evaluate_ladder(0.1, dim=[1, 2, 3, 4, 8, 16, 32, 64], theorems=printed))

@@ -9,24 +9,21 @@ has densities at any dimension and concentration.
 import numpy as np
 from matplotlib.figure import Figure
 
-from bounds.report.plot.maps import map_grid
+from bounds.report import plot
 from spherapprox import VonMisesFisher, sphere
 
 means = sphere.from_latitude_longitude([30.0, -20.0, 5.0], [-70.0, 20.0, 110.0])
 parts = [VonMisesFisher(mean, rate) for mean, rate in zip(means, (60.0, 8.0, 25.0), strict=True)]
 shares = np.array([0.25, 0.45, 0.3])
 
-latitude, longitude, x = map_grid(181)
-density = sum(share * part.pdf(x) for share, part in zip(shares, parts, strict=True))
 draws = [part.rvs(int(400 * share), random_state=i) for i, (share, part) in enumerate(zip(shares, parts, strict=True))]
 
 figure = Figure(figsize=(7.6, 4.4), layout="constrained")
 axes = figure.add_subplot(projection="mollweide")
-image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), density.reshape(181, -1), cmap="magma",
-                        shading="gouraud", rasterized=True)  # fmt: skip
-north, east = np.radians(sphere.to_latitude_longitude(np.concatenate(draws)))
-axes.scatter(east, north, s=7.0, color="white", edgecolors="black", linewidths=0.3)
-axes.set(xticks=[], yticks=[])
+image = plot.draw_map(
+    axes, lambda x: sum(share * part.pdf(x) for share, part in zip(shares, parts, strict=True)), np.concatenate(draws),
+    marks={"s": 7.0, "color": "white", "linewidths": 0.3}, cmap="magma",
+).image  # fmt: skip
 axes.set_title("Density of a mixture, and 400 draws", fontsize=15)
 figure.colorbar(image, ax=axes, shrink=0.7).set_label("density per steradian", size=12)
 

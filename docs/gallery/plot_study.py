@@ -10,5 +10,6 @@ import bounds
 from bounds.report import plot
 from spherapprox import targets
 
-study = bounds.report.study.run(targets.zonal_harmonic(2, 3), (100, 300, 1000), choices=["theory", "best"], points=4000)
+wave = targets.zonal_harmonic(2, 3)
+study = bounds.report.run_study(wave, (100, 300, 1000), choices=["theory", "best"], points=4000)
 figure = plot.error_figure(study)

@@ -51,13 +51,13 @@ def test_errors_are_within_their_limits(case):
 
 def test_an_error_that_is_there_is_seen(monkeypatch):
     accuracy = experiment("accuracy")
-    plain = accuracy.evaluate
+    plain = accuracy.explain_sum
 
     def wrong(*arguments, **options):
         found, plan = plain(*arguments, **options)
         return found * 1.01, plan
 
-    monkeypatch.setattr(accuracy, "evaluate", wrong)
+    monkeypatch.setattr(accuracy, "explain_sum", wrong)
     rows = accuracy.measure({"part": "evaluate", "what": "dense", "dim": 2, "rate": 100.0})
     assert all(row["error"] > row["limit"] for row in rows)
     assert "0 of 2 keep what is promised; not dense, float64, dense, float32." in accuracy.summary(rows)

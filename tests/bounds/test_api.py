@@ -11,6 +11,7 @@ import bounds
 from bounds.api import COUNTED
 from bounds.records import Prefix
 from bounds.theorems import state, state_all
+from bounds.theorems._ladder import table
 from spherapprox import Target
 
 
@@ -157,7 +158,7 @@ def test_tiny_concentrations_and_exponents(theorem):
 
 def test_a_ladder_prints_as_a_table():
     rungs = bounds.ladder(0.1, dim=8)
-    assert str(rungs) == repr(rungs) == bounds.report.rungs.table(rungs)
+    assert str(rungs) == repr(rungs) == table(rungs)
     assert rungs == tuple(rungs)
     assert pickle.loads(pickle.dumps(rungs)) == rungs
     assert isinstance(bounds.ladder([0.1, 0.2], dim=8)[1], tuple)

@@ -1,4 +1,4 @@
-"""The commands of `spherapprox`: studies, validations, searches, the ladder, points, figures, a warm-up.
+"""The commands of `spherapprox`: studies, validations, searches, the ladder, a warm-up.
 
 Each is a module with ``add(parser)``, ``run(options)`` and the FILES that it writes, loaded when it is asked for.
 """
@@ -22,10 +22,8 @@ from .options import as_option
 COMMANDS = {
     "study": ("study", "approximate a target with growing prefixes and check every bound"),
     "bounds": ("ladder", "print every theorem's concentration and prefix length"),
-    "points": ("points", "compare makers of control points by their covering radius"),
     "validate": ("validate", "prove a head's error, and hold it against every theorem"),
     "shortest": ("shortest", "search for the fewest tokens within eps of one target"),
-    "figures": ("figures", "draw the thesis's figures, and write the numbers of their curves"),
     "warmup": ("warmup", "compile every kernel now, so that no later call waits for it"),
 }
 
@@ -37,11 +35,11 @@ def _parser(command: str | None) -> tuple[argparse.ArgumentParser, Any]:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     module: Any = None
-    for name, (home, said) in COMMANDS.items():
-        found = commands.add_parser(name, help=said)
+    for name, (home, purpose) in COMMANDS.items():
+        own = commands.add_parser(name, help=purpose)
         if name == command:
             module = importlib.import_module(f".{home}", __package__)
-            module.add(found)
+            module.add(own)
     return parser, module
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from spherapprox import __version__
 
-from ...api import prefix_length
-from ...theorems import state
-from .. import rungs
+from ...api import ladder, prefix_length
+from ...theorems import state, state_all
+from .. import from_ladder
+from ..ladder import list_hypotheses
 from .options import add_output, count, show
 
-FILES = rungs.FILES
+FILES = from_ladder.FILES
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -29,27 +30,30 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
-    given = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm", "smoothness")}
-    given["jackson_constant"] = options.ragozin
-    text, document = ladder_text(options.eps, **given)
-    said = rungs.hypotheses(rungs.ladder_with(options.eps, **given))
-    written = () if options.out is None else rungs.save(options.out, options.eps, **given, progress=not options.quiet)
-    show(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
+    constants = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm")}
+    stated = {"smoothness": options.smoothness, "jackson_constant": options.ragozin}
+    text, document = print_ladder(options.eps, **constants, **stated)
+    constants["theorems"] = state_all(**stated)
+    hypotheses = list_hypotheses(ladder(options.eps, **constants))
+    report = from_ladder.report_ladder(options.eps, **constants, progress=not options.quiet)
+    written = () if options.out is None else report.save(options.out)
+    show(options, [text, "\nHypotheses", hypotheses], {"made_by": f"spherapprox {__version__}"} | document, written)
 
 
-def ladder_text(
-    eps: float, *, jackson_constant: float | None = None, said: str = "", **known: Any
-) -> tuple[str, dict[str, Any]]:
+def print_ladder(
+    eps: float, *, jackson_constant: float | None = None, smoothness: float | None = None, remark: str = "",
+    **constants: Any,
+) -> tuple[str, dict[str, Any]]:  # fmt: skip
     """Return the ladder with a title, its hypotheses' constants in a note, and as a document."""
-    bounds = rungs.ladder_with(eps, jackson_constant=jackson_constant, **known)
-    constants = {name: value for name, value in known.items() if name != "smoothness"}
+    bounds = ladder(eps, theorems=state_all(jackson_constant=jackson_constant, smoothness=smoothness), **constants)
     printed = prefix_length(eps, theorem=state("thesis-core", jackson_constant=1.0), **constants)
-    words = f"Lipschitz constant {known['lipschitz']:g}, sup norm {known['sup_norm']:g}"
-    words += "" if known["smoothness"] is None else f", smoothness {known['smoothness']:g}"
+    names = f"Lipschitz constant {constants['lipschitz']:g}, sup norm {constants['sup_norm']:g}"
+    names += "" if smoothness is None else f", smoothness {smoothness:g}"
     note = "Thesis lines take the proven C_R (docs/theorems/4.6-jackson-constants.md) and C_H = 1"
     if jackson_constant is not None:
         note = f"Thesis lines assume C_R = {jackson_constant:g} and C_H = 1"
     elif printed.holds:
         note += f"; with C_R = 1, as the thesis leaves it open, thesis-core needs 10^{printed.log10:.2f}"
-    title = f"\nPrefix length for sup error {eps:g} on S^{known['dim']}, {words}{said}"
-    return f"{title}\n{rungs.table(bounds)}\n{note}.", {"eps": eps, **known, "rungs": rungs.records(bounds)}
+    title = f"\nPrefix length for sup error {eps:g} on S^{constants['dim']}, {names}{remark}"
+    document = from_ladder.describe_ladder(eps, bounds, **constants, smoothness=smoothness)
+    return f"{title}\n{bounds}\n{note}.", document

@@ -59,8 +59,8 @@ def add_output(parser: argparse.ArgumentParser, what: str, out: str | None = Non
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a target."""
     add = parser.add_argument
-    known = ", ".join(targets.names())
-    add("--target", default="geomagnetic_field", help=f"{known}, or module:function (default: %(default)s)")
+    names = ", ".join(targets.names())
+    add("--target", default="geomagnetic_field", help=f"{names}, or module:function (default: %(default)s)")
     add("--dim", type=count, help="the manifold's dimension m of S^m (default: the target's own)")
     add("--year", type=float, help="epoch of the geomagnetic field, 1900 to 2030 (default: 2025)")
 
@@ -70,8 +70,8 @@ def chosen_target(options: argparse.Namespace) -> Target:
     name = options.target
     if ":" not in name:
         if name not in targets.names():
-            known = f"{', '.join(targets.names())}, got {name!r}{_checks.did_you_mean(name, targets.names())}"
-            raise ValueError(f"'--target' must be module:function or one of {known}")
+            names = f"{', '.join(targets.names())}, got {name!r}{_checks.did_you_mean(name, targets.names())}"
+            raise ValueError(f"'--target' must be module:function or one of {names}")
         return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
     _checks.left_out(options.year, "--year", "where '--target' is not of the catalogue")
     with _current_folder():
@@ -128,5 +128,7 @@ def show(options: argparse.Namespace, text: Sequence[str], document: Mapping[str
 
 
 def as_option(text: str) -> str:
-    """Name the option of the command where the library names its own."""
-    return text.replace("estimate=True", "--estimate-lipschitz").replace("'estimate'", "'--estimate-lipschitz'")
+    """Name the option of the command where the library names its function."""
+    return text.replace("`estimate_constants`", "--estimate-lipschitz").replace(
+        "'estimate_constants'", "'--estimate-lipschitz'"
+    )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 
 from spherapprox import shortest_head
 from spherapprox.shortest import SearchOptions, TokenFormat
 
-from .. import shortest
+from .. import from_search
+from ..search import compare_fixed_points
 from .options import add_output, add_target, chosen_target, count, show
 
-FILES = shortest.FILES
+FILES = from_search.FILES
+
 STATUS = "exit status: 0; 1 where no head within eps was found; 2 for bad arguments"
 _LEGEND = """\
 error    the largest found, of the head that is picked by a search of the whole sphere; proven: no error is larger
@@ -44,19 +47,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
     target = chosen_target(options)
-    search = SearchOptions(
+    how = SearchOptions(
         max_tokens=options.max_tokens, starts=options.starts, polish=options.polish, lower=not options.no_lower,
         time_limit=options.time_limit, start=options.start, checkpoint=options.checkpoint, rng=options.seed,
         progress=not (options.quiet or options.json),
     )  # fmt: skip
-    found = shortest_head(
-        target, options.eps, options.kind, relative=options.relative, norm=options.norm, search=search,
+    search = shortest_head(
+        target, options.eps, options.kind, relative=options.relative, norm=options.norm, search=how,
         tokens=TokenFormat(options.keys, options.value_bound, options.dtype), certified=not options.no_proof,
     )  # fmt: skip
-    written = shortest.save(found, target, options.out, others=shortest.compare(target, least=found.eps))
-    upper = f", and no error is above {found.error.upper:.4g}" if found.error.upper < float("inf") else ""
-    said = (
-        f"{target.name} on S^{target.dim}: {found.n} tokens, error {found.error.lower:.4g} (eps {found.eps:.4g}){upper}"
+    others = compare_fixed_points(target, least=search.eps)
+    report = from_search.report_search(
+        search, target, others=others, command=shlex.join(["spherapprox", *options.typed])
     )
-    show(options, ["", str(found), "", _LEGEND, "", said], shortest.document(found, target), written)
-    return 0 if found.reached else 1
+    written, error = report.save(options.out), search.error
+    upper = f", and no error is above {error.upper:.4g}" if error.upper < float("inf") else ""
+    end = f"{target.name} on S^{target.dim}: {search.n} tokens, error {error.lower:.4g} (eps {search.eps:.4g}){upper}"
+    show(options, ["", str(search), "", _LEGEND, "", end], report.document, written)
+    return 0 if search.reached else 1

@@ -8,11 +8,14 @@ from typing import Any
 
 from spherapprox.target import Target
 
-from .. import study as studies
-from .ladder import ladder_text
+from .. import from_study
+from .._study import CHOICES
+from ..study import PREFIX_LENGTHS, estimate_constants, run_study
+from .ladder import print_ladder
 from .options import STATUS, add_output, add_target, as_option, chosen_target, count, show
 
-FILES = studies.FILES
+FILES = from_study.FILES
+
 _SHARP = """\
 core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems/index.md)
 2nd ...  for these points and this lambda: the largest value found of a bound that is proven at each point (4.H)
@@ -30,7 +33,7 @@ proven   no error of this head is larger, by a proof; empty where it would take 
 
 def _choice(text: str) -> str | float:
     """Parse --concentration: theory, second-order, best, mean, or a number."""
-    return text if text in studies.CHOICES else float(text)
+    return text if text in CHOICES else float(text)
 
 
 _choice.__name__ = "'theory', 'second-order', 'best', 'mean' or number"
@@ -41,7 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.epilog = STATUS
     add = parser.add_argument
     add_target(parser)
-    add("--n", type=count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
+    add("--n", type=count, nargs="+", default=list(PREFIX_LENGTHS), help="numbers of control points")
     ways = "'theory', 'second-order', 'best', 'mean' or a number (default: the first three that apply)"
     add("--concentration", type=_choice, help=ways)
     add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
@@ -58,26 +61,26 @@ def run(options: argparse.Namespace) -> int:
     target = chosen_target(options)
     later = options.estimate_lipschitz and None in (target.lipschitz, target.sup_norm)
     ladders = [] if options.eps is None or later else _ladders_for(options.eps, target)
-    result = studies.run(
-        target, options.n, points=options.points, rng=options.seed, workers=options.workers,
-        choices=None if options.concentration is None else (options.concentration,),
-        estimate=options.estimate_lipschitz, progress=not options.quiet, certified=not options.no_proof,
+    target = estimate_constants(target, options.seed) if options.estimate_lipschitz else target
+    study = run_study(
+        target, options.n, choices=None if options.concentration is None else (options.concentration,),
+        points=options.points, rng=options.seed, workers=options.workers, progress=not options.quiet,
+        certified=not options.no_proof,
     )  # fmt: skip
     if options.eps is not None and later:
-        ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
-    command = shlex.join(["spherapprox", *options.typed])
-    written = studies.save(result, options.out, command=command)
-    table = result.table()
+        ladders = _ladders_for(options.eps, study.target, " (estimated constants)")
+    written = from_study.report_study(study, command=shlex.join(["spherapprox", *options.typed])).save(options.out)
+    table = study.table()
     sharp = "\n".join(line for line in _SHARP.splitlines() if "2nd order" in table or not line.startswith("2nd"))
-    legend = [_MEASURED, *([] if result.target.lipschitz is None else [sharp])]
-    notes = [f"note     {as_option(note)}" for note in result.notes]
-    text = [result.title, table, *legend, *notes, *(text for text, _ in ladders)]
-    document = result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {})
+    legend = [_MEASURED, *([] if study.target.lipschitz is None else [sharp])]
+    notes = [f"note     {as_option(note)}" for note in study.notes]
+    text = [study.title, table, *legend, *notes, *(text for text, _ in ladders)]
+    document = study.document() | ({"ladders": [document for _, document in ladders]} if ladders else {})
     show(options, text, document, written)
-    return 1 if result.refuted or any(row.verdict.startswith("violated") for row in result.rows) else 0
+    return 1 if study.refuted or any(row.verdict.startswith("violated") for row in study.rows) else 0
 
 
-def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, dict[str, Any]]]:
+def _ladders_for(eps: float, target: Target, remark: str = "") -> list[tuple[str, dict[str, Any]]]:
     """Return the ladder for the target's own constants, and beside it the one that the thesis prints, L = F = 1."""
     if target.lipschitz is None or target.sup_norm is None:
         raise ValueError(
@@ -86,6 +89,6 @@ def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, 
         )
     plain: dict[str, Any] = {"lipschitz": 1.0, "sup_norm": 1.0, "smoothness": None}
     own = {name: getattr(target, name) or value for name, value in plain.items()}  # a constant has zeros
-    ladders = [ladder_text(eps, dim=target.dim, said=said, **own)]
+    ladders = [print_ladder(eps, dim=target.dim, remark=remark, **own)]
     same = own | {"smoothness": None} == plain
-    return ladders if same else [*ladders, ladder_text(eps, dim=target.dim, **plain)]
+    return ladders if same else [*ladders, print_ladder(eps, dim=target.dim, **plain)]

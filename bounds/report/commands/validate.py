@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from spherapprox import ClassicalHead, CoreHead, SplitHead, _checks, load, sphere
+from spherapprox import ClassicalHead, CoreHead, PointSet, SplitHead, _checks, load, points, sphere
 from spherapprox.error import Proof
 from spherapprox.heads.head import Head
 from spherapprox.partition import EqualMeasurePartition
@@ -17,20 +17,21 @@ from spherapprox.target import Target
 
 from ...error import best_concentration
 from ...theorems.requirements import known_radius
-from ...validation import verdicts
 from ...validation.api import validate
 from ...validation.claims import VALUES
 from ...validation.estimates import with_estimates, with_proofs
-from ...validation.verdicts import Validation
-from .._comparison import MAKERS
+from .. import from_validation
 from .._trial import LOCAL, Measure, least_bound, least_error
 from .options import STATUS, add_output, add_target, chosen_target, count, show
+
+FILES = from_validation.FILES
 
 KINDS: dict[str, type[Head]] = {"split": SplitHead, "core": CoreHead, "classical": ClassicalHead}
 """Kinds of head that can be made."""
 CHOICES = ("best", "theory", "second-order", "mean")
 N = 1000
-FILES = verdicts.FILES
+POINTS = ("partition", "fibonacci", "gauss_product")
+"""Control points that a head can be made from."""
 _SAMPLE = 20_000
 _LEGEND = """\
 ratio    predicted over achieved; PROVED: the error's proven upper end lies below the bound (of lower: W above it)
@@ -57,8 +58,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(KINDS)}, or a saved head, FILE.npz (default: split)",
     )
     add("--n", type=count, help=f"number of control points (default: {N})")
-    known = ", ".join(map(shlex.quote, MAKERS))
-    add("--maker", choices=list(MAKERS), metavar="MAKER", help=f"{known}, who make the points (default: partition)")
+    add("--maker", choices=POINTS, metavar="MAKER", help=f"{', '.join(POINTS)}: the points (default: partition)")
     add(
         "--concentration",
         type=_choice,
@@ -89,44 +89,49 @@ def run(options: argparse.Namespace) -> int:
     _checks.integer(options.points, "--points", minimum=1)
     head = _head(options, target)
     proof = Proof(options.slack, options.max_evaluations, progress=not options.quiet and sys.stderr.isatty())
-    found = validate(
+    validation = validate(
         head, target, n=options.points, workers=options.workers, rng=options.seed,
         certified=False if options.no_proof else proof, examine=("claims", "worst case", "lemmas"),
     )  # fmt: skip
-    source = _source(options, target, proven)
-    written = found.save(options.out, command=shlex.join(["spherapprox", *options.typed]), source=source)
+    command, source = shlex.join(["spherapprox", *options.typed]), _source(options, target, proven)
+    written = from_validation.report_validation(validation, command=command, source=source).save(options.out)
     title = f"{target.name} on S^{target.dim}, {head!r}"
-    show(options, [title, "", str(found), "", _LEGEND], found.document(), written)
-    return _status(found)
-
-
-def _status(found: Validation) -> int:
-    """Return 1 where something is wrong; values of another rule are not: nobody stated theirs."""
-    return 1 if found.violated or set(found.refuted) - {VALUES} else 0
+    show(options, [title, "", str(validation), "", _LEGEND], validation.document(), written)
+    # values of another rule are not wrong: nobody stated theirs
+    return 1 if validation.violated or set(validation.refuted) - {VALUES} else 0
 
 
 def _head(options: argparse.Namespace, target: Target) -> Head:
     """Return the head of --head, made or loaded."""
     if options.head in KINDS:
-        return _made(options, target, KINDS[options.head])
+        return _make_head(options, target, KINDS[options.head])
     path = Path(options.head)
     if path.suffix != ".npz" and not path.exists():
-        known = f"{', '.join(KINDS)} or a file that `save` wrote"
-        raise ValueError(f"'--head' must be {known}, got {options.head!r}{_checks.did_you_mean(options.head, KINDS)}")
+        heads = f"{', '.join(KINDS)} or a file that `save` wrote"
+        raise ValueError(f"'--head' must be {heads}, got {options.head!r}{_checks.did_you_mean(options.head, KINDS)}")
     for name in ("n", "maker", "concentration"):
         _checks.left_out(getattr(options, name), f"--{name}", "where '--head' is a file, which has its own")
     head = load(path)
     return _checks.instance(head, "--head", *KINDS.values())
 
 
-def _made(options: argparse.Namespace, target: Target, kind: type[Head]) -> Head:
+def _make_points(maker: str, dim: int, n: int) -> EqualMeasurePartition | PointSet:
+    """Return control points: of a partition, Fibonacci's on S^2, or a product Gauss rule of at most n."""
+    if maker == "partition":
+        return EqualMeasurePartition(dim, n)
+    if maker == "fibonacci":
+        _checks.same_dim(dim, "--target", 2, "for '--maker fibonacci'")
+        return points.fibonacci(n)
+    degree = 1
+    while (degree + 2) * ((degree + 1) // 2 + 1) ** (dim - 1) <= n:
+        degree += 1
+    return points.gauss_product(dim, degree)
+
+
+def _make_head(options: argparse.Namespace, target: Target, kind: type[Head]) -> Head:
     """Make a head of Riemann coefficients."""
     n = _checks.integer(N if options.n is None else options.n, "--n", minimum=1, maximum=10**7)
-    cells: Any = EqualMeasurePartition(target.dim, n)
-    if options.maker not in (None, "partition"):
-        cells = MAKERS[options.maker](target.dim, n, options.seed)
-        if isinstance(cells, str):
-            raise ValueError(f"'--maker {options.maker}' makes no such points: {cells}")
+    cells = _make_points(options.maker or "partition", target.dim, n)
     values = target(cells.centers() if isinstance(cells, EqualMeasurePartition) else cells.points)
 
     def make(concentration: float) -> Head:
@@ -170,6 +175,6 @@ def _source(options: argparse.Namespace, target: Target, proven: bool) -> str:
         also = ", with targets.with_constants" if proven else ""
         return f"from {module} import {first}\ntarget = {name}  # as a Target on S^{target.dim}{also}{estimated}"
     year = "" if options.year is None else f", year={options.year:g}"
-    made = f"targets.make({options.target!r}, dim={target.dim}{year})"
-    made = f"targets.with_constants({made})" if proven else made
-    return f"from spherapprox import targets\ntarget = {made}{estimated}"
+    call = f"targets.make({options.target!r}, dim={target.dim}{year})"
+    call = f"targets.with_constants({call})" if proven else call
+    return f"from spherapprox import targets\ntarget = {call}{estimated}"

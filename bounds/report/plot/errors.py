@@ -24,32 +24,13 @@ _WAY = {
 }  # fmt: skip
 
 
-def slope(n: Sequence[float], error: Sequence[float]) -> float:
-    """Return the least-squares slope of log(error) against log(n), for two positive n that differ, or more.
-
-    Examples
-    --------
-    >>> round(slope([10, 100, 1000], [1.0, 0.1, 0.01]), 12)
-    -1.0
-    """
-    counts = _checks.reals(n, "n", minimum=1.0, finite=True, nan=False)
-    errors = _checks.reals(error, "error", minimum=0.0, finite=True, nan=False)
-    _checks.shaped(counts, "n", ("n",))
-    _checks.shaped(errors, "error", counts.shape, remedy="one for each n")
-    if len(np.unique(counts)) < 2:
-        raise ValueError(f"'n' must have two different numbers or more, got {_checks.show(n)}")
-    if not errors.all():
-        raise ValueError("'error' must be positive, got 0: it has no logarithm")
-    return float(np.polyfit(np.log(counts), np.log(errors), 1)[0])
-
-
 def error_figure(study: Study) -> Figure:
     """Draw measured errors and a-priori bounds against the number of control points, each with its name and slope.
 
     Parameters
     ----------
     study : Study
-        The result of `bounds.report.study.run`.
+        The result of `bounds.report.run_study`.
 
     Returns
     -------
@@ -60,6 +41,20 @@ def error_figure(study: Study) -> Figure:
         constant. Second-order bounds (4.H), those of these very points, are proven at each point; their largest values
         found are drawn, and the band is between one and the error that it bounds. Estimated constants are called so.
         Dashes just above the marks are proven upper bounds.
+
+    Raises
+    ------
+    TypeError
+        When `study` is none.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from bounds.report import plot
+    >>> from spherapprox import targets
+    >>> study = bounds.report.run_study(targets.distance(3), [20, 50], choices=[5.0], points=200)
+    >>> plot.error_figure(study).axes[0].get_title()
+    'Distance on $S^{3}$'
     """
     _checks.instance(study, "study", Study)
     thesis = [row for row in study.rows if row.thesis_log10_n is not None and row.error > 0.0]
@@ -71,41 +66,6 @@ def error_figure(study: Study) -> Figure:
         _draw_thesis(right[0], thesis)
     elif study.target.lipschitz is not None:
         figure.supxlabel(_silence(study), color=WINE, fontsize=10, wrap=True)
-    return figure
-
-
-def error_grid(studies: Sequence[Study]) -> Figure:
-    """Draw one panel of errors and bounds for each study: a row for each target, a column for each dim.
-
-    Parameters
-    ----------
-    studies : sequence of Study
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    for study in studies:
-        _checks.instance(study, "studies", Study)
-    names = list(dict.fromkeys(study.target.name for study in studies))
-    dims = sorted({study.target.dim for study in studies})
-    width = max(3.4 * len(dims), 4.6)
-    columns = int(width // 3.0)
-    legend = 0.25 * math.ceil(10 / columns)
-    figure = Figure(figsize=(width, 2.9 * len(names) + legend + 0.3), layout="constrained")
-    panels = figure.subplots(len(names), len(dims), squeeze=False, sharey="row")
-    for axes in panels.flat:
-        axes.set_visible(False)
-    curves: dict[str, Any] = {}
-    for study in studies:
-        axes = panels[names.index(study.target.name), dims.index(study.target.dim)]
-        axes.set_visible(True)
-        _draw_errors(axes, study)
-        axes.label_outer()
-        curves |= {line.get_label(): line for line in axes.get_lines()}
-    figure.legend(
-        list(curves.values()), list(curves), loc="outside lower center", ncols=columns, frameon=False, fontsize=9
-    )
     return figure
 
 
@@ -141,8 +101,8 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
     axes.set_title(f"{heading(study.target)} on $S^{{{study.target.dim}}}$", fontsize=12)
     grid(axes)
     if not any(0.0 < row.error < math.inf for row in study.rows):
-        said = "Every sup error is 0 or infinite:\na logarithmic axis shows none."
-        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center")
+        remark = "Every sup error is 0 or infinite:\na logarithmic axis shows none."
+        axes.text(0.5, 0.5, remark, transform=axes.transAxes, ha="center", va="center")
         axes.yaxis.set_visible(bool(labels))
     return labels
 
@@ -170,8 +130,13 @@ def _curve(
     if len(points) == 1:  # no line is seen
         style = {"marker": "_", "ms": 16, "mew": 2} | style
     axes.plot(counts, errors, label=label, color=color, lw=lw, **style)
-    rate = f", $N^{{{round(slope(counts, errors), 2) + 0.0:.2f}}}$" if len(points) > 1 else ""
+    rate = f", $N^{{{round(_slope(counts, errors), 2) + 0.0:.2f}}}$" if len(points) > 1 else ""
     return [Label(label + rate, errors[-1], color, lw > 2.0)]
+
+
+def _slope(n: Sequence[float], error: Sequence[float]) -> float:
+    """Return the least-squares slope of log(error) against log(n)."""
+    return float(np.polyfit(np.log(n), np.log(error), 1)[0])
 
 
 def _draw_thesis(axes: Any, rows: Sequence[Row]) -> None:
@@ -195,15 +160,15 @@ def _silence(study: Study) -> str:
     """Return the thesis's failing hypotheses here, and its prefix length on S^8, in words."""
     target, errors = study.target, [row.error for row in study.rows if row.error > 0.0]
     needs = next((row.thesis_needs for row in study.rows if row.thesis_needs), "")
-    said = f"The thesis (Theorems 4.12, 4.15) {needs.replace('>=', '≥')}"
+    remark = f"The thesis (Theorems 4.12, 4.15) {needs.replace('>=', '≥')}"
     if needs != "needs dim >= 8" or not errors or not target.lipschitz or not target.sup_norm:
-        return said if needs else ""
+        return remark if needs else ""
     bound = prefix_length(
         min(errors), dim=8, lipschitz=target.lipschitz, sup_norm=target.sup_norm, theorem="thesis-split"
     )
     constants = "estimated constants" if study.estimated else "constants"
     return (
-        f"{said}: on $S^8$, with the same {constants}, it takes $10^{{{bound.log10:.0f}}}$ tokens "
+        f"{remark}: on $S^8$, with the same {constants}, it takes $10^{{{bound.log10:.0f}}}$ tokens "
         "for the least error shown here"
     )
 

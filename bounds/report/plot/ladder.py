@@ -10,7 +10,7 @@ from spherapprox import _checks
 from spherapprox._types import Array
 
 from ...theorems import THEOREMS
-from .._curves import Curves
+from ..ladder import Curves
 from .style import BLUE, PINK, RED, WINE, Figure, Label, grid, label_ends
 
 _FAMILY = {"thesis": (WINE, "-."), "core": (BLUE, "--"), "split": (RED, "-"), "lower": ("0.35", ":")}
@@ -22,13 +22,26 @@ def ladder_figure(curves: Curves) -> Figure:
     Parameters
     ----------
     curves : Curves
-        The result of `bounds.report.rungs.curves`.
+        The result of `bounds.report.evaluate_ladder`.
 
     Returns
     -------
     matplotlib.figure.Figure
         Above the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of
         each family where the curves end is bold; eps falls to the right, so that all curves rise.
+
+    Raises
+    ------
+    TypeError
+        When `curves` are none.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from bounds.report import plot
+    >>> (axes,) = plot.ladder_figure(bounds.report.evaluate_ladder([0.2, 0.8], dim=2)).axes
+    >>> axes.get_title()
+    'Prefix length on $S^{2}$'
     """
     _checks.instance(curves, "curves", Curves)
     speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if THEOREMS[name].printed)
@@ -94,6 +107,19 @@ def concentration_figure(eps: Array, printed: Array, proven: Array, sharp: Array
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    TypeError, ValueError
+        For numbers that are none, or shapes that differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bounds.report import plot
+    >>> figure = plot.concentration_figure(np.array([0.1, 0.2]), *np.array([[90, 40], [50, 30], [20, 10]]), dim=8)
+    >>> [line.get_label()[:5] for line in figure.axes[0].lines]
+    ['thesi', 'thesi', 'sharp']
     """
     dim = _checks.dimension(dim)
     eps = _checks.shaped(_checks.reals(eps, "eps"), "eps", ("n",))

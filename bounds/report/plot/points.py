@@ -1,4 +1,4 @@
-"""Figures of control points: a partition of S^2 with its cells, and covering radius against N for each maker."""
+"""The figure of a partition of S^2 with its cells and centres."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from spherapprox import PointSet, _checks, special, sphere
 from spherapprox._types import Float64
 from spherapprox.partition import EqualMeasurePartition
 
-from .._comparison import Comparison
-from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, WINE, Figure, Label, count_axis, grid, label_ends
+from .style import RED, Figure
 
 MOST_CELLS = 20_000
 """Cells that a figure can show apart."""
@@ -44,8 +43,15 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
 
     Raises
     ------
-    ValueError
-        When the partition is not on S^2 or has too many cells to be drawn.
+    TypeError, ValueError
+        When the partition is none, is not on S^2 or has too many cells to be drawn.
+
+    Examples
+    --------
+    >>> from bounds.report import plot
+    >>> from spherapprox import EqualMeasurePartition
+    >>> plot.partition_figure(EqualMeasurePartition(2, 40)).get_suptitle().splitlines()[0]
+    '$S^2$ in 40 cells of equal measure:'
     """
     _checks.instance(partition, "partition", EqualMeasurePartition)
     _checks.same_dim(partition.dim, "partition", 2, "to be drawn")
@@ -102,67 +108,8 @@ def _draw_globe(
         axes.plot(seen[:, 0], seen[:, 1], color="0.15", lw=min(0.7, 20.0 / math.sqrt(partition.n)))
     front = partition.centers() @ frame
     front = front[front[:, 2] >= 0.0]
-    axes.plot(front[:, 0], front[:, 1], ".", color="#D55E00", ms=min(5.0, 60.0 / math.sqrt(partition.n)), zorder=3)
+    axes.plot(front[:, 0], front[:, 1], ".", color=RED, ms=min(5.0, 60.0 / math.sqrt(partition.n)), zorder=3)
     axes.add_patch(Circle((0.0, 0.0), 1.0, fill=False, color="0.3", lw=0.8, zorder=4))
     axes.set(xlim=(-1.05, 1.05), ylim=(-1.02, 1.02), aspect="equal")
     axes.set_title(f"from {abs(view[0]):g}° {'north' if view[0] > 0 else 'south'}", fontsize=9, color="0.3")
     axes.axis("off")
-
-
-_STYLES = {
-    "partition": (BLUE, "o", "-"),
-    "partition, smallest-cap": (SKY, "s", "--"),
-    "partition, centroid": (GREEN, "^", ":"),
-    "partition, relaxed": ("0.1", "*", "-."),
-    "greedy": (PURPLE, "h", "-"),
-    "fibonacci": (ORANGE, "D", "-"),
-    "gauss_product": (PINK, "v", "-"),
-    "lattice_cover": (WINE, "d", "-"),
-    "sobol": (RED, "P", "--"),
-    "uniform": ("0.5", "X", ":"),
-}
-_RANDOM = ("sobol", "uniform")
-"""Makers that leave holes: they do not set the scale, unless they are alone."""
-
-
-def covering_figure(comparison: Comparison) -> Figure:
-    """Draw each maker's covering radius over the least that N caps of any kind need, against N.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The result of `bounds.report.makers.compare`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The names stand in the order of the ratios at the largest N, which follow them; the smallest is bold. A bar
-        joins the two ends of a covering radius that is not known exactly. Makers far above are cut off at the top.
-    """
-    _checks.instance(comparison, "comparison", Comparison)
-    figure = Figure(figsize=(9.5, 5.4), layout="constrained")
-    axes: Any = figure.add_subplot()
-    ratios = {row: row.upper / row.floor for row in comparison.rows}
-    scale = [ratio for row, ratio in ratios.items() if row.maker not in _RANDOM] or list(ratios.values())
-    low, high = min(scale), max(scale)
-    axes.set_ylim(max(1.0, low - 0.1 * (high - low) - 0.01), high + 0.15 * (high - low) + 0.02)
-    count_axis(axes, [row.n for row in comparison.rows])
-    ends = {maker: comparison.series(maker)[-1] for maker in dict.fromkeys(row.maker for row in comparison.rows)}
-    best = min(ratios[row] for row in ends.values())
-    labels = []
-    for maker, end in ends.items():
-        colour, marker, line = _STYLES[maker]
-        rows, bold = comparison.series(maker), ratios[end] == best
-        n, ratio, lower = np.array([(row.n, ratios[row], row.lower / row.floor) for row in rows]).T
-        axes.plot(
-            n, ratio, label=maker, color=colour, marker=marker, ms=6, mfc="white", ls=line, lw=2.8 if bold else 1.2
-        )
-        wide = ratio > lower * (1.0 + 1e-9)
-        axes.vlines(n[wide], lower[wide], ratio[wide], color=colour, lw=1.2)
-        off = " ↑" if ratios[end] > axes.get_ylim()[1] else ""
-        labels.append(Label(f"{maker}, {ratios[end]:.3f}{off}", ratios[end], colour, bold))
-    axes.set(xlabel="control points $N$", ylabel="covering radius / angle of a cap of measure $1/N$")
-    axes.set_title(f"Covering radius on $S^{{{comparison.dim}}}$ over the volume bound", fontsize=12)
-    grid(axes)
-    label_ends(axes, labels)
-    return figure

@@ -129,8 +129,8 @@ def _places(sources: dict[Variable, list[Variable]]) -> dict[Variable, tuple[flo
     height = {node: _row(i, len(nodes)) for nodes in columns for i, node in enumerate(nodes)}
     for _ in range(_SWEEPS):
         for nodes in columns:
-            wanted = [float(np.mean([height[v] for v in near[node]] or [0.0])) for node in nodes]
-            for i, k in enumerate(np.argsort(wanted, kind="stable")):
+            heights = [float(np.mean([height[v] for v in near[node]] or [0.0])) for node in nodes]
+            for i, k in enumerate(np.argsort(heights, kind="stable")):
                 height[nodes[k]] = _row(i, len(nodes))
     return {node: (float(column[node]), height[node]) for node in sources}
 

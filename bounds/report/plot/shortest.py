@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import SymLogNorm
 
-from spherapprox import _checks, sphere
+from spherapprox import _checks
 from spherapprox.error import lengths
 from spherapprox.shortest import ShortestHead
 from spherapprox.target import Target
 
 from .errors import heading
-from .maps import map_grid
+from .maps import draw_map
 from .style import BLUE, GREEN, ORANGE, PURPLE, RED, WINE, Figure, Label, grid, label_ends
 
 Points = Sequence[tuple[int, float]]
@@ -23,18 +23,14 @@ _COLOURS = (RED, ORANGE, PURPLE, BLUE)
 
 
 def shortest_figure(
-    found: ShortestHead,
-    target: Target,
-    *,
-    others: Mapping[str, Points] | None = None,
-    floor: Points = (),
+    search: ShortestHead, target: Target, *, others: Mapping[str, Points] | None = None, floor: Points = (),
     remark: str = "",
-) -> Figure:
-    """Draw the errors of the heads that a search found against their tokens, beside those of other methods.
+) -> Figure:  # fmt: skip
+    """Draw the errors of the heads of a search against their tokens, beside those of other methods.
 
     Parameters
     ----------
-    found : ShortestHead
+    search : ShortestHead
         The search; the head that is picked stands out, those that missed eps are hollow.
     target : Target
         What was approximated, for titles and units.
@@ -48,34 +44,49 @@ def shortest_figure(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    TypeError
+        When `search` is no search, or `target` none.
+
+    Examples
+    --------
+    >>> from bounds.report import plot
+    >>> from spherapprox import shortest_head, targets
+    >>> bump = targets.bump(2)
+    >>> search = shortest_head(bump, 1e-6, "core")
+    >>> figure = plot.shortest_figure(search, bump)
+    >>> figure.axes[0].get_title()
+    'Bump 10 on $S^{2}$, core heads'
     """
-    _checks.instance(found, "found", ShortestHead)
+    _checks.instance(search, "search", ShortestHead)
     _checks.instance(target, "target", Target)
     figure = Figure(figsize=(9.5, 5.4), layout="constrained")
     axes: Any = figure.subplots()
     labels = []
-    least = 0.25 * min(found.eps, found.error.lower or found.eps)
+    least = 0.25 * min(search.eps, search.error.lower or search.eps)
     for (name, points), colour in zip((others or {}).items(), _COLOURS, strict=False):
         shown = [points[i] for i in range(len(points)) if i == 0 or points[i - 1][1] > least]
         axes.plot(*zip(*shown, strict=True), color=colour, marker="o", ms=4, lw=1.4)
         labels.append(Label(name, max(shown[-1][1], least), colour))
-    front = [(row.n, max(row.lower, least)) for row in _front(found.history)]
+    front = [(row.n, max(row.lower, least)) for row in _front(search.history)]
     axes.plot(*zip(*front, strict=True), color=GREEN, lw=2.6)
-    for row in found.history:
-        inside = row.lower <= found.eps
+    for row in search.history:
+        inside = row.lower <= search.eps
         axes.plot(row.n, max(row.lower, least), "o", ms=6, color=GREEN, mfc=GREEN if inside else "white", zorder=3)
-    axes.plot(found.n, max(found.error.lower, least), "*", ms=17, color=GREEN, mec="black", mew=0.7, zorder=4)
-    labels.append(Label(f"free points: {found.n} tokens", front[-1][1], GREEN, True))
-    if found.norm == "sup":
-        axes.axhline(found.eps, color="0.35", lw=1.0, ls="--")
-        axes.annotate(f"eps = {found.eps:.4g}", (1, found.eps), (4, 4), textcoords="offset points", color="0.35")
+    axes.plot(search.n, max(search.error.lower, least), "*", ms=17, color=GREEN, mec="black", mew=0.7, zorder=4)
+    labels.append(Label(f"free points: {search.n} tokens", front[-1][1], GREEN, True))
+    if search.norm == "sup":
+        axes.axhline(search.eps, color="0.35", lw=1.0, ls="--")
+        axes.annotate(f"eps = {search.eps:.4g}", (1, search.eps), (4, 4), textcoords="offset points", color="0.35")
     axes.set(xscale="log", yscale="log", xlabel="tokens $N$")
     axes.set(ylim=(least, None), xlim=(0.8, None))
     if floor:
         _draw_floor(axes, floor)
     axes.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}".replace(",", " "))
     axes.set_ylabel("sup error" + (f"  [{target.unit}]" if target.unit else ""))
-    axes.set_title(f"{heading(target)} on $S^{{{target.dim}}}$, {found.head.family} heads", fontsize=12)
+    axes.set_title(f"{heading(target)} on $S^{{{target.dim}}}$, {search.head.family} heads", fontsize=12)
     grid(axes)
     label_ends(axes, labels)
     if remark:
@@ -110,7 +121,7 @@ def _draw_floor(axes: Any, floor: Points) -> None:
     axes.set_ylim(low, high)
 
 
-def control_points_figure(found: ShortestHead, target: Target, *, resolution: int = 181) -> Figure:
+def control_points_figure(search: ShortestHead, target: Target, *, resolution: int = 181) -> Figure:
     """Draw the control points of a head over its error on S^2, as a Mollweide map.
 
     Points are coloured by their value (of vectors: by its length), on a scale that is linear about 0 and logarithmic
@@ -118,7 +129,7 @@ def control_points_figure(found: ShortestHead, target: Target, *, resolution: in
 
     Parameters
     ----------
-    found : ShortestHead
+    search : ShortestHead
         The search; the head that is picked is drawn.
     target : Target
         What it approximates, with dim 2.
@@ -131,32 +142,39 @@ def control_points_figure(found: ShortestHead, target: Target, *, resolution: in
 
     Raises
     ------
-    ValueError
-        When the target is not on S^2.
+    TypeError, ValueError
+        When `search` is no search, or `target` none on S^2.
+
+    Examples
+    --------
+    >>> from bounds.report import plot
+    >>> from spherapprox import shortest_head, targets
+    >>> bump = targets.bump(2)
+    >>> search = shortest_head(bump, 1e-6, "core")
+    >>> figure = plot.control_points_figure(search, bump, resolution=19)
+    >>> figure.axes[0].get_title()
+    'Bump 10: 1 tokens'
     """
-    _checks.instance(found, "found", ShortestHead)
+    _checks.instance(search, "search", ShortestHead)
     _checks.instance(target, "target", Target)
     _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
-    head = found.head
-    latitude, longitude, x = map_grid(resolution)
-    error = lengths((head(x) - target(x)).reshape(len(x), -1)).reshape(len(latitude), -1)
-    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
-    axes: Any = figure.add_subplot(projection="mollweide")
-    image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), error, cmap="Greys", vmin=0.0,
-                            vmax=found.error.lower, shading="gouraud", rasterized=True)  # fmt: skip
-    where = np.radians(np.array(sphere.to_latitude_longitude(head.control_points)))
+    head = search.head
     table = head.values.reshape(len(head), -1)
     values = table[:, 0] if table.shape[1] == 1 else lengths(table)
     largest, typical = float(np.abs(values).max()) or 1.0, float(np.median(np.abs(values))) or 1.0
     scale = np.broadcast_to(np.asarray(head.concentration, dtype=float), len(head))
-    points = axes.scatter(
-        where[1], where[0], c=values, s=70.0 * np.clip(scale / max(float(scale.mean()), 1e-300), 0.15, 6.0),
-        norm=SymLogNorm(typical, vmin=-largest, vmax=largest), cmap="RdBu_r", edgecolors="black", linewidths=0.8,
+    areas = 70.0 * np.clip(scale / max(float(scale.mean()), 1e-300), 0.15, 6.0)
+    norm = SymLogNorm(typical, vmin=-largest, vmax=largest)
+    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    axes: Any = figure.add_subplot(projection="mollweide")
+    error, points = draw_map(
+        axes, lambda x: lengths((head(x) - target(x)).reshape(len(x), -1)), head.control_points,
+        marks={"c": values, "s": areas, "norm": norm, "cmap": "RdBu_r"}, resolution=resolution, cmap="Greys",
+        vmin=0.0, vmax=search.error.lower,
     )  # fmt: skip
-    axes.set(xticks=[], yticks=[])
     sizes = "" if np.ndim(head.concentration) == 0 else ", area: concentration"
-    axes.set_title(f"{heading(target)}: {found.n} tokens{sizes}", fontsize=12)
+    axes.set_title(f"{heading(target)}: {search.n} tokens{sizes}", fontsize=12)
     unit = f"  [{target.unit}]" if target.unit else ""
-    figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.5, pad=0.03, label="error" + unit)
+    figure.colorbar(error, ax=axes, orientation="horizontal", shrink=0.5, pad=0.03, label="error" + unit)
     figure.colorbar(points, ax=axes, shrink=0.7, pad=0.02, label="value" + unit)
     return figure

@@ -84,35 +84,56 @@ def label_ends(axes: Any, labels: Sequence[Label], size: float = 10.0, gap: floa
         )  # fmt: skip
 
 
-def _apart(wanted: Sequence[float], gap: float) -> list[float]:
-    """Return places at least a gap apart, in the order of the wanted ones and near to them, within 0 and 1 if they fit.
+def _apart(ends: Sequence[float], gap: float) -> list[float]:
+    """Return places at least a gap apart, in the order of the ends and near to them, within 0 and 1 if they fit.
 
-    Groups that overlap are joined, and stand about the mean of what their members want.
+    Groups that overlap are joined, and stand about the mean of their ends.
     """
-    order = np.argsort(wanted, kind="stable")
+    order = np.argsort(ends, kind="stable")
     groups: list[list[int]] = []
     for i in map(int, order):
         groups.append([i])
-        while len(groups) > 1 and _start(groups[-1], wanted, gap) < _start(groups[-2], wanted, gap) + gap * len(
-            groups[-2]
-        ):
+        while len(groups) > 1 and _start(groups[-1], ends, gap) < _start(groups[-2], ends, gap) + gap * len(groups[-2]):
             groups[-2:] = [groups[-2] + groups[-1]]
-    places = [0.0] * len(wanted)
+    places = [0.0] * len(ends)
     for group in groups:
         for k, i in enumerate(group):
-            places[i] = _start(group, wanted, gap) + gap * k
+            places[i] = _start(group, ends, gap) + gap * k
     return places
 
 
-def _start(group: Sequence[int], wanted: Sequence[float], gap: float) -> float:
+def _start(group: Sequence[int], ends: Sequence[float], gap: float) -> float:
     """Return the place of a group's first member."""
     width = gap * (len(group) - 1)
-    middle = math.fsum(wanted[i] for i in group) / len(group)
+    middle = math.fsum(ends[i] for i in group) / len(group)
     return min(max(middle - width / 2.0, 0.0), max(1.0 - width, 0.0))
 
 
 def write(figure: Figure, path: Path | IO[bytes], dpi: int = 150) -> None:
-    """Write a figure as a PNG with the maker's name, by which the command recognises it."""
+    """Write a figure as a PNG with the maker's name, by which the command recognises it.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : Path or binary file
+        Where it goes.
+    dpi : int
+        Dots per inch.
+
+    Raises
+    ------
+    TypeError
+        When `figure` is none.
+
+    Examples
+    --------
+    >>> import io
+    >>> from bounds.report import plot
+    >>> from spherapprox import EqualMeasurePartition
+    >>> plot.write(plot.partition_figure(EqualMeasurePartition(2, 40)), file := io.BytesIO())
+    >>> file.getvalue()[1:4]
+    b'PNG'
+    """
     _checks.instance(figure, "figure", matplotlib.figure.Figure)
     software = f"spherapprox, Matplotlib {matplotlib.__version__}"
     figure.set_dpi(dpi)

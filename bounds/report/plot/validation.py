@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from spherapprox import _checks, sphere
+from spherapprox import _checks
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
 from ...validation.check import Check
+from .maps import draw_map
 from .style import BLUE, GREEN, RED, Figure, grid
 
 COLOURS = {"proved": GREEN, "holds": BLUE, "violated": RED}
@@ -40,6 +42,22 @@ def validation_figure(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    TypeError
+        When a check or the error is none.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from bounds.report import plot
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
+    >>> target = targets.distance(1)
+    >>> head = SplitHead.from_target(target, EqualMeasurePartition(1, 30), concentration=100.0)
+    >>> validation = bounds.validate(head, target, n=500)
+    >>> len(plot.validation_figure(validation.checks, validation.error, head, target).axes)
+    2
     """
     for check in checks:
         _checks.instance(check, "checks", Check)
@@ -52,25 +70,11 @@ def validation_figure(
     if shown or not mapped:
         _draw_intervals(figure.add_subplot(places[0]), shown, "" if target is None else target.unit)
     if head is not None and target is not None:
-        _draw_error(figure, places[len(heights) - 1], head, target, error)
-    return figure
-
-
-def error_figure_of(head: Head, target: Target, error: ErrorInterval) -> Figure:
-    """Draw the error alone, as a map of S^2 or along a great circle, for pages light and dark."""
-    _checks.instance(target, "target", Target)
-    _checks.instance(error, "error", ErrorInterval)
-    figure = Figure(figsize=(5.6, 3.6), layout="constrained")
-    figure.patch.set_alpha(0.0)
-    axes = _draw_error(figure, 111, head, target, error)
-    axes.patch.set_alpha(0.0)
-    axes.set_title("")
-    for part in figure.axes:  # a grey that is legible on white and on black
-        part.tick_params(colors="#808080", which="both")
-        part.xaxis.label.set_color("#808080")
-        part.yaxis.label.set_color("#808080")
-        for spine in part.spines.values():
-            spine.set_color("#808080")
+        place = places[len(heights) - 1]
+        if target.dim == 2:
+            _draw_map(figure, place, head, target, error)
+        else:
+            _draw_profile(figure.add_subplot(place), head, target, error)
     return figure
 
 
@@ -97,41 +101,27 @@ def _draw_intervals(axes: Any, shown: Sequence[Check], unit: str) -> None:
     grid(axes)
 
 
-def _draw_error(figure: Figure, place: Any, head: Head, target: Target, error: ErrorInterval) -> Any:
-    if target.dim == 2:
-        return _draw_map(figure, place, head, target, error)
-    axes = figure.add_subplot(place)
-    _draw_profile(axes, head, target, error)
-    return axes
-
-
 def _errors(head: Head, target: Target, x: Float64) -> Float64:
     difference = np.asarray(head(x), dtype=float) - np.asarray(target(x), dtype=float)
     return np.asarray(lengths(difference.reshape(len(x), -1)))
 
 
-def _draw_map(figure: Figure, place: Any, head: Head, target: Target, error: ErrorInterval) -> Any:
-    """Draw |f - h| as a Mollweide map, with a mark where it is largest."""
-    latitude, longitude = np.linspace(-90, 90, 121), np.linspace(-180, 180, 241)
-    rows, columns = np.meshgrid(latitude, longitude, indexing="ij")
-    x = sphere.from_latitude_longitude(rows.ravel(), columns.ravel())
-    values = _errors(head, target, x).reshape(rows.shape)
+def _draw_map(figure: Figure, place: Any, head: Head, target: Target, error: ErrorInterval) -> None:
+    """Draw |f - h| as a map, with a ring where it is largest."""
     axes: Any = figure.add_subplot(place, projection="mollweide")
-    image = axes.pcolormesh(
-        np.radians(longitude), np.radians(latitude), values, cmap="viridis", vmin=0.0, vmax=error.lower or None,
-        shading="gouraud", rasterized=True,
-    )  # fmt: skip
-    at = error.at
-    place_of = math.atan2(at[1], at[0]), math.asin(max(-1.0, min(1.0, at[2])))
-    axes.plot(*place_of, marker="o", ms=11, mfc="none", mec="white", mew=3.2)
-    axes.plot(*place_of, marker="o", ms=11, mfc="none", mec=RED, mew=1.8)
+    halo = [withStroke(linewidth=4.5, foreground="white")]
+    ring = {"s": 120.0, "facecolors": "none", "edgecolors": RED, "linewidths": 1.8, "path_effects": halo}
+    image = draw_map(
+        axes, lambda x: _errors(head, target, x), error.at[None], marks=ring, resolution=121, cmap="viridis", vmin=0.0,
+        vmax=error.lower or None,
+    ).image  # fmt: skip
+    axes.set_longitude_grid(30)
+    axes.set_latitude_grid(30)
     axes.set_xticklabels([])
     axes.grid(color="0.6", lw=0.3, alpha=0.6)
-    axes.set_latitude_grid(30)
     axes.tick_params(axis="y", labelsize=10)
     axes.set_title("Error |f - h|; the circle is where it is largest", fontsize=11)
     figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.7, pad=0.06, label=target.unit)
-    return axes
 
 
 def _draw_profile(axes: Any, head: Head, target: Target, error: ErrorInterval) -> None:

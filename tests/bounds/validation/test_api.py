@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bounds import validate
+from bounds.report import plot, report_validation
 from spherapprox import (
     CoreHead,
     EqualMeasurePartition,
@@ -541,7 +542,7 @@ def test_a_proof_from_a_constant_that_values_refute_is_shown_nowhere(share):
     document = result.document()["error"]
     assert (document["upper"], document["certificate"]["upper"]) == (None, None)
     assert str(result).startswith(f"sup error: {result.error.lower:.4g} found, none is proven")
-    assert "not proven</b><span>proven upper bound" in result.to_html()
+    assert "not proven</b><span>proven upper bound" in report_validation(result).to_html()
 
 
 class TestSearchedHeads:
@@ -556,7 +557,7 @@ class TestSearchedHeads:
         assert str(result).startswith(f"sup error: {result.error.lower:.4g} T found, proven to be at most {upper:g} T")
         assert result.error.upper <= upper <= 1.001 * result.error.upper
         assert result.document()["summary"] == "certified"
-        assert "Certified: no theorem speaks of this head" in result.to_html()
+        assert "Certified: no theorem speaks of this head" in report_validation(result).to_html()
 
     def test_a_measured_error_is_not(self):
         result = validate(self.HEAD, self.TARGET, n=500, examine=["claims"])
@@ -564,7 +565,7 @@ class TestSearchedHeads:
 
     def test_the_figure_has_no_empty_panel(self):
         result = validate(self.HEAD, self.TARGET, n=500, examine=["claims"])
-        figure = result.figure()
+        figure = plot.validation_figure(result.checks, result.error, result.head, result.target)
         titles = [axes.get_title() for axes in figure.axes]
         assert figure.get_figheight() == 3.5
         assert titles == ["Error |f - h|; the circle is where it is largest", ""]  # the map, and its colours

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bounds import prefix_length
-from bounds.report import plot, study
+from bounds.report import plot, report_study, run_study
 from bounds.report.cli import main
 from bounds.validation.api import validate, validated
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sphere, sup_error, targets
@@ -92,7 +92,7 @@ def test_every_theorem_speaks_of_vectors():
 
 @pytest.fixture(scope="module")
 def result():
-    return study.run(targets.tangent_projection(2), [N], choices=["theory", 25], points=500)
+    return run_study(targets.tangent_projection(2), [N], choices=["theory", 25], points=500)
 
 
 class TestStudy:
@@ -107,7 +107,7 @@ class TestStudy:
 
     @pytest.mark.usefixtures("no_figures")
     def test_files_say_how_many_components(self, result, tmp_path):
-        study.save(result, tmp_path)
+        report_study(result).save(tmp_path)
         assert json.loads((tmp_path / "study.json").read_text("utf-8"))["target"]["n_outputs"] == 3
 
     def test_maps_show_lengths(self, result):
@@ -137,7 +137,7 @@ class TestStudy:
             return x[:, 0] if p is None else np.concatenate([x, x], axis=1)[:, :p]
 
         target = Target(coordinates, 8, lipschitz=2.0, sup_norm=2.0)
-        (row, _) = study.run(target, [20], choices=[10.0], points=100).rows
+        (row, _) = run_study(target, [20], choices=[10.0], points=100).rows
         if p == 10:  # 4.14 speaks of dim + 1 components
             assert row.thesis_needs == "needs at most dim + 1 components"
             assert row.thesis_log10_n is None

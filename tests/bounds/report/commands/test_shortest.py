@@ -1,10 +1,12 @@
 """The command `spherapprox shortest`: what it prints and writes, its status, how it fails."""
 
+import functools
 import json
 
 import pytest
 
 from bounds.report.cli import main
+from bounds.report.commands import shortest
 from spherapprox import SplitHead, load, targets
 
 pytestmark = pytest.mark.usefixtures("no_figures", "few_counts")
@@ -15,10 +17,8 @@ SMALL = ["shortest", "--target", "zonal_harmonic", "--dim", "1", "--starts", "1"
 @pytest.fixture
 def few_counts(monkeypatch):
     """Compare with two heads at fixed points: more take longer than all the rest."""
-    from bounds.report import shortest
-
-    whole = shortest.compare
-    monkeypatch.setattr(shortest, "compare", lambda target, **options: whole(target, (4, 8), **options))
+    few = functools.partial(shortest.compare_fixed_points, counts=(4, 8))
+    monkeypatch.setattr(shortest, "compare_fixed_points", few)
 
 
 def test_a_head_is_found_proven_and_saved(capsys, tmp_path):
@@ -30,7 +30,7 @@ def test_a_head_is_found_proven_and_saved(capsys, tmp_path):
     assert "no error is above" in printed
     assert "N=1 not in" in printed
     assert load(out / "head.npz") == found.head
-    names = ["error.png", "head.npz", "shortest.csv", "shortest.json", "shortest.npz"]
+    names = ["error.png", "head.npz", "shortest.csv", "shortest.html", "shortest.json", "shortest.npz"]
     assert sorted(path.name for path in out.iterdir()) == names
     assert all(f"wrote {out / name}" in printed for name in names)
 

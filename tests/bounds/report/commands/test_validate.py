@@ -23,7 +23,7 @@ def test_a_head_is_made_proven_and_saved(capsys, tmp_path):
     ]  # fmt: skip
     page = (out / "validation.html").read_text("utf-8")
     assert "spherapprox validate --target zonal_harmonic --dim 1" in page
-    assert "targets.make(&#x27;zonal_harmonic&#x27;, dim=1)" in page
+    assert "targets.make(&#39;zonal_harmonic&#39;, dim=1)" in page
 
 
 @pytest.mark.parametrize("kind", ["core", "classical"])
@@ -38,10 +38,12 @@ def test_json_is_all_that_stands_on_stdout(capsys, tmp_path, kind):
     assert document["error"]["certificate"] is None
 
 
-def test_points_of_a_maker_have_their_own_theorems(tmp_path):
-    options = ["--maker", "fibonacci", "--n", "50", "--concentration", "theory", "--no-proof", "--points", "200"]
-    assert main(["validate", "--target", "distance", *options, "--out", str(tmp_path)]) == 0
-    assert load(tmp_path / "validated-head.npz").points.covering_is_known
+@pytest.mark.parametrize(("maker", "kind"), [("fibonacci", "split"), ("gauss_product", "core")])
+def test_points_of_a_maker_have_their_own_theorems(tmp_path, maker, kind):
+    options = ["--maker", maker, "--n", "50", "--concentration", "theory", "--no-proof", "--points", "200"]
+    assert main(["validate", "--target", "distance", "--head", kind, *options, "--out", str(tmp_path)]) == 0
+    head = load(tmp_path / "validated-head.npz")
+    assert len(head) == 50
 
 
 def test_a_saved_head_is_validated_and_a_refuted_number_has_its_status(capsys, tmp_path, monkeypatch):
@@ -73,6 +75,7 @@ def test_a_saved_head_is_validated_and_a_refuted_number_has_its_status(capsys, t
         (["--head", "mine.npz", "--n", "3"], "'--n' must be left out where '--head' is a file"),
         (["--slack", "99"], "'slack' must be at most 16"),
         (["--points", "0"], "'--points' must be at least 1, got 0"),
+        (["--maker", "fibonacci", "--target", "distance", "--dim", "3"], "'--target' must have dim = 2 for '--maker"),
         (["--target", "land", "--estimate-lipschitz"], "leave '--estimate-lipschitz' out"),
         (["--target", "land", "--concentration", "theory"], "needs constants that 'land' does not state"),
     ],

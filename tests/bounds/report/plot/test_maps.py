@@ -1,10 +1,12 @@
-"""Maps of targets and heads."""
+"""Maps of functions, points, targets and heads."""
 
 import numpy as np
 import pytest
+from matplotlib.contour import ContourSet
+from matplotlib.figure import Figure
 
 from bounds.report import plot
-from spherapprox import CoreHead, EqualMeasurePartition, Target, VonMisesFisher
+from spherapprox import CoreHead, EqualMeasurePartition, Target, VonMisesFisher, sphere, targets
 
 POLE = np.array([[0.0, 0.0, 1.0]])
 
@@ -27,3 +29,48 @@ def test_colours_are_signed_where_values_are(function, colours, lowest):
         assert image.norm.vmin == pytest.approx(lowest, abs=0.01)
     vectors = target.n_outputs == 2
     assert (error.get_cmap().name, error.norm.vmin) == (("viridis", 0.0) if vectors else ("RdBu_r", -0.4))
+
+
+@pytest.fixture
+def axes():
+    return Figure().add_subplot(projection="mollweide")
+
+
+def test_a_map_takes_functions_and_values(axes):
+    wave = targets.zonal_harmonic(2, 3)
+    called, points = plot.draw_map(axes, wave, resolution=19)
+    values = np.asarray(called.get_array()).reshape(19, 37)
+    np.testing.assert_allclose(values[-1], wave(POLE)[0], rtol=1e-12)  # the north pole is the last row
+    given = plot.draw_map(axes, values, cmap="magma", vmin=-2.0).image
+    np.testing.assert_array_equal(given.get_array(), called.get_array())
+    assert (given.get_cmap().name, given.get_clim(), points) == ("magma", (-2.0, 1.0), None)
+
+
+def test_points_are_where_they_are_with_the_colours_of_their_values(axes):
+    rows, values = sphere.from_latitude_longitude([10.0, -40.0], [20.0, 170.0]), np.array([1.0, 2.0])
+    image, points = plot.draw_map(axes, points=rows, marks={"c": values, "s": 7.0})
+    assert image is None
+    np.testing.assert_allclose(np.degrees(points.get_offsets()), [[20.0, 10.0], [170.0, -40.0]], atol=1e-9)
+    assert (list(points.get_array()), list(points.get_sizes())) == ([1.0, 2.0], [7.0])
+
+
+def test_coasts_are_drawn_where_they_are_asked_for(axes):
+    plot.draw_map(axes, points=POLE)
+    assert not [part for part in axes.collections if isinstance(part, ContourSet)]
+    plot.draw_map(axes, coastlines=True)
+    assert [part for part in axes.collections if isinstance(part, ContourSet)]
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("'axes' must be Mollweide axes", lambda axes: plot.draw_map(Figure().subplots(), np.eye(3))),
+        ("'function' must have shape", lambda axes: plot.draw_map(axes, np.ones(3))),
+        ("'points' must have shape", lambda axes: plot.draw_map(axes, points=np.ones((3, 4)))),
+        ("'resolution' must be at least 2", lambda axes: plot.draw_map(axes, targets.bump(2), resolution=1)),
+        ("'coastlines' must be True or False", lambda axes: plot.draw_map(axes, coastlines=1)),
+    ],
+)
+def test_what_is_no_map_is_named(axes, message, call):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        call(axes)

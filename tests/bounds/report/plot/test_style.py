@@ -10,13 +10,13 @@ import bounds
 import bounds.certify
 from bounds.report import plot
 from bounds.report.plot.style import Figure, count_axis
-from spherapprox import SplitHead, targets
+from spherapprox import EqualMeasurePartition, SplitHead, targets
 
 HEAD = SplitHead(np.eye(3), np.ones(3), 2.0)
 
 
 def test_notebooks_show_a_figure_without_pyplot():
-    figure = plot.kernel_figure()
+    figure = plot.partition_figure(EqualMeasurePartition(2, 20))
     plot.write(figure, file := io.BytesIO())
     assert figure._repr_png_() == file.getvalue()
     assert file.getvalue().startswith(b"\x89PNG")
@@ -39,10 +39,6 @@ def test_numbers_of_counts_are_not_overprinted(counts):
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        ("'n' must hold real numbers", lambda: plot.slope("abc", [1.0, 2.0])),
-        ("'n' must have two different numbers or more", lambda: plot.slope([3, 3], [1.0, 2.0])),
-        ("'error' must have shape", lambda: plot.slope([1, 2, 3], [1.0, 2.0])),
-        ("'error' must be positive", lambda: plot.slope([1, 2], [1.0, 0.0])),
         ("'eps' must have shape", lambda: plot.concentration_figure(0.1, 1.0, 2.0, 3.0, 8)),
         ("'sharp' must hold real numbers", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3, 4], None, 8)),
         ("'proven' must have shape", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3], [4, 5], 8)),
@@ -60,18 +56,12 @@ def test_numbers_that_cannot_be_drawn_are_refused(message, call):
     ("name", "call"),
     [
         ("curves", plot.ladder_figure),
-        ("curves", lambda v: plot.coefficients_figure([v], "")),
         ("study", plot.error_figure),
-        ("studies", lambda v: plot.error_grid([v])),
         ("partition", plot.partition_figure),
-        ("comparison", plot.covering_figure),
-        ("comparison", lambda v: bounds.report.makers.save(v, "x")),
-        ("found", lambda v: bounds.report.shortest.document(v, v)),
-        ("found", lambda v: plot.shortest_figure(v, v)),
-        ("found", lambda v: plot.control_points_figure(v, v)),
+        ("search", lambda v: plot.shortest_figure(v, v)),
+        ("search", lambda v: plot.control_points_figure(v, v)),
         ("checks", lambda v: plot.validation_figure([v], v, None, None)),
         ("target", lambda v: plot.maps_figure(v, v, 0.1)),
-        ("target", lambda v: plot.error_figure_of(v, v, v)),
         ("figure", lambda v: plot.write(v, "x.png")),
         ("bound", lambda v: bounds.certify.certified(v, v)),
     ],

@@ -28,7 +28,8 @@ def test_labels_can_be_read_on_a_phone(narrow):
     wave = targets.zonal_harmonic(2, 2)
     head = SplitHead.from_target(wave, EqualMeasurePartition(2, 20), 9.0)
     on_sphere = plot.validation_figure(narrow.checks, bounds.validate(head, wave, n=100).error, head, wave)
-    for figure in (plot.maps_figure(head, wave, 1.0, resolution=9), narrow.figure(), on_sphere):
+    along = plot.validation_figure(narrow.checks, narrow.error, narrow.head, narrow.target)
+    for figure in (plot.maps_figure(head, wave, 1.0, resolution=9), along, on_sphere):
         smallest = min(text.get_fontsize() for text in texts(figure))
         assert smallest * 5.6 / figure.get_figwidth() >= 9.99
 

@@ -1,0 +1,153 @@
+"""The report of the ladder: prefix lengths by every theorem for one accuracy, and over accuracies and dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from spherapprox import __version__, _checks
+from spherapprox._loading import Later
+from spherapprox._types import Float64
+
+from ..api import concentration, ladder
+from ..records.bound import Bound, format_log10
+from ..records.theorem import Statement
+from ..theorems import THEOREMS, as_statement, state, state_all
+from .ladder import describe_rungs, evaluate_ladder
+from .report import Cell, Facts, Picture, Report, Table, Verdict, name_sphere
+
+_plot = Later(f"{__package__}.plot")  # matplotlib is loaded when a figure is drawn
+
+FILES = {"ladder.csv": b"theorem,side,log10_n"} | dict.fromkeys(
+    ("ladder.json", "ladder.html", "ladder_eps.png", "ladder_dim.png", "concentration.png"), b"spherapprox"
+)
+"""What the report saves, and what stands near the beginning of each."""
+
+EPS = np.geomspace(1e-3, 1.0, 31)
+DIMS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64])
+_SHADED = "Shaded is what is open: between the floor of methods that sample and the least proven for split heads."
+
+
+def report_ladder(
+    eps: float, *, dim: int, lipschitz: float = 1.0, sup_norm: float = 1.0,
+    theorems: Iterable[str | Statement] | None = None, progress: bool | None = False,
+    axes: tuple[Any, Any] = (EPS, DIMS),
+) -> Report:  # fmt: skip
+    """Report the prefix lengths by every theorem, as a table and as curves over accuracies and dimensions.
+
+    Parameters
+    ----------
+    eps : float
+        The sup error of the table.
+    dim : int
+        The dimension m of the table.
+    lipschitz, sup_norm, theorems
+        As in `bounds.ladder`.
+    progress : bool or None
+        Show progress on stderr, when the figures are drawn: a bar on a terminal, elsewhere a line every few seconds;
+        None: on a terminal only.
+    axes : pair of array_like
+        The curves' values of eps/lipschitz and of dim, beside those of the table.
+
+    Returns
+    -------
+    Report
+        It saves ladder.html, .csv and .json, ladder_eps.png, ladder_dim.png and concentration.png; the figures take
+        some seconds.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> printed = bounds.theorems.state_all(jackson_constant=1.0)
+    >>> report = bounds.report.report_ladder(0.3, dim=8, theorems=printed)
+    >>> report.verdict.text
+    '10^6.39 tokens suffice for every function, and methods that sample need 10^5.08.'
+    """
+    constants: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm}
+    stated = state_all() if theorems is None else tuple(as_statement(theorem, THEOREMS) for theorem in theorems)
+    bounds = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), theorems=stated, **constants)
+    axis = np.unique([*np.asarray(axes[0]) * lipschitz, eps, 0.999 * sup_norm])
+    axis = axis[axis < max(sup_norm, np.nextafter(axis[0], np.inf))]  # from sup_norm on, 0 is near enough
+    dims = np.unique(np.append(axes[1], dim))
+
+    def over_eps() -> Any:
+        return _plot.ladder_figure(evaluate_ladder(axis, dim=dim, theorems=stated, progress=progress, **constants))
+
+    def over_dim() -> Any:
+        return _plot.ladder_figure(evaluate_ladder(eps, dim=dims, theorems=stated, progress=progress, **constants))
+
+    figures = [
+        Picture("ladder_eps.png", over_eps, "Over the accuracy", _SHADED, True),
+        Picture("ladder_dim.png", over_dim, "Over the dimension", _SHADED, True),
+        Picture(
+            "concentration.png", lambda: _draw_concentration(axis, dim, lipschitz), "The concentration of the kernel",
+            "From these concentrations on, the convolution with the kernel alone is as near to every function.", True,
+        ),
+    ]  # fmt: skip
+    options = {name: value for statement in stated for name, value in statement.options.items()}
+    asked = [(name.replace("_", " "), str(value)) for name, value in (constants | options).items() if value is not None]
+    return Report(
+        name="ladder", title=f"Prefix length for sup error {eps:g} on {name_sphere(dim)}",
+        subtitle=f"For all functions of Lipschitz constant {lipschitz:g} and sup norm {sup_norm:g}",
+        verdict=_verdict(bounds), rows=list(map(_row, bounds)),
+        document={"made_by": f"spherapprox {__version__}"}
+        | describe_ladder(eps, bounds, dim=dim, **constants | options),
+        tables=[_every(bounds)], figures=figures, facts=[Facts("What was asked", asked)], marks=FILES,
+    )  # fmt: skip
+
+
+def describe_ladder(eps: float, bounds: Sequence[Bound], **constants: Any) -> dict[str, Any]:
+    """Return a ladder with the numbers that it is for as a document for JSON."""
+    return {"eps": eps, **constants, "rungs": describe_rungs(bounds)}
+
+
+def _draw_concentration(eps: Float64, dim: int, lipschitz: float) -> Any:
+    """Draw the concentrations by the thesis, with C_R = 1 and with a proven C_R, and the sharp one."""
+    problem: dict[str, Any] = {"dim": dim, "lipschitz": lipschitz}
+    printed = concentration(eps, theorem=state("thesis-core", jackson_constant=1.0), **problem)
+    proven = concentration(eps, theorem="thesis", **problem)
+    return _plot.concentration_figure(eps, printed, proven, concentration(eps, **problem), dim)
+
+
+def _verdict(bounds: Sequence[Bound]) -> Verdict:
+    """Return the least prefix length that is proven, and the largest that is necessary."""
+    upper = [(b.log10, b.theorem) for b in bounds if b.side == "upper" and b.holds and math.isfinite(b.log)]
+    lower = max((b.log10, b.theorem) for b in bounds if b.side == "lower")
+    if not upper:
+        return Verdict("undecided", "No theorem speaks of this.", [])
+    numbers = [(f"suffice ({min(upper)[1]})", format_log10(min(upper)[0]))]
+    numbers += [(f"are necessary ({lower[1]})", format_log10(lower[0]))] if lower[0] > 0.0 else []
+    text = f"10^{min(upper)[0]:.2f} tokens suffice for every function"
+    text += f", and methods that sample need 10^{lower[0]:.2f}." if lower[0] > 0.0 else "."
+    return Verdict("proved", text, numbers)
+
+
+def _every(bounds: Sequence[Bound]) -> Table:
+    """Return the table of all theorems with their hypotheses."""
+    rows = [
+        [
+            Cell(b.theorem, "name", (b.reference,)),
+            Cell("" if b.concentration is None else f"{b.concentration:.6g}", "number"),
+            Cell("≥ " * (b.side == "lower") + ("-" if math.isinf(b.log) else f"{b.log10:.2f}"), "number"),
+            Cell("holds" if b.holds else "not applicable", "verdict", ("; ".join(map(str, b.hypotheses)),)),
+        ]
+        for b in bounds
+    ]
+    return Table("Every theorem", ("theorem", "concentration", "log10 N", "hypotheses"), rows)
+
+
+def _row(b: Bound) -> dict[str, object]:
+    hypotheses = "; ".join(map(str, b.hypotheses))
+    constants = "; ".join(f"{name} = {value!r}" for name, value in b.constants)
+    return {
+        "theorem": b.theorem, "side": b.side, "log10_n": b.log10, "concentration": b.concentration, "radius": b.radius,
+        "holds": b.holds, "hypotheses": hypotheses, "constants": constants, "reference": b.reference,
+    }  # fmt: skip

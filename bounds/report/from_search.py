@@ -1,0 +1,145 @@
+"""The report of a search for the fewest tokens: the head, every length that was tried, and what fixed points take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spherapprox import __version__, _checks
+from spherapprox._loading import Later
+from spherapprox.shortest import ShortestHead
+from spherapprox.target import Target
+
+from ..records.bound import up
+from ..validation._document import describe_target, to_json
+from .report import Cell, Facts, Picture, Report, Table, Verdict, list_facts, name_sphere, with_unit
+
+_plot = Later(f"{__package__}.plot")  # matplotlib is loaded when a figure is drawn
+
+FILES = {"shortest.csv": b"n,error,upper,", "shortest.json": b"spherapprox", "shortest.html": b"spherapprox",
+         "head.npz": b"header.npy", "shortest.npz": b"header.npy", "error.png": b"spherapprox",
+         "map.png": b"spherapprox"}  # fmt: skip
+"""What the report saves, and what stands near the beginning of each."""
+
+_COLUMNS = (
+    "n", "error", "upper", "rms", "numbers", "concentration", "largest_value", "digits_lost", "condition", "start",
+    "starts", "seconds",
+)  # fmt: skip
+
+
+def report_search(
+    search: ShortestHead, target: Target, *, others: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+    command: str = "",
+) -> Report:  # fmt: skip
+    """Report a search for the fewest tokens.
+
+    Parameters
+    ----------
+    search : ShortestHead
+        The result of `spherapprox.shortest_head`.
+    target : Target
+        What was approximated.
+    others : mapping of str to sequence of (int, float), optional
+        By the name of a method, tokens and errors, for error.png: what `compare_fixed_points` returns.
+    command : str, optional
+        The command line that made it, to be shown.
+
+    Returns
+    -------
+    Report
+        It saves shortest.html, .csv and .json, error.png, on S^2 map.png, the head that is picked, head.npz, and all of
+        the search, shortest.npz.
+
+    Raises
+    ------
+    TypeError
+        When `search` is no search, `target` none, or `command` no text.
+
+    Examples
+    --------
+    >>> import bounds, tempfile
+    >>> from spherapprox import shortest_head, targets
+    >>> bump = targets.bump(3)
+    >>> search = shortest_head(bump, 1e-6, "core")
+    >>> report = bounds.report.report_search(search, bump)
+    >>> report.document["n"], report.verdict.text
+    (1, '1 token is within eps = 1e-06.')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in report.save(folder)]
+    ['error.png', 'head.npz', 'shortest.csv', 'shortest.html', 'shortest.json', 'shortest.npz']
+    """
+    _checks.instance(search, "search", ShortestHead, remedy="shortest_head makes one")
+    _checks.instance(target, "target", Target, remedy="what the head approximates")
+    floor = [] if search.lower is None or search.norm != "sup" else [(search.lower, search.eps)]
+    figures = [
+        Picture(
+            "error.png", lambda: _plot.shortest_figure(search, target, others=others, floor=floor),
+            "Errors against tokens", "The star is the head that is picked; left of a step there is none.", True,
+        )
+    ]  # fmt: skip
+    if target.dim == 2:
+        draw = lambda: _plot.control_points_figure(search, target)  # noqa: E731
+        figures.append(Picture("map.png", draw, "Its control points", "Grey is the error of the head.", True))
+    rows = [_row(rung) for rung in search.history]
+    return Report(
+        name="shortest", title=f"Fewest tokens: {target.name} on {name_sphere(target.dim)}",
+        subtitle=f"{search.head.family.capitalize()} heads within {with_unit(f'{search.eps:.4g}', target)}",
+        verdict=_verdict(search, target), rows=rows, document=_document(search, target, rows), tables=[_every(search)],
+        figures=figures, facts=[list_facts(target), _bounds(search)],
+        saved={"head.npz": search.head.save, "shortest.npz": search.save}, marks=FILES, command=command,
+    )  # fmt: skip
+
+
+def _verdict(search: ShortestHead, target: Target) -> Verdict:
+    """Return the number of tokens with the error of their head."""
+    tokens = "1 token is" if search.n == 1 else f"{search.n} tokens are"
+    numbers = [("largest error found", with_unit(f"{search.error.lower:.4g}", target))]
+    if search.error.upper < float("inf"):
+        numbers.append(("proven upper bound", with_unit(up(search.error.upper), target)))
+    if search.lower is not None:
+        numbers.append(("tokens that are necessary", str(search.lower)))
+    if not search.reached:
+        return Verdict("undecided", f"No head within eps = {search.eps:.4g} was found.", numbers)
+    proven = search.norm == "sup" and search.error.upper <= search.eps
+    return Verdict("proved" if proven else "holds", f"{tokens} within eps = {search.eps:.4g}.", numbers)
+
+
+def _row(rung: Any) -> dict[str, Any]:
+    """Return a length that was tried as a row of shortest.csv."""
+    names = ("n", "lower", *_COLUMNS[2:])
+    return {column: getattr(rung, name) for column, name in zip(_COLUMNS, names, strict=True)}
+
+
+def _document(search: ShortestHead, target: Target, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the rows, the head picked with its error, and the target's constants."""
+    return {
+        "made_by": f"spherapprox {__version__}", "n": search.n, "eps": search.eps, "norm": search.norm,
+        "reached": search.reached, "kind": search.head.family, "failed": list(search.failed),
+        "lower": search.lower, "lower_reason": search.lower_reason,
+        "error": {name: to_json(getattr(search.error, name)) for name in ("lower", "upper", "at")},
+        "target": describe_target(target), "rows": [to_json(row) for row in rows], "notes": list(search.notes),
+    }  # fmt: skip
+
+
+def _every(search: ShortestHead) -> Table:
+    """Return the table of all lengths that were tried."""
+    rows = [
+        [
+            Cell(f"{rung.n} token{'s' * (rung.n != 1)}", "name"), Cell(f"{rung.lower:.4g}", "number"),
+            Cell(up(rung.upper) if rung.upper < float("inf") else "", "number"),
+            Cell(str(rung.numbers), "number"), Cell(f"{rung.digits_lost:.1f}", "number"),
+            Cell("yes" if rung.lower <= search.eps else "no"),
+        ]
+        for rung in search.history
+    ]  # fmt: skip
+    note = "Numbers are what is stored: keys, values and a common concentration; digits are those that cancel in a sum."
+    columns = ("length", "error", "proven", "numbers", "digits lost", "within eps")
+    return Table("Every length that was tried", columns, rows, note)
+
+
+def _bounds(search: ShortestHead) -> Facts:
+    """Return what is known of the search."""
+    lower = "" if search.lower is None else f"at least {search.lower} tokens"
+    pairs = [("head", repr(search.head)), ("norm of the error", search.norm)]
+    pairs += [("lower bound", "; ".join(filter(None, (lower, search.lower_reason))))] if search.lower_reason else []
+    return Facts("The search", pairs, ". ".join(search.notes))

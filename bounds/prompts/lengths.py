@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from spherapprox import _checks
+from spherapprox._softmax import log_sum_exp
 
 from ..records.bound import ACCURACY, Bound, Hypothesis, Side, over_arrays, settle
 from ..records.problem import SMALLEST, WIDEST
@@ -121,8 +122,7 @@ def label_bits(count: int, classes: int, accuracy: float) -> float:
     reach = math.ceil(20.0 * math.sqrt(count)) + 100
     j = np.arange(max(top - reach, 0), min(top + reach, wrong) + 1, dtype=np.float64)
     logs = gammaln(count + 1.0) - gammaln(j + 1.0) - gammaln(count - j + 1.0) + j * math.log(classes - 1.0)
-    largest = float(logs.max())
-    ball = (largest + math.log(float(np.exp(logs - largest).sum()))) / math.log(2.0)
+    ball = float(log_sum_exp(logs)) / math.log(2.0)
     return max(total - ball - ACCURACY * total, 0.0)  # the difference of two rounded numbers, on the safe side
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
+from spherapprox._integrals.piece import log_sum
 
 from ..covering.lattice import log_ball
 from ..records.bound import ACCURACY, Bound, Hypothesis, over_arrays, settle
@@ -272,7 +273,7 @@ def gate_error(
         gate, curve, rounded = (_product if product else _relu)(name, size, other, sharp, small, unit)
         parts = (("gate", gate), ("tanh", curve), ("roundings", rounded))
         constants = tuple((part, math.exp(min(log, 700.0))) for part, log in parts)
-        return Bound("gate error", _log_sum(gate, curve, rounded), "upper", name, GATES, constants=constants)
+        return Bound("gate error", log_sum([gate, curve, rounded]), "upper", name, GATES, constants=constants)
 
     return over_arrays(one, value, sharpness, scale, factor, past)  # type: ignore[no-any-return]
 
@@ -332,7 +333,7 @@ def kernel_sum_error(
         kept = Hypothesis("N e^-depth < e^(-lambda (1 - cos radius))", log_lost < 0.0)
         log = math.log(_between(size, "sup_norm"))
         if kept.holds:
-            log += _log_sum(_log_expm1(0.125 * knots**2) - math.log(2.0), math.log(2.0) + log_lost)
+            log += log_sum([_log_expm1(0.125 * knots**2) - math.log(2.0), math.log(2.0) + log_lost])
             log -= math.log(-math.expm1(log_lost))
         return settle(Bound("sup error", log, "upper", "kernel-sum", SUMS, (kept,), at), strict=strict)
 
@@ -356,7 +357,7 @@ def _product(kind: str, u: float, v: float, sharp: float, scale: float, unit: fl
         share, roundings = 2.0 / 3.0, 12.0
     else:
         share, roundings = 1.0 / 3.0 + 3.0 / (1.0 + math.exp(-min(sharp * u, 700.0))) ** 2, 24.0
-    rounded = _log(unit) + _log_sum(math.log(roundings) + _log(v) - math.log(sharp), math.log(2.0) + both)
+    rounded = _log(unit) + log_sum([math.log(roundings) + _log(v) - math.log(sharp), math.log(2.0) + both])
     return gate, math.log(share) + both + curved, rounded
 
 
@@ -431,12 +432,6 @@ def _sloped(slope: object, theorem: str) -> None:
         _checks.given(slope, "slope", " for theorem='grid'")
     else:
         _checks.left_out(slope, "slope", f"for theorem={theorem!r}")
-
-
-def _log_sum(*logs: float) -> float:
-    """Return the logarithm of a sum of numbers that are given by theirs."""
-    top = max(logs)
-    return top + math.log(math.fsum(math.exp(log - top) for log in logs)) if top > -math.inf else top
 
 
 def _log_expm1(x: float) -> float:

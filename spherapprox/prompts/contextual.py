@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._norms import directions
+from .._softmax import exponentiate, softmax
 from .._threads import one_blas_thread
 from .._types import Float64, Indices
 
@@ -114,8 +116,7 @@ def _weighted(z: ArrayLike) -> tuple[Float64, Float64, Float64, Float64]:
     top = array.max(axis=-1)
     with np.errstate(over="ignore"):
         below = np.minimum(top[..., None] - array, _FAR)
-    weights = np.exp(-below)
-    weights /= weights.sum(axis=-1, keepdims=True)
+    weights = softmax(-below)
     return np.asarray(top), below, np.asarray((below * weights).sum(axis=-1)), weights
 
 
@@ -169,8 +170,8 @@ def separating_direction(
     octaves = int(np.frexp(np.abs(points).max())[1])
     points = np.ldexp(points, min(-octaves, 1020) if octaves < 0 else -1)  # chords neither overflow nor vanish
     if n == 2 and not np.array_equal(points[0], points[1]):
-        tried[-1] = _units(points[1:] - points[:1])  # the best one there is
-    tried = _units(tried)
+        tried[-1] = directions(points[1:] - points[:1])  # the best one there is
+    tried = directions(tried)
     ratios = np.full(count, np.inf)
     with one_blas_thread():
         for i in range(n - 1):
@@ -178,15 +179,9 @@ def separating_direction(
             if not chords.any(axis=1).all():
                 same = i + 1 + int(np.argmin(chords.any(axis=1)))
                 raise ValueError(f"'x' must hold different points, got rows {i} and {same} alike: np.unique drops them")
-            np.minimum(ratios, np.abs(_units(chords) @ tried.T).min(axis=0), out=ratios)
+            np.minimum(ratios, np.abs(directions(chords) @ tried.T).min(axis=0), out=ratios)
     best = int(np.argmax(ratios))
     return tried[best], min(float(ratios[best]), 1.0)
-
-
-def _units(x: Float64) -> Float64:
-    """Return rows divided by their lengths, of any size but 0."""
-    scaled = x / np.abs(x).max(axis=1, keepdims=True)
-    return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -540,5 +535,5 @@ def _log_distances(
 
 def _log_sums(counts: Float64, scores: Float64) -> Float64:
     """Return the log of sum(counts * exp(scores)) over each row."""
-    top = np.where(counts > 0.0, scores, -np.inf).max(axis=1)
-    return np.asarray(top + np.log((counts * np.exp(np.minimum(scores - top[:, None], 0.0))).sum(axis=1)))
+    top, masses = exponentiate(np.where(counts > 0.0, scores, -np.inf))
+    return np.asarray(top[:, 0] + np.log((counts * masses).sum(axis=1)))

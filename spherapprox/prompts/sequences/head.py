@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import _archive, _checks
 from ..._loading import load
+from ..._norms import lengths
 from ..._types import Float64
 from ...heads import SplitHead
 from ...points import PointSet
@@ -400,9 +401,7 @@ class SequenceHead(_archive.Savable):
         """
         others = math.log(self.length - 1) - self.mask if self.length > 1 else -math.inf
         inputs = math.log(self.length) + self.total_concentration - 2.0 * self.mask - math.log(len(self))
-        size = np.abs(self.values).max()
-        largest = float(size * np.linalg.norm(self.values / size, axis=-1).max()) if size > 0.0 else 0.0
-        return 2.0 * largest * float(_logistic(np.logaddexp(others, inputs)))
+        return 2.0 * float(lengths(self.values).max()) * float(_logistic(np.logaddexp(others, inputs)))
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
         """Return the two layers as torch's own modules: two `nn.MultiheadAttention` of one head, and `nn.Linear`.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...._norms import unit_of
 from ...._types import Float64, Indices
 from ....shortest.projection import Samples
 from ....shortest.tokens import Tokens
@@ -54,7 +55,7 @@ class Problem:
     @classmethod
     def of(cls, key: Float64, value: Float64, x: Float64, weights: Float64, bias: bool, mass: float) -> Problem:
         """Return the problem of keys (n, d), values (n, p) and queries times their scale (m, d)."""
-        unit = math.ldexp(1.0, min(math.frexp(float(np.abs(x).max()))[1], 1023)) if x.any() else 1.0
+        unit = unit_of(x)
         with np.errstate(over="ignore"):
             x, key = x / unit, unit * key
         if not (np.isfinite(x).all() and np.abs(key).max() <= _LARGEST):

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
+from ...._softmax import exponentiate
 from ...._types import Float64, Indices
 from ....shortest.projection import Stop, never, solved
 from ....shortest.tokens import Tokens
@@ -42,8 +43,8 @@ class Masses:
         self.problem, self.x = problem, problem.x[rows]
         self.roots = np.sqrt(problem.samples.weights[rows])[:, None]
         logits = self.x @ problem.key.T
-        self.largest = logits.max(axis=1, keepdims=True)
-        self.columns = self.roots * np.exp(logits - self.largest)  # (rows, n)
+        self.largest, masses = exponentiate(logits, out=logits)
+        self.columns = self.roots * masses  # (rows, n)
         self.sums = self.columns.sum(axis=1)
         self.orders: dict[str, Indices] = {}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import unit_of
 from ...._threads import one_blas_thread
 from ...._types import Float64
 from ..layer.contexts import WIDEST, arrays, read_contexts
@@ -224,7 +224,7 @@ def _fitted(groups: list[Heads], wanted: Float64, length: object, key_scale: obj
     """Return the prefix of all heads for checked contexts and outputs (N, d_out), or an empty one if that is nearer."""
     given = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
     largest = max(float(np.abs(part).max()) for part in (wanted, *(heads.contexts.mean for heads in groups)))
-    unit = math.ldexp(1.0, min(math.frexp(largest)[1], 1022)) if largest else 1.0
+    unit = unit_of(largest)
     examples = Examples([heads.over(unit) for heads in groups], wanted / unit)
     keys, values, condition = _solved(examples, length, given)
     (missed, share), change = examples.missed(keys, values), examples.change()

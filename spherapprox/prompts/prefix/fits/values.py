@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...._softmax import exponentiate
 from ...._types import Float64
 from ..layer.contexts import Contexts
 
@@ -87,8 +88,7 @@ class Examples:
 def attention_alone(contexts: Contexts, keys: Float64) -> tuple[Float64, Float64]:
     """Return the attention (N, L) over the keys alone, and their log mass (N,)."""
     logits = contexts.scale * (contexts.query @ keys.T)
-    top = logits.max(axis=1, keepdims=True)
-    weights = np.exp(logits - top)
+    top, weights = exponentiate(logits, out=logits)
     sums = weights.sum(axis=1, keepdims=True)
     return weights / sums, (top + np.log(sums))[:, 0]
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._softmax import softmax
 from ...._types import Float64
 from .attention import log_weights
 from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import Prefix, causal_mask, finite, fitting
-from .share import share_of, softmax
+from .share import share_of
 from .weights import by_head, matrix, side_by_side
 
 

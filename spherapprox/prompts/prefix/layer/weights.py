@@ -50,16 +50,6 @@ def product(rows: Float64, weight: Float64, bias: Float64, name: str) -> Float64
     return np.asarray(found)
 
 
-def lengths(rows: Float64) -> Float64:
-    """Return the Euclidean lengths (...) of rows (..., n); squares neither overflow nor vanish."""
-    largest = np.abs(rows).max(axis=-1, initial=0.0)
-    if rows.shape[-1] == 1:
-        return np.asarray(largest)
-    units = np.where(largest > 0.0, largest, 1.0)
-    with np.errstate(under="ignore"):
-        return np.asarray(units * np.linalg.norm(rows / units[..., None], axis=-1))
-
-
 def by_head(rows: Float64, heads: int) -> Float64:
     """Return rows (..., T, heads * s) as (..., heads, T, s)."""
     return np.moveaxis(rows.reshape(*rows.shape[:-1], heads, rows.shape[-1] // heads), -2, -3)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64
-from ..layer.weights import lengths
 
 _SLACK = 1e-13
 """Intervals are this much wider, so that those of small masses still meet beside those of large ones."""

@@ -10,13 +10,14 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
+from ...._softmax import softmax
 from ...._threads import one_blas_thread
 from ...._types import Float64
 from ..layer.layer import AttentionLayer
 from ..layer.reading import as_layer
 from ..layer.rows import finite
-from ..layer.share import context, softmax
-from ..layer.weights import lengths
+from ..layer.share import context
 
 _RESIDUAL = 1e-12
 """Differences of log masses, and of mean values over the largest value, up to which contents collide."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Bools, Float64, Indices
-from ..layer.weights import lengths
 from .centres import centre, middle
 from .pairs import farthest_pairs, share
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64, Indices
-from ..layer.weights import lengths
 from .wishes import Wishes
 
 _FARTHEST = 3.0

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
 from ...._types import Float64
 from ..layer.rows import array
-from ..layer.weights import lengths
 from .constraints import Point, QueryContexts
 from .pairs import share
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64, Indices
-from ..layer.weights import lengths
 
 _SPREAD = 600.0
 """Log masses that differ by less keep all digits as masses over the largest one."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...._norms import lengths
 from ...._types import Float64, Indices
 from ..layer.contexts import seen, several
 from ..layer.rows import array, scale_for
-from ..layer.weights import lengths
 from .floors import Floor, floor_of, settled, sizes_of
 
 MOST = 10_000

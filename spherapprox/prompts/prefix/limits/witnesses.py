@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._threads import one_blas_thread
 from ...._types import Float64, Indices
 from ..layer.attention import attended
 from ..layer.rows import Prefix
-from ..layer.weights import lengths
 from .floors import Floor, sizes_of
 from .joint import tokens
 from .wishes import Wishes

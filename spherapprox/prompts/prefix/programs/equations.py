@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64
 from ..layer.layer import AttentionLayer
-from ..layer.weights import lengths
 
 _WEAK = 1e-3
 """What parts depend on by less than this, relatively, is not used to make them small."""

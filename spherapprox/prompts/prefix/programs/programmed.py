@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
 from ...._types import Float64, Floats
 from ....heads import SplitHead
 from ..layer.attention import log_weights
 from ..layer.layer import AttentionLayer
 from ..layer.rows import Prefix, causal_mask
 from ..layer.share import share_of
-from ..layer.weights import lengths
 from .equations import Interface
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
 from ...._threads import one_blas_thread
 from ...._types import Float64
 from ....heads import SplitHead
 from ..layer.layer import AttentionLayer
 from ..layer.reading import as_layer
 from ..layer.rows import Prefix, finite
-from ..layer.weights import lengths
 from .equations import Interface, levels, logit_system, token_system, value_system, wanted_logits
 from .programmed import ProgrammedPrefix
 

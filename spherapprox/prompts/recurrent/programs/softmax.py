@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import directions
 from ...._types import Float64
 from ....heads.classical import ClassicalHead
 from ....heads.split import SplitHead
@@ -162,8 +163,7 @@ class KernelSum(PromptModel):
                 f"'head' must have dim {self.dim} and {self.outputs} values, got {head!r} with {values.shape[1]}: "
                 "make the model with these numbers"
             )
-        points = np.asarray(head.control_points, dtype=np.float64)
-        points = points / np.linalg.norm(points, axis=1, keepdims=True)
+        points = directions(np.asarray(head.control_points, dtype=np.float64))
         each = np.broadcast_to(np.asarray(head.concentration, dtype=np.float64), len(points))[:, None]
         tokens = np.hstack([each * points, np.full_like(each, -each.max()), values])
         if len(tokens) > self.length or not np.abs(tokens).max() <= self.bound:

@@ -5,6 +5,7 @@ from typing import Any
 from ... import _extras
 from .compression.api import compress, select
 from .compression.result import CompressedPrefix, Trial
+from .compression.search import Descent
 from .fits.interpolation import FittedPrefix, fit_layer, fit_prefix
 from .layer.effect import NextLogits, PrefixEffect, prefix_effect
 from .layer.layer import AttentionLayer
@@ -22,6 +23,7 @@ from .programs.virtual import VirtualToken, least_gap
 __all__ = [
     "AttentionLayer",
     "CompressedPrefix",
+    "Descent",
     "FittedPrefix",
     "Floor",
     "LayerReachability",

@@ -70,13 +70,12 @@ class CompressedPrefix:
     Examples
     --------
     >>> import numpy as np
-    >>> from spherapprox.prompts.prefix import compress
-    >>> rng = np.random.default_rng(0)
-    >>> key, value, queries = rng.standard_normal((3, 60, 4))
-    >>> found = compress(key, value, queries, length=6)
-    >>> found
+    >>> from spherapprox.prompts.prefix import Prefix, compress
+    >>> key, value, queries = np.random.default_rng(0).standard_normal((3, 60, 4))
+    >>> short = compress(Prefix(key, value), queries, length=6)
+    >>> short
     CompressedPrefix(n=6, d=4, p=4, error=..., mass_error=...)
-    >>> found(queries).shape, found.log_mass(queries).shape
+    >>> short(queries).shape, short.log_mass(queries).shape
     ((60, 4), (60,))
     """
 

@@ -16,6 +16,7 @@ from .limits.by_layer import LayerReachability, reachable_by_layer
 from .limits.collision import collision, unavoidable_error
 from .limits.floors import Floor, prefix_floor
 from .limits.reachability import Reachability, reachable
+from .limits.wishes import Limits
 from .programs.programmed import ProgrammedPrefix
 from .programs.programming import program
 from .programs.virtual import VirtualToken, least_gap
@@ -27,6 +28,7 @@ __all__ = [
     "FittedPrefix",
     "Floor",
     "LayerReachability",
+    "Limits",
     "NextLogits",
     "Prefix",
     "PrefixEffect",

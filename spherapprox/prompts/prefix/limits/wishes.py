@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .... import _checks
 from ...._norms import lengths
 from ...._types import Float64, Indices
 from ..layer.contexts import seen, several
@@ -21,11 +22,50 @@ MOST = 10_000
 
 @dataclass(frozen=True)
 class Limits:
-    """What prefixes are considered: tokens, length of keys and of values."""
+    """What prefixes are considered: their number of tokens, and the lengths of keys and of values.
 
-    length: int | None
-    key_norm: float | None
-    value_bound: float
+    Parameters
+    ----------
+    length : int, optional
+        Exactly so many tokens; by default any number, 0 included.
+    key_norm : float, optional
+        Largest Euclidean length of a key.
+    value_bound : float, default inf
+        Largest length of a value, in the norm of the errors.
+    coupled : bool, default False
+        Whether to use that limits tie near queries together, by linear programs: for a few dozen queries, in the
+        maximum norm, with `key_norm` and `value_bound`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is out of its range, or `coupled` lacks those on which it rests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import Limits, reachable
+    >>> query, key, value = np.ones((1, 2)), np.zeros((1, 3, 2)), np.zeros((1, 3, 1))
+    >>> reachable(query, key, value, [[1.0]]).error, reachable(query, key, value, [[1.0]], limits=Limits(1, 0.0)).error
+    (0.0, 0.0)
+    >>> round(reachable(query, key, value, [[1.0]], limits=Limits(1, 0.0, value_bound=1.0)).error, 12)  # 1 of 4 tokens
+    0.75
+    """
+
+    length: int | None = None
+    key_norm: float | None = None
+    value_bound: float = math.inf
+    coupled: bool = False
+
+    def __post_init__(self) -> None:
+        if self.length is not None:
+            _checks.integer(self.length, "length", minimum=1)
+        if self.key_norm is not None:
+            _checks.real(self.key_norm, "key_norm", minimum=0.0)
+        if self.value_bound != math.inf:
+            _checks.real(self.value_bound, "value_bound", minimum=0.0)
+        if _checks.flag(self.coupled, "coupled") and (self.key_norm is None or self.value_bound == math.inf):
+            raise TypeError("'key_norm' and 'value_bound' must be given with coupled=True, which rests on them")
 
     def any(self) -> bool:
         """Tell whether masses or values are limited."""
@@ -100,7 +140,7 @@ class Wishes:
 
 def wishes_of(
     query: ArrayLike, key: ArrayLike | Sequence[ArrayLike], value: ArrayLike | Sequence[ArrayLike],
-    targets: ArrayLike, scale: float | None, euclidean: bool, limits: Limits,
+    targets: ArrayLike, *, scale: float | None, euclidean: bool, limits: Limits,
 ) -> Wishes:  # fmt: skip
     """Return the checked wishes."""
     rows = array(query, "query", ("N", "s"))

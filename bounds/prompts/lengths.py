@@ -24,7 +24,7 @@ MOST_EXAMPLES = 10**10
 
 def memorization_length(
     n_examples: ArrayLike, *, theorem: str, numbers: ArrayLike, bits: ArrayLike = 16, classes: ArrayLike = 2,
-    accuracy: ArrayLike = 1.0, n_outputs: ArrayLike = 1, value_bound: ArrayLike = 1.0, tol: ArrayLike = 1e-3,
+    accuracy: ArrayLike = 1.0, n_outputs: ArrayLike = 1, tol: ArrayLike = 1e-3,
 ) -> Bound:  # fmt: skip
     """Bound the length of a prompt, or prefix, with which a fixed model answers given examples.
 
@@ -34,10 +34,10 @@ def memorization_length(
         Number N of examples, up to 1e10: different inputs, each with a wanted answer, any of those that can be.
     theorem : str
         Lower bounds: ``"memorize-bits"`` (one of `classes` labels each, right for the share `accuracy` of them),
-        ``"memorize-values"`` (`n_outputs` numbers in [-value_bound, value_bound] each, to within `tol`), which hold for
-        every model and numbers of `bits` bits, and ``"memorize-dimension"`` (`n_outputs` numbers each, exactly; models
-        that depend smoothly on a prompt of real numbers). An upper one: ``"memorize-interpolation"``, for a prefix of
-        one attention head with different queries.
+        ``"memorize-values"`` (`n_outputs` numbers in [-1, 1] each, to within `tol`), which hold for every model and
+        numbers of `bits` bits, and ``"memorize-dimension"`` (`n_outputs` numbers each, exactly; models that depend
+        smoothly on a prompt of real numbers). An upper one: ``"memorize-interpolation"``, for a prefix of one attention
+        head with different queries.
     numbers : int or array_like
         Free numbers of a token: its d columns in prompt tuning, in prefix tuning s + p for each head of each layer.
     bits : float or array_like, default 16
@@ -48,8 +48,8 @@ def memorization_length(
         Share of the examples whose label has to be right, above 0.
     n_outputs : int or array_like, default 1
         Numbers of an answer.
-    value_bound, tol : float or array_like
-        Largest absolute value of a number, and the error that it may have.
+    tol : float or array_like
+        The error that a number of an answer may have, over the largest absolute value of one.
 
     Returns
     -------
@@ -75,14 +75,14 @@ def memorization_length(
     """
     name = _checks.choice(theorem, "theorem", MEMORIZE)
 
-    def one(n: object, k: object, b: object, c: object, a: object, p: object, v: object, t: object) -> Bound:
+    def one(n: object, k: object, b: object, c: object, a: object, p: object, t: object) -> Bound:
         count = _checks.integer(n, "n_examples", minimum=1, maximum=MOST_EXAMPLES)
         free = _checks.integer(k, "numbers", minimum=1)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
         labels = _checks.integer(c, "classes", minimum=1)
         share = _checks.real(a, "accuracy", above=0.0, maximum=1.0)
         outputs = _checks.integer(p, "n_outputs", minimum=1)
-        largest, error = between(v, "value_bound"), between(t, "tol")
+        error = between(t, "tol")
         if name == "memorize-interpolation":
             different = Hypothesis("one head, whose queries at the examples are different", True)
             return Bound("prompt length", math.log(count), "upper", name, REFERENCE, (different,), whole=True)
@@ -93,11 +93,11 @@ def memorization_length(
         if name == "memorize-bits":
             needed = label_bits(count, labels, share)
         else:
-            needed = count * outputs * math.log2(max(math.ceil(largest / error * (1.0 - 1e-9)), 1))
+            needed = count * outputs * math.log2(max(math.ceil(1.0 / error * (1.0 - 1e-9)), 1))
         log = math.log(needed) - math.log(width) - math.log(free) if needed > 0.0 else -math.inf
         return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", needed),))
 
-    options = (numbers, bits, classes, accuracy, n_outputs, value_bound, tol)
+    options = (numbers, bits, classes, accuracy, n_outputs, tol)
     return over_arrays(one, n_examples, *options)  # type: ignore[no-any-return]
 
 

@@ -27,6 +27,13 @@ class Trial:
         from tokens chosen by `select`, "prune" from the fit of a longer prefix.
     seconds : float
         Time spent on this length.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.prefix import Prefix, compress
+    >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+    >>> [trial.n for trial in short.history]
+    [1]
     """
 
     n: int
@@ -107,6 +114,20 @@ class CompressedPrefix:
         -------
         ndarray, shape (m, p)
             ``softmax(scale * <q, k> + bias)`` times the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If queries are not finite or have other columns than keys, or logits overflow.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import Prefix, compress
+        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+        >>> short(np.ones((2, 1))).round(6)
+        array([[2.],
+               [2.]])
         """
         return attended(self._scaled(queries), self.key, self.value, self.bias)[0]
 
@@ -123,6 +144,19 @@ class CompressedPrefix:
         ndarray, shape (m,)
             With these, outputs over several blocks of tokens are put together: block j has the share
             ``exp(log_mass_j)`` of the sum of these.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If queries are not finite or have other columns than keys, or logits overflow.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import Prefix, compress
+        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+        >>> np.exp(short.log_mass(np.ones((1, 1)))).round(6)  # of two tokens with logits 0
+        array([2.])
         """
         return attended(self._scaled(queries), self.key, self.value, self.bias)[1]
 
@@ -133,6 +167,13 @@ class CompressedPrefix:
         -------
         str
             A line for each length.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.prefix import Prefix, compress
+        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+        >>> print(short.table().splitlines()[0])
+          N    error    rms    mass error    mass rms  start         s
         """
         from tabulate import tabulate
 

@@ -41,6 +41,20 @@ class FittedPrefix(Prefix):
         The prefix's share of the attention at each query.
     key_scale : float
         The length of keys over that of queries. Of several heads, the largest.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Prefix` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import fit_prefix
+    >>> query, key, value = np.eye(3), np.ones((3, 4, 3)), np.ones((3, 4, 2))
+    >>> prefix = fit_prefix(query, key, value, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    >>> prefix, prefix.error < 1e-12
+    (FittedPrefix(length=3, s=3, p=2, ...), True)
     """
 
     error: float = np.nan

@@ -127,6 +127,13 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             As `AttentionLayer` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> AttentionLayer.fused(np.ones((24, 8)), heads=2)
+        AttentionLayer(d=8, heads=2, s=4, p=4)
         """
         h, g = head_counts(heads, key_value_heads)
         weights = matrix(qkv, "qkv", None, h + 2 * g)
@@ -189,6 +196,14 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If arrays are not finite or have other columns than d.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
+        [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
         """
         asking = self._rows(x, "x")
         seen = asking if content is None else self._rows(content, "content")
@@ -213,6 +228,14 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If tokens are not finite or have other columns than d.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> layer.prefix(np.ones((3, 8)))
+        Prefix(heads=2, length=3, s=4, p=4)
         """
         rows = self._rows(tokens, "tokens")
         return Prefix(*self._keys_and_values(rows, "tokens"), rows)
@@ -245,6 +268,14 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If arrays are not finite or do not fit together, or logits take too much memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> layer.head_outputs(np.ones((1, 8)), np.ones((5, 8))).shape
+        (2, 1, 4)
         """
         query, key, value = self.head_inputs(x, content)
         seen = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
@@ -278,6 +309,15 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             As `head_outputs` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> x = np.ones((5, 8))
+        >>> bool(np.allclose(layer.attend(x, prefix=layer.prefix(x)), layer.attend(x)))  # more of the same
+        True
         """
         joined = side_by_side(self.head_outputs(x, content, prefix=prefix, causal=causal))
         return joined if self.out is None else product(joined, self.out, self.out_bias, "content")

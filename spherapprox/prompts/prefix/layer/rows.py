@@ -81,6 +81,13 @@ class Prefix:
         ------
         TypeError, ValueError
             If the number is no multiple, or the prefix is of one head, without an axis of heads.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import Prefix
+        >>> Prefix(np.ones((2, 3, 4)), np.ones((2, 3, 4))).repeated(8)
+        Prefix(heads=8, length=3, s=4, p=4)
         """
         heads = _checks.integer(heads, "heads", minimum=1)
         if self.key.ndim != 3 or heads % len(self.key):
@@ -112,6 +119,12 @@ class Prefix:
         ------
         TypeError, ValueError
             If arrays are not finite or do not fit together.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.prefix import Prefix
+        >>> Prefix([[0.0]], [[1.0]]).attend([[2.0]], [[0.0], [0.0]], [[0.0], [2.0]])  # three equal logits
+        array([[1.]])
         """
         q, k, v = finite(query, "query"), finite(key, "key"), finite(value, "value")
         for name, array, width in (("query", q, self.key), ("key", k, self.key), ("value", v, self.value)):

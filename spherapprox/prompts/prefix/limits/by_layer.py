@@ -44,6 +44,14 @@ class LayerReachability:
         the next one that shares it.
     prefix : Prefix or None
         A witness of shape (key_value_heads, L, ...), if there is one. It need not be near the infimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import AttentionLayer, reachable_by_layer
+    >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+    >>> reachable_by_layer(layer, np.ones((1, 8)), np.ones((1, 5, 8)), np.zeros((1, 8)), atol=1e-6)
+    LayerReachability(error=0, upper=..., reachable=True, heads=2)
     """
 
     error: float

@@ -45,6 +45,14 @@ class Reachability:
         The rows that are in each other's way most; one if it is a limit that is in its way, none if nothing is.
     norm : str
         "max" or "euclidean".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import reachable
+    >>> answer = reachable(np.ones((2, 1)), np.ones((2, 3, 1)), np.ones((2, 3, 1)), [[0.0], [0.0]], atol=1e-6)
+    >>> answer.reachable, len(answer.groups)
+    (True, 1)
     """
 
     error: float
@@ -206,7 +214,7 @@ def _witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor])
     none, limits = empty(wishes), wishes.limits
     nothing = none is not None and all(floor.log_psi == -math.inf for floor in floors)
     made = None if nothing else witness(wishes, groups, floors)
-    alone = not limits.any() and limits.length is None and len(groups) == len(wishes.query)
+    alone = not limits.bounded and limits.length is None and len(groups) == len(wishes.query)
     exact = wishes.exact(groups) and (len(groups) == 1 or alone or made is not None)
     upper, found = min(((error_of(wishes, one), one) for one in (none, made)), key=lambda pair: pair[0])
     return (None if upper == math.inf else found), upper, exact

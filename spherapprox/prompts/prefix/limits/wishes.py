@@ -67,8 +67,9 @@ class Limits:
         if _checks.flag(self.coupled, "coupled") and (self.key_norm is None or self.value_bound == math.inf):
             raise TypeError("'key_norm' and 'value_bound' must be given with coupled=True, which rests on them")
 
-    def any(self) -> bool:
-        """Tell whether masses or values are limited."""
+    @property
+    def bounded(self) -> bool:
+        """Whether keys or values are limited."""
         return self.key_norm is not None or math.isfinite(self.value_bound)
 
 

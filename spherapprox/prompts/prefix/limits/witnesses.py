@@ -31,7 +31,7 @@ def witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor]) 
     if len(groups) == 1:
         return _repeated(wishes, int(groups[0][0]), float(masses[0]), value[0])
     count = len(groups) if wishes.limits.length is None else wishes.limits.length
-    if wishes.limits.any() or count < len(groups):
+    if wishes.limits.bounded or count < len(groups):
         return None
     made = tokens(wishes.query[[group[0] for group in groups]], masses, value, wishes.scale, count)
     return None if made is None or not all(np.isfinite(part).all() for part in made) else Prefix(*made)

@@ -9,7 +9,8 @@ from functools import singledispatch
 import numpy as np
 
 from ..._types import Bools, Float64, Indices
-from .language import Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
+from .blocks import LinState, ReLU, RunningMax
+from .language import Linear, Multiplicative, Variable
 from .layer import Layer
 from .network import Network
 from .ranges import Range, factor_size, ranges_of

@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
+from .blocks import Input, LinState
 from .compiler import compiled
-from .language import Input, LinState, Multiplicative, Variable, keep_promise, made
+from .language import Multiplicative, Variable
 from .layer import MODULES
 from .network import Network, finite_output, sequences
+from .operands import keep_promise
 from .ranges import ranges_of, undeclared
+from .refusals import made
 
 
 @dataclass(frozen=True, eq=False, repr=False)

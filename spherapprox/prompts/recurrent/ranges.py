@@ -8,7 +8,8 @@ from functools import singledispatch
 import numpy as np
 
 from ..._types import Float64
-from .language import Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
+from .blocks import Input, LinState, ReLU, RunningMax
+from .language import Linear, Multiplicative, Variable
 
 Range = tuple[Float64, Float64]
 """Least and largest value of each entry, (-inf, inf) where nothing is known."""

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..language import Input, LinState, RunningMax, Variable
+from ..blocks import Input, LinState, RunningMax
+from ..language import Variable
 from ..program import Program
-from ..sugar import absolute, first, gate, maximum
+from ..registers import first
+from ..sugar import absolute, gate, maximum
 from .model import PromptModel, padded, power_of_two
 from .partition import values_at
 

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..language import Input, LinState, ReLU, Variable
+from ..blocks import Input, LinState, ReLU
+from ..language import Variable
 from ..program import Program
-from ..sugar import absolute, cycle, first, gate, snap
+from ..registers import cycle, first
+from ..sugar import absolute, gate, snap
 from .model import PromptModel, power_of_two
 
 MAX_LENGTH = 256

@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..language import Input, LinState, Multiplicative, ReLU, Variable
+from ..blocks import Input, LinState, ReLU
+from ..language import Multiplicative, Variable
 from ..program import Program
-from ..sugar import first, gate, step
+from ..registers import first
+from ..sugar import gate, step
 from .model import PromptModel, padded
 
 

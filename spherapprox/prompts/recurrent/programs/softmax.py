@@ -12,9 +12,11 @@ from ...._norms import directions
 from ...._types import Float64
 from ....heads.classical import ClassicalHead
 from ....heads.split import SplitHead
-from ..language import Concat, Input, Linear, LinState, Multiplicative, ReLU, Variable
+from ..blocks import Concat, Input, LinState, ReLU
+from ..language import Linear, Multiplicative, Variable
 from ..program import Program
-from ..sugar import constant, first
+from ..registers import first
+from ..sugar import constant
 from .model import PromptModel, padded
 
 

@@ -1,4 +1,4 @@
-"""Errors of executors: the numbers that one has to be made from, and what a chain of thought adds up to."""
+"""Errors of executors: the numbers that one has to be made from."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from spherapprox import _checks
 from spherapprox.prompts.executor import Executor, key_margin
-from spherapprox.prompts.executor.executor import ROUNDING, gate_above, row_bounds
+from spherapprox.prompts.executor.limits import ROUNDING, gate_above, row_bounds
 from spherapprox.prompts.executor.network import layer_sizes
 
-from ..records.bound import Bound, Hypothesis, over_arrays, settle
-from .lengths import between
+from ..records.bound import Bound
+from .lengths import UNITS, between
 
 REFERENCE = "docs/theorems/9.1-executor.md"
-CHAIN = "docs/theorems/9.3-chain-of-thought.md"
-UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
-"""Largest relative error of a rounding."""
 
 _MOST_SEGMENTS, _LEAST = 2**26, 1e-300
 """Segments of a layer, and the impurity of its reads."""
@@ -271,70 +266,3 @@ def _rounded(
 def _passed_on(unit: float, tokens: int, held: float, gate: float) -> float:
     """Bound what roundings do to an output that passes its gate and an even mean of all tokens (9.1, roundings)."""
     return unit * (6.0 * gate + (tokens + 8.0) * held)
-
-
-def chain_error(
-    eps: ArrayLike, steps: ArrayLike, *, lipschitz: ArrayLike = 1.0, snap_radius: ArrayLike | None = None,
-    strict: bool = False,
-) -> Bound:  # fmt: skip
-    """Bound the error of an executor whose outputs are its next inputs, after some steps.
-
-    Parameters
-    ----------
-    eps : float or array_like
-        Error of one step.
-    steps : int or array_like
-        Number of steps.
-    lipschitz : float or array_like, default 1.0
-        Lipschitz constant of the network in the maximum norm: at most the product of its `row_sums`.
-    snap_radius : float or array_like, optional
-        A radius around each exact intermediate result in which the network is constant: then errors do not add up.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where `eps` exceeds `snap_radius`.
-
-    Returns
-    -------
-    Bound
-        On the quantity "executor error"; or an array of them, for array arguments.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For arguments out of their range; `HypothesisError` if strict.
-
-    References
-    ----------
-    docs/theorems/9.3-chain-of-thought.md.
-
-    Examples
-    --------
-    >>> from bounds import prompts
-    >>> print(prompts.chain_error(1e-3, 100, lipschitz=1.01))
-    chain: executor error <= 0.1705  [docs/theorems/9.3-chain-of-thought.md]
-    >>> print(prompts.chain_error(0.05, 2000, lipschitz=4.0, snap_radius=0.25))
-    chain-snapped: executor error <= 0.05  [docs/theorems/9.3-chain-of-thought.md]
-    """
-    strict = _checks.flag(strict, "strict")
-    inside = Hypothesis("inputs of all steps within the executor's radius, errors included", True)
-
-    def one(e: object, t: object, slope: object, radius: object) -> Bound:
-        error, count = between(e, "eps"), _checks.integer(t, "steps", minimum=1)
-        rate = _checks.real(slope, "lipschitz", minimum=0.0)
-        if radius is None:
-            log = math.log(error) + _log_geometric(rate, count)
-            return Bound("executor error", log, "upper", "chain", CHAIN, (inside,))
-        near = _checks.real(radius, "snap_radius", above=0.0)
-        needed = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
-        found = Bound("executor error", math.log(error), "upper", "chain-snapped", CHAIN, needed)
-        return settle(found, strict=strict)
-
-    return over_arrays(one, eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
-
-
-def _log_geometric(rate: float, count: int) -> float:
-    """Return log(1 + rate + ... + rate^(count - 1))."""
-    if rate in (0.0, 1.0) or count == 1:
-        return math.log(count) if rate == 1.0 else 0.0
-    step = math.log(rate)
-    top = max(count * step, 0.0) - max(step, 0.0)
-    return top + math.log(-math.expm1(-abs(count * step))) - math.log(-math.expm1(-abs(step)))

@@ -20,6 +20,8 @@ REFERENCE = "docs/theorems/8.8-prompt-lengths.md"
 MEMORIZE = ("memorize-bits", "memorize-values", "memorize-dimension", "memorize-interpolation")
 GRIDS = ("grid", "grid-midpoint", "grid-printed", "grid-bits")
 MOST_EXAMPLES = 10**10
+UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
+"""Largest relative error of a rounding."""
 
 
 def memorization_length(

@@ -13,12 +13,10 @@ from spherapprox._integrals.piece import log_sum
 
 from ...records.bound import Bound, over_arrays
 from ...records.problem import WIDEST
-from ..lengths import between
+from ..lengths import UNITS, between
 
 REFERENCE = "docs/theorems/10.3-gates.md"
 KINDS = ("lstm", "gru", "lstm-product", "gru-product")
-UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
-"""Largest relative error of a rounding."""
 RELU_GAP = 0.2784645427610738
 """The largest difference of x sigmoid(x) and max(x, 0): W(1/e) (10.3)."""
 

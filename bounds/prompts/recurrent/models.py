@@ -12,7 +12,8 @@ from spherapprox._types import Bools, Float64
 from spherapprox.prompts.recurrent import Gates, Linear, Multiplicative, Program, Variable, validate
 from spherapprox.prompts.recurrent.ranges import factor_size, ranges_of
 
-from .gates import RELU_GAP, UNITS
+from ..lengths import UNITS
+from .gates import RELU_GAP
 
 MODEL_KINDS = {"interpreter": 1, "network": 3, "rnn": 3, "lstm": 3, "gru": 6}
 """Units that one number is at most read from."""

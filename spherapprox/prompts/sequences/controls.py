@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -143,3 +143,27 @@ def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Flo
             found = np.matmul(w[:, None], found.reshape(*w.shape, -1))[:, 0]  # (batch', n_3 ... n_T T p)
         out[first : first + most] = found
     return out.reshape(len(x), *rest)
+
+
+def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
+    """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
+    shape, length = sizes(points), len(points)
+    check_axes(length)
+    n = math.prod(shape)
+    what = f"the values of {n:.6g} control sequences"
+    _checks.memory(16.0 * n * length, what, "take fewer control points")
+    step = max(1, NUMBERS // (8 * length * points[0].shape[1]))
+    values = np.empty((0, 0))
+    for first in range(0, n, step):
+        sequences = at(points, np.arange(first, min(first + step, n)))
+        part = _checks.floating(_checks.called(target, sequences), "target(sequences)")
+        _checks.shaped(
+            part, "target", (len(sequences), length, "p" if first == 0 else values.shape[1] // length), verb="return",
+            note=" for sequences (batch, T, dim+1)", remedy="one number at each position is y[..., None]",
+        )  # fmt: skip
+        if first == 0:
+            numbers = length * part.shape[2]
+            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
+            values = np.empty((n, numbers))
+        values[first : first + len(part)] = part.reshape(len(part), -1)
+    return values.reshape(*shape, length, -1)

@@ -148,7 +148,7 @@ class SequenceHead(_archive.Savable):
         """
         _checks.callable_(target, "target")
         rows = controls.of_tokens(points, length)
-        made: Any = _sampled(target, rows), concentration
+        made: Any = controls.sample(target, rows), concentration
         options: Any = {"mask": mask}
         return cls(rows, *made, **options)
 
@@ -440,30 +440,6 @@ class SequenceHead(_archive.Savable):
         module = load("spherapprox.prompts.sequences.torch_modules")
         made: torch.nn.Module = module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)
         return made
-
-
-def _sampled(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
-    """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
-    shape, length = controls.sizes(points), len(points)
-    controls.check_axes(length)
-    n = math.prod(shape)
-    what = f"the values of {n:.6g} control sequences"
-    _checks.memory(16.0 * n * length, what, "take fewer control points")
-    step = max(1, controls.NUMBERS // (8 * length * points[0].shape[1]))
-    found = np.empty((0, 0))
-    for first in range(0, n, step):
-        sequences = controls.at(points, np.arange(first, min(first + step, n)))
-        part = _checks.floating(_checks.called(target, sequences), "target(sequences)")
-        _checks.shaped(
-            part, "target", (len(sequences), length, "p" if first == 0 else found.shape[1] // length), verb="return",
-            note=" for sequences (batch, T, dim+1)", remedy="one number at each position is y[..., None]",
-        )  # fmt: skip
-        if first == 0:
-            numbers = length * part.shape[2]
-            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
-            found = np.empty((n, numbers))
-        found[first : first + len(part)] = part.reshape(len(part), -1)
-    return found.reshape(*shape, length, -1)
 
 
 def _logistic(log_odds: float) -> float:

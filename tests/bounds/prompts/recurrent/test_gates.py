@@ -8,7 +8,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from bounds.prompts import recurrent
-from bounds.prompts.recurrent.gates import RELU_GAP, UNITS
+from bounds.prompts.lengths import UNITS
+from bounds.prompts.recurrent.gates import RELU_GAP
 
 NEAR = {"rel": 1e-9}
 

@@ -79,10 +79,6 @@ class Extension(PromptModel):
     lipschitz: float
     bound: float
 
-    @property
-    def _steps(self) -> tuple[int, int]:
-        return 1, 1
-
     def _program(self) -> Program:
         """Keep the largest lower and the least upper bound that a token gives of the function at the query."""
         x = Input(self.dim + self.outputs, bound=self.bound, name="token")

@@ -41,9 +41,9 @@ class PromptModel(ABC):
     """
 
     @property
-    @abstractmethod
     def _steps(self) -> tuple[int, int]:
         """Number of steps of a query, and of its answer at the end."""
+        return 1, 1
 
     @abstractmethod
     def _program(self) -> Program:

@@ -82,10 +82,6 @@ class Grid(PromptModel):
     slope: float
     bound: float
 
-    @property
-    def _steps(self) -> tuple[int, int]:
-        return 1, 1
-
     def _program(self) -> Program:
         """Add the values of cells, each by the share of the query that is in it."""
         d, mu = self.dim, self.slope

@@ -99,10 +99,6 @@ class KernelSum(PromptModel):
     bound: float
     length: int
 
-    @property
-    def _steps(self) -> tuple[int, int]:
-        return 1, 1
-
     def _program(self) -> Program:
         """Add exponentials, and their products with values, up."""
         d = self.dim + 1

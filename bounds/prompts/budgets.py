@@ -164,28 +164,28 @@ def executor_budget(
     ((40, 140), None)
     """
     layers = layer_sizes(sizes)
-    wanted, largest = between(eps, "eps"), between(weight_bound, "weight_bound")
+    goal, largest = between(eps, "eps"), between(weight_bound, "weight_bound")
     rows, inputs = row_bounds(row_bound, layers, largest), between(radius, "radius")
     gap = _checks.real(margin, "margin", minimum=1e-6, maximum=1.0)
     kind = None if dtype is None else _checks.choice(dtype, "dtype", UNITS)
     task = _Task(layers, largest, tuple(between(row, "row_bound") for row in rows), inputs, gap)
     unit = 0.0 if kind is None else UNITS[kind]
-    share = wanted
+    share = goal
     while True:
-        found = _planned(task, share, unit)
-        error = math.exp(math.log(found.error))  # as Bound.value has it
-        if error <= wanted:
+        plan = _plan(task, share, unit)
+        error = math.exp(math.log(plan.error))  # as Bound.value has it
+        if error <= goal:
             break
-        share -= 1.01 * (error - wanted) + 1e-9 * wanted
-        if not share >= 0.5 * wanted:
+        share -= 1.01 * (error - goal) + 1e-9 * goal
+        if not share >= 0.5 * goal:
             raise ValueError(
-                f"'eps' must be larger, or 'dtype' finer: roundings in {kind} alone may add {found.roundings:.3g} to "
-                f"the error, got {_checks.digits(wanted)}"
+                f"'eps' must be larger, or 'dtype' finer: roundings in {kind} alone may add {plan.roundings:.3g} to "
+                f"the error, got {_checks.digits(goal)}"
             )
-    constants = (("truncation", found.error - found.roundings), ("roundings", found.roundings))
-    bound = Bound("executor error", math.log(found.error), "upper", "executor", REFERENCE, constants=constants)
+    constants = (("truncation", plan.error - plan.roundings), ("roundings", plan.roundings))
+    bound = Bound("executor error", math.log(plan.error), "upper", "executor", REFERENCE, constants=constants)
     return ExecutorBudget(
-        layers, wanted, largest, task.rows, inputs, gap, found.segments, found.concentrations, found.activations, bound
+        layers, goal, largest, task.rows, inputs, gap, plan.segments, plan.concentrations, plan.activations, bound
     )
 
 
@@ -215,7 +215,7 @@ class _Plan:
     roundings: float
 
 
-def _planned(task: _Task, eps: float, unit: float) -> _Plan:
+def _plan(task: _Task, eps: float, unit: float) -> _Plan:
     """Return the numbers that divide an error evenly over layers (9.1)."""
     depth, widest = len(task.rows), max(task.rows)
     segments, sharp, activations = [], [], [task.radius]
@@ -235,7 +235,7 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
         segments.append(max(2, 2 * math.ceil(count / 2.0)))
         sharp.append((math.log(task.tokens - 1) + math.log1p(-eta) - math.log(eta)) / task.margin)
         products = n * task.weight * held / segments[-1] ** 2
-        rounding = _rounded(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
+        rounding = _bound_roundings(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
         gate = gate_above(widest, task.weight, n, segments[-1], held)
         if not rounding <= 0.1 * largest:
             return _Plan((), (), (), math.inf, rounding)
@@ -246,7 +246,7 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
     return _Plan(tuple(segments), tuple(sharp), tuple(activations[:-1]), error, lost)
 
 
-def _rounded(
+def _bound_roundings(
     task: _Task, unit: float, layer: int, segments: int, sharp: float, eta: float, held: float, gate: float
 ) -> float:
     """Bound what roundings add to the sums of a layer, whatever the order of additions (9.1, roundings)."""
@@ -257,12 +257,12 @@ def _rounded(
     if not (logits <= 1.0 and (2.0 * tokens + 16.0) * unit * segments <= 0.4):
         return math.inf
     read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * held + weight)
-    carried = task.rows[layer] * _passed_on(unit, tokens, held, gate)
+    carried = task.rows[layer] * _bound_passage(unit, tokens, held, gate)
     terms = n * (segments / 2.0 + 2.0) + 12.0
     size = 0.5 * held * (widest + n * weight) + 2.0 * n * weight * held / segments**2 + weight
     return 1.01 * (read + carried + unit * (terms * size + 40.0 * n * weight * held))
 
 
-def _passed_on(unit: float, tokens: int, held: float, gate: float) -> float:
+def _bound_passage(unit: float, tokens: int, held: float, gate: float) -> float:
     """Bound what roundings do to an output that passes its gate and an even mean of all tokens (9.1, roundings)."""
     return unit * (6.0 * gate + (tokens + 8.0) * held)

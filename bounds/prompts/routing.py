@@ -180,10 +180,10 @@ def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
     steps = _checks.floating(_checks.reals(errors, "errors", minimum=0.0, nan=False), "errors", ("n",))
     slopes = _checks.reals(lipschitz, "lipschitz", minimum=0.0, finite=True, nan=False)
     _checks.shaped(slopes, "lipschitz", steps.shape, note=", as 'errors' have")
-    found = 0.0
+    total = 0.0
     for slope, step in zip(slopes.tolist(), steps.tolist(), strict=True):
-        found = slope * found + step
-    return found
+        total = slope * total + step
+    return total
 
 
 def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:

@@ -286,10 +286,10 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
     """Return the product of the covering numbers of all tokens (7.3)."""
     tokens = len(lips)
     goals = np.full(tokens, eps / lips[0]) if metric == "max" else _goals(eps, lips)
-    log, whole, found = 0.0, True, {}
+    log, whole, choices = 0.0, True, {}
     for goal, count in zip(*(part.tolist() for part in np.unique(goals, return_counts=True)), strict=True):
         if goal >= math.pi:
-            found[goal] = math.pi, 0.0
+            choices[goal] = math.pi, 0.0
             continue
         radius = (1.0 - theorem.slack) * goal
         if radius < SMALLEST_RADIUS:
@@ -298,12 +298,12 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
             )
         cover = covering_bound(radius, dim, theorem.covering)
         together = _joint(cover.log, tokens) if metric == "max" else cover.log
-        found[goal] = radius, nearest_concentration(radius, goal - radius, together)
+        choices[goal] = radius, nearest_concentration(radius, goal - radius, together)
         log, whole = log + count * cover.log, whole and cover.whole
-    if len(found) == 1:
-        constants, (radius, concentration) = (), found[float(goals[0])]
+    if len(choices) == 1:
+        constants, (radius, concentration) = (), choices[float(goals[0])]
         return Bound("prefix length", log, "upper", "sharp", REFERENCE, (), concentration, radius, constants, whole)
-    named = enumerate((found[goal] for goal in goals.tolist()), 1)
+    named = enumerate((choices[goal] for goal in goals.tolist()), 1)
     each = tuple((f"{what}_{i}", pair[k]) for i, pair in named for k, what in enumerate(("radius", "concentration")))
     return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=each, whole=whole)
 
@@ -328,20 +328,20 @@ def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
     """Return the logarithm of 1 over the measure of a ball of radius eps of the metric, at least 0."""
     if metric == "max":
         return -len(lips) * float(special.log_cap_measure(dim, min(eps / float(lips[0]), math.pi)))
-    one = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
+    alone = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
     tokens, volumes = _log_volumes(dim, lips)
-    return max(one, float((volumes - dim * tokens * math.log(eps)).max()))
+    return max(alone, float((volumes - dim * tokens * math.log(eps)).max()))
 
 
 def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:
     """Return the logarithm of the radius at which N balls of the metric have measure 1 together."""
     share = log_n / len(lips) if metric == "max" else log_n
     angle = float(special.cap_angle(dim, -share))
-    one = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)
+    alone = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)
     if metric == "max":
-        return one
+        return alone
     tokens, volumes = _log_volumes(dim, lips)
-    return max(one, float(((volumes - log_n) / (dim * tokens)).max()))
+    return max(alone, float(((volumes - log_n) / (dim * tokens)).max()))
 
 
 def _log_volumes(dim: int, lips: Float64) -> tuple[Float64, Float64]:

@@ -193,8 +193,8 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
         count, whole = _count_cells(1.0 / apart)
         log = m * math.log(count)
         if metric == "euclidean":
-            lattice, known = _round_up(log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart)))
-            log, whole = (lattice, known) if lattice > log else (log, whole)
+            lattice, exact = _round_up(log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart)))
+            log, whole = (lattice, exact) if lattice > log else (log, whole)
         return Bound("state bits", log, "lower", "packing", REFERENCE, whole=whole)
 
     return over_arrays(one, eps, dim, lipschitz)  # type: ignore[no-any-return]
@@ -231,8 +231,8 @@ def _log_cover(radius: float, dim: int, norm: str) -> tuple[float, bool]:
     count, whole = _count_cells(0.5 / radius)
     log = dim * math.log(count)
     if norm == "euclidean":
-        volume, known = _round_up(_log_density(dim) - log_ball(dim) - dim * math.log(radius))
-        log, whole = (volume, known) if volume > log else (log, whole)
+        volume, exact = _round_up(_log_density(dim) - log_ball(dim) - dim * math.log(radius))
+        log, whole = (volume, exact) if volume > log else (log, whole)
     return log, whole
 
 

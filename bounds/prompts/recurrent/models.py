@@ -89,7 +89,7 @@ class Model:
         eps = self.gates.scale
         return FUNCTIONS * self.unit * size + (2.0 / 3.0) * size * (eps * size) ** 2 + 8.0 * self.least
 
-    def held(self, size: Float64) -> Float64:
+    def unit_sizes(self, size: Float64) -> Float64:
         """Return the sizes of units from those of their arguments: a GRU's keep the past."""
         if self.gates is None or self.kind != "gru":
             return size
@@ -153,7 +153,7 @@ def atom(value: Float64, error: Float64, magnitude: Float64, model: Model) -> Pa
     if model.kind != "interpreter":
         error = error + (12.0 if model.gates else 3.0) * gamma(8.0, model.unit) * magnitude
     if model.gates:
-        size = model.held(np.abs(value) + 2.0 * error)
+        size = model.unit_sizes(np.abs(value) + 2.0 * error)
         most = 2.0 * model.carried(size)
         carried = model.carried(size + 2.0 * most)
         error = error + np.where(carried <= most, carried, np.inf)

@@ -79,8 +79,8 @@ def module_error(
     lstm 1e-09
     """
     model = model_of(program, kind, dtype, value_bound)
-    given = np.asarray(_checks.floating(x, "x", ("L", program.inputs[0].dim), ("batch", "L", program.inputs[0].dim)))
-    rows = (given if given.ndim == 3 else given[None]).astype(np.float64)
+    array = np.asarray(_checks.floating(x, "x", ("L", program.inputs[0].dim), ("batch", "L", program.inputs[0].dim)))
+    rows = (array if array.ndim == 3 else array[None]).astype(np.float64)
     parts: dict[Variable, Part] = {}
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for node in program.variables:
@@ -91,7 +91,7 @@ def module_error(
     if not np.isfinite(last.value).all():
         raise ValueError("'x' must be smaller or shorter: numbers of the program overflow")
     error = np.where(np.isnan(error), np.inf, error)
-    return error if given.ndim == 3 else error[0]
+    return error if array.ndim == 3 else error[0]
 
 
 def _entered(node: Input, rows: Float64, model: Model) -> Part:
@@ -133,7 +133,7 @@ def _(node: ReLU, inputs: Sequence[Part], model: Model) -> Part:
     value, rounding = np.maximum(part.value, 0.0), model.rounding(part)
     doubt = 2.0 * (part.inherited + rounding)
     negative = np.minimum(-part.value, model.limit) if model.kind == "gru" else 0.0
-    held = model.held(np.maximum(value, negative) + doubt + model.step_error)
+    held = model.unit_sizes(np.maximum(value, negative) + doubt + model.step_error)
     off = part.value + 1.5 * doubt < 0.0
     error = np.where(off, 0.0, part.inherited) + model.relu(rounding, held, off)
     return atom(value, error, (2.0 if model.kind == "gru" else 1.0) * held, model)
@@ -166,11 +166,11 @@ def _basis(transition: Float64) -> tuple[Float64, Float64, Float64] | None:
     if n > WIDEST_BASIS or size.sum(axis=1).max() <= 1.0 or not ((transition > 0.0).any() and (transition < 0.0).any()):
         return None
     x = scipy.linalg.schur(transition, output="complex")[1]
-    back, share, one = x.conj().T, gamma(8.0 * n + 16.0, 2.0**-53), np.eye(n)
-    defect = (np.abs(back @ x - one) + share * (np.abs(back) @ np.abs(x))).sum(axis=1).max()
+    back, share, eye = x.conj().T, gamma(8.0 * n + 16.0, 2.0**-53), np.eye(n)
+    defect = (np.abs(back @ x - eye) + share * (np.abs(back) @ np.abs(x))).sum(axis=1).max()
     if not defect < 0.5:
         return None
-    inverse = one + defect / (1.0 - defect)  # at least |(X* X)^-1|
+    inverse = eye + defect / (1.0 - defect)  # at least |(X* X)^-1|
     forward = np.abs(back @ transition @ x) + share * (np.abs(back) @ size @ np.abs(x))
     return (inverse @ np.abs(back)).T, (inverse @ forward).T, np.abs(x).T
 
@@ -198,17 +198,17 @@ def _(node: RunningMax, inputs: Sequence[Part], model: Model) -> Part:
 
 @_part.register
 def _(node: Multiplicative, inputs: Sequence[Part], model: Model) -> Part:
-    one, other = inputs
-    u, v = np.abs(one.value), np.abs(other.value)
-    rounding_u, rounding_v = model.rounding(one, 1.0, 0.5), model.rounding(other)
-    error_u, error_v = one.inherited + rounding_u, other.inherited + rounding_v
+    first, second = inputs
+    u, v = np.abs(first.value), np.abs(second.value)
+    rounding_u, rounding_v = model.rounding(first, 1.0, 0.5), model.rounding(second)
+    error_u, error_v = first.inherited + rounding_u, second.inherited + rounding_v
     u, v = u + 2.0 * error_u, v + 2.0 * error_v
     error = u * error_v + v * error_u + 2.0 * model.unit * u * v + model.least
     magnitude = u * v
     if model.gates is not None:
-        held, copies = model.held(v), 2.0 if model.kind == "gru" else 1.0
+        held, copies = model.unit_sizes(v), 2.0 if model.kind == "gru" else 1.0
         if node.binary:
-            settled, wrong = _is_settled(one.value, error_u), np.abs(one.value - np.rint(one.value))
+            settled, wrong = _is_settled(first.value, error_u), np.abs(first.value - np.rint(first.value))
             error = error + v * np.where(settled, wrong, u + 1.0) + model.through(held)
             magnitude = copies * held
         else:
@@ -216,7 +216,7 @@ def _(node: Multiplicative, inputs: Sequence[Part], model: Model) -> Part:
             error = error + v * np.minimum(slope**2 * u**3 / 12.0, u) + 2.0 * rounding_u * held
             error = error + (2.0 / slope) * (2.0 * model.through(held) + 2.0 * rounding_v)
             magnitude = (2.0 / slope) * 2.0 * copies * held
-    return atom(one.value * other.value, error, magnitude, model)
+    return atom(first.value * second.value, error, magnitude, model)
 
 
 def _is_settled(u: Float64, error: Float64) -> Bools:

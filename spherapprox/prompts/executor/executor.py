@@ -329,16 +329,16 @@ class Executor:
     def _reads(self, prompt: Float64) -> list[Float64]:
         """Return what the work tokens of each layer read, shape (n_l, n_(l-1) + 1): records, up to impurity."""
         keys, records = (prompt[:, self.layout.columns(name)] for name in ("key", "record"))
-        found, start = [], 0
+        reads, start = [], 0
         for n, size, sharp in zip(self.sizes, self.sizes[1:], self.concentrations, strict=False):
             logits = sharp * (self.keys[start : start + size] @ keys.T)  # (n_l, m)
             top = np.maximum(logits.max(axis=1, keepdims=True), 0.0)
             masses = np.exp(logits - top)
             total = masses.sum(axis=1, keepdims=True) + self.layout.workers * np.exp(-top)  # whose keys are 0
             read = masses @ records / total
-            found.append(np.concatenate([read[:, :n], read[:, -1:]], axis=1))
+            reads.append(np.concatenate([read[:, :n], read[:, -1:]], axis=1))
             start += size
-        return found
+        return reads
 
     def _pass(self, reads: list[Float64], inputs: Float64) -> Float64:
         """Return the outputs (n, n_D) for inputs (n, n_0)."""
@@ -388,14 +388,14 @@ class Executor:
         start = 0
         for layer, (size, most) in enumerate(zip(self.sizes[1:], self.row_bounds, strict=True), 1):
             rows = np.abs(records[start : start + size])
-            for what, found, limit in (
+            for what, sizes, limit in (
                 ("entries", rows.max(axis=1), self.weight_bound), ("a sum", rows[:, :-1].sum(axis=1), most)
             ):  # fmt: skip
-                worst = int(found.argmax())
-                if not found[worst] <= limit * (1.0 + max(slack, ROUNDING)):
+                worst = int(sizes.argmax())
+                if not sizes[worst] <= limit * (1.0 + max(slack, ROUNDING)):
                     raise ValueError(
                         f"'{name}' must have {what} of at most {_checks.digits(limit)}, in absolute values, in row "
-                        f"{worst} of layer {layer}, got {_checks.digits(float(found[worst]))}: take a larger "
+                        f"{worst} of layer {layer}, got {_checks.digits(float(sizes[worst]))}: take a larger "
                         f"{'weight_bound' if what == 'entries' else 'row_bound'}"
                     )
             start += size

@@ -24,8 +24,8 @@ def row_bounds(row_bound: Any, sizes: tuple[int, ...], weight_bound: float) -> t
     most = [n * weight_bound for n in sizes[:-1]]
     if row_bound is None:
         return tuple(most)
-    given = row_bound if _checks.is_vector(row_bound) else [row_bound] * depth
-    return tuple(map(min, reals_by_layer(given, "row_bound", depth), most))
+    bounds = row_bound if _checks.is_vector(row_bound) else [row_bound] * depth
+    return tuple(map(min, reals_by_layer(bounds, "row_bound", depth), most))
 
 
 def by_layer(values: Any, name: str, depth: int) -> list[Any]:

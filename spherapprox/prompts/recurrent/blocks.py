@@ -159,7 +159,7 @@ class LinState(Variable):
             raise ValueError(f"'A' must be square, as it takes a state to the next, got shape {transition.shape}")
         weight = matrix(B, "B", (of,), len(transition) if transition.ndim else None)
         transition = transition.copy() if transition.ndim else transition * np.eye(len(weight))
-        own = {name: column(given, name, len(weight)) for name, given in (("init_state", init_state), ("bias", bias))}
+        own = {name: column(array, name, len(weight)) for name, array in (("init_state", init_state), ("bias", bias))}
         limit, start = bound_of(bound), own["init_state"]
         if limit is not None and (np.abs(start) > limit).any():
             raise ValueError(f"'bound' must be at least the size of 'init_state', {np.abs(start).max():g}, got {bound}")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ... import _checks
 from ..._types import Float64
 from .operands import bound_of, column, common, keep_promise, matrix, vector
-from .refusals import Refusals, made
+from .refusals import Refusals, site
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _REFLECTED = {
@@ -129,7 +129,7 @@ class Variable(Refusals):
 
     def __truediv__(self, other: Any) -> Linear:
         if isinstance(other, Variable):
-            raise TypeError(f"cannot divide by {made(other)}: a recurrent model divides by constants only")
+            raise TypeError(f"cannot divide by {site(other)}: a recurrent model divides by constants only")
         divisors = vector(other, "divisor", "divide", self)
         if (np.abs(divisors) < np.finfo(np.float64).tiny).any():  # whose reciprocals overflow
             raise ValueError(f"'divisor' must not hold 0, or numbers below 3e-308, got {_checks.show(other)}")
@@ -142,15 +142,15 @@ class Variable(Refusals):
         """Let an array on the left of an operator have it, and no other function of NumPy."""
         if method == "__call__" and len(inputs) == 2 and inputs[1] is self and ufunc.__name__ in _REFLECTED:
             return getattr(self, f"__{_REFLECTED[ufunc.__name__]}__")(inputs[0])
-        raise TypeError(f"{made(self)} cannot be given to numpy.{ufunc.__name__}: see maximum, minimum, absolute, ReLU")
+        raise TypeError(f"{site(self)} cannot be given to numpy.{ufunc.__name__}: see maximum, minimum, absolute, ReLU")
 
     def __getitem__(self, key: Any) -> Linear:
         try:
             rows = np.atleast_1d(np.arange(self.dim)[key])
         except (IndexError, TypeError) as error:
-            raise IndexError(f"{made(self)} has no entries {_checks.show(key)}: {error}") from None
+            raise IndexError(f"{site(self)} has no entries {_checks.show(key)}: {error}") from None
         if rows.ndim != 1 or not rows.size:
-            raise IndexError(f"{made(self)} has no entries {_checks.show(key)}: they must be a list, and one at least")
+            raise IndexError(f"{site(self)} has no entries {_checks.show(key)}: they must be a list, and one at least")
         return Linear(self, np.eye(self.dim)[rows])
 
     def __iter__(self) -> Any:
@@ -259,7 +259,7 @@ class Multiplicative(Variable):
         (of,) = variables(input, "input", 1)
         if other is None:
             if of.dim % 2:
-                raise ValueError(f"'input' must hold two factors of one size, got {made(of)}")
+                raise ValueError(f"'input' must hold two factors of one size, got {site(of)}")
             of, other = of[: of.dim // 2], of[of.dim // 2 :]
         (second,) = variables(other, "other", 1)
         dim = common(of, second, "multiply")
@@ -270,7 +270,7 @@ class Multiplicative(Variable):
         """Return u v."""
         u, v = values
         if self.binary and not (np.abs(np.abs(u - 0.5) - 0.5) <= 1e-6).all():
-            raise ValueError(f"the first factor of {made(self)} must be 0 or 1 as it is binary, got {_checks.show(u)}")
+            raise ValueError(f"the first factor of {site(self)} must be 0 or 1 as it is binary, got {_checks.show(u)}")
         if self.bound is not None:
             keep_promise(self, u, self.bound, "the first factor of ")
         return np.asarray(u * v)
@@ -284,16 +284,16 @@ def limited(node: Variable, v: Variable, bound: float) -> Variable:
 
 def variables(value: Any, name: str, count: int | None = None) -> tuple[Variable, ...]:
     """Return variables after checking: one, or several if no count is given."""
-    found = tuple(value) if count is None and isinstance(value, list | tuple) else (value,)
-    for variable in found:
+    items = tuple(value) if count is None and isinstance(value, list | tuple) else (value,)
+    for variable in items:
         if not isinstance(variable, Variable):
             raise TypeError(
                 f"'{name}' must be a variable of a program, got {_checks.show(variable)}: begin with recurrent.Input, "
                 "and use recurrent.constant for numbers"
             )
-    if not found:
+    if not items:
         raise ValueError(f"'{name}' must hold one variable at least, got none")
-    return found
+    return items
 
 
 def spread(v: Variable, dim: int) -> Variable:

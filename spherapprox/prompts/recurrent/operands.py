@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import _checks
 from ..._types import Float64
-from .refusals import made
+from .refusals import site
 
 
 def bound_of(value: object) -> float | None:
@@ -20,13 +20,13 @@ def bound_of(value: object) -> float | None:
 def keep_promise(node: Any, values: Float64, bound: float, of: str = "") -> None:
     """Raise where values are larger than a bound promises, by more than roundings."""
     if not np.abs(values).max() <= bound * (1.0 + 1e-9):
-        raise ValueError(f"{of}{made(node)} must be at most {bound:g} in size, its bound, got {np.abs(values).max():g}")
+        raise ValueError(f"{of}{site(node)} must be at most {bound:g} in size, its bound, got {np.abs(values).max():g}")
 
 
 def common(v: Any, w: Any, verb: str) -> int:
     """Return the number of entries of what two variables make together."""
     if v.dim != w.dim and 1 not in (v.dim, w.dim):
-        raise ValueError(f"cannot {verb} {made(v)} and {made(w)}: they must have as many entries, or one")
+        raise ValueError(f"cannot {verb} {site(v)} and {site(w)}: they must have as many entries, or one")
     return int(max(v.dim, w.dim))
 
 
@@ -34,7 +34,7 @@ def vector(value: Any, name: str, verb: str, v: Any) -> Float64:
     """Return a constant beside a variable, one number for each entry; more for a variable of one entry."""
     array = np.asarray(_checks.floating(value, name), dtype=np.float64)
     if array.ndim > 1 or (array.ndim and v.dim not in (1, len(array)) and len(array) != 1):
-        raise ValueError(f"cannot {verb} {made(v)} and an array of shape {array.shape}: they must have as many entries")
+        raise ValueError(f"cannot {verb} {site(v)} and an array of shape {array.shape}: they must have as many entries")
     return np.broadcast_to(array, (v.dim,)) if array.size == 1 else array
 
 
@@ -45,9 +45,9 @@ def matrix(value: Any, name: str, inputs: Sequence[Any], rows: int | None = None
     if array.ndim == 0 and rows in (None, columns):
         return array * np.eye(columns)
     if array.ndim != 2 or array.shape[1] != columns or rows not in (None, len(array)):
-        wanted = f"({'n' if rows is None else rows}, {columns})"
+        shape = f"({'n' if rows is None else rows}, {columns})"
         raise ValueError(
-            f"'{name}' must have shape {wanted} for {', '.join(map(made, inputs))}, got {array.shape or 'a number'}"
+            f"'{name}' must have shape {shape} for {', '.join(map(site, inputs))}, got {array.shape or 'a number'}"
         )
     return array.copy()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 
-def made(variable: Any) -> str:
+def site(variable: Any) -> str:
     """Return a variable and the line that made it, in words."""
     return f"{variable!r} ({variable.line})"
 
@@ -14,7 +14,7 @@ def _refusal(what: str, remedy: str) -> Any:
     """Return a method that says what to write in place of an operator."""
 
     def _refuse(self: Any, *others: Any, **options: Any) -> Any:
-        raise TypeError(f"{made(self)} {what}: {remedy}")
+        raise TypeError(f"{site(self)} {what}: {remedy}")
 
     return _refuse
 

@@ -201,8 +201,8 @@ class SequenceHead(_archive.Savable):
         points: Any = self.control_points
         if isinstance(points, tuple):
             points = tuple(PointSet(rows) for rows in points)
-        known = {"control_points": points, "values": self.values, "concentration": self.concentration}
-        return known | {"mask": self.mask}
+        arguments = {"control_points": points, "values": self.values, "concentration": self.concentration}
+        return arguments | {"mask": self.mask}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SequenceHead) or type(other) is not type(self):
@@ -291,10 +291,10 @@ class SequenceHead(_archive.Savable):
         tokens = self._sequences(x)
         batch = tokens.reshape(-1, *tokens.shape[-2:])
         if isinstance(self.control_points, tuple):
-            found = controls.contract(batch, self.control_points, self.concentration, self.values)
+            values = controls.contract(batch, self.control_points, self.concentration, self.values)
         else:
-            found = self.as_split_head()(controls.concatenated(batch, self.concentration)[0]).astype(np.float64)
-        return found.reshape(*tokens.shape[:-1], self.n_outputs)
+            values = self.as_split_head()(controls.concatenated(batch, self.concentration)[0]).astype(np.float64)
+        return values.reshape(*tokens.shape[:-1], self.n_outputs)
 
     def _sequences(self, x: ArrayLike) -> Float64:
         tokens = _checks.sequences(_checks.detached(x), dim=self.dim).astype(np.float64)
@@ -376,8 +376,8 @@ class SequenceHead(_archive.Savable):
         True
         """
         tokens = self._sequences(x)
-        found = self.layers(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix)
-        return found.reshape(*tokens.shape[:-1], self.n_outputs)
+        values = self.layers(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix)
+        return values.reshape(*tokens.shape[:-1], self.n_outputs)
 
     def mask_bound(self) -> float:
         """Return a proven bound of ``|attend(x) - head(x)|`` at any position, without roundings.

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bounds import prompts
-from bounds.prompts.budgets import _passed_on, _rounded, _Task
+from bounds.prompts.budgets import _bound_passage, _bound_roundings, _Task
 from spherapprox import points
 from spherapprox.prompts.executor import ReluNetwork, key_margin
 from spherapprox.prompts.executor.limits import gate_above
@@ -168,17 +168,19 @@ def test_what_passes_a_gate_and_a_mean_is_off_by_no_more_than_is_stated(gate, si
     passed = np.maximum((s + high) - high, np.float32(0.0))  # a gate that is open
     mean = np.float32(1.0) / np.float32(tokens) * (passed * np.float32(tokens))
     gated, both = (np.abs(outputs.astype(float) - s).max() for outputs in (passed, mean))
-    assert gated <= _passed_on(2.0**-24, 0, 0.0, gate)
-    assert 0.0 < both <= _passed_on(2.0**-24, tokens, 1.0, gate)
+    assert gated <= _bound_passage(2.0**-24, 0, 0.0, gate)
+    assert 0.0 < both <= _bound_passage(2.0**-24, tokens, 1.0, gate)
     # a row of weights, whose absolute sum is 0.75, adds them up
     numbers = task, 2.0**-24, 1, 2, 1.0, 1e-9
-    assert _rounded(*numbers, 1.0, gate) - _rounded(*numbers, 1.0, 0.0) >= 0.75 * (gated if gate else 0.0)
-    assert _rounded(*numbers, 1.0, gate) >= 0.75 * both + _rounded(*numbers, 1e-100, 0.0)
+    assert _bound_roundings(*numbers, 1.0, gate) - _bound_roundings(*numbers, 1.0, 0.0) >= 0.75 * (
+        gated if gate else 0.0
+    )
+    assert _bound_roundings(*numbers, 1.0, gate) >= 0.75 * both + _bound_roundings(*numbers, 1e-100, 0.0)
 
 
 def test_gates_of_a_budget_are_those_of_its_executor_and_cover_roundings(monkeypatch):
     passed = []  # whose roundings count in each layer
-    monkeypatch.setattr("bounds.prompts.budgets._rounded", lambda *numbers: passed.append(numbers[-1]) or 1e-12)
+    monkeypatch.setattr("bounds.prompts.budgets._bound_roundings", lambda *numbers: passed.append(numbers[-1]) or 1e-12)
     budget = prompts.executor_budget((2, 3, 1), 1e-2, weight_bound=2.0, row_bound=(3.0, 5.0))
     gates = budget.executor()._gates()
     assert passed[-2:] == [0.0, gates[0]]

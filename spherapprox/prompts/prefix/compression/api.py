@@ -15,7 +15,7 @@ from .fitting import Fit
 from .problem import Errors, Problem
 from .result import CompressedPrefix, Trial
 from .search import Descent, Search
-from .selection import METHODS, Masses, selected
+from .selection import METHODS, Masses, select_tokens
 
 _MASS = 0.5
 """An error of the log mass changes outputs beside other tokens by at most half of it."""
@@ -121,7 +121,7 @@ def compress(
         search = Search(problem, solver, eps)
         shortest = n if eps is None else search.shortest(eps, count)
         if eps is None:
-            search.fitted(n)
+            search.fit(n)
         # Step 3: the record
         rows = tuple(row for _, row in sorted(search.history.items()))
         if shortest is None and count - 1 not in search.fits:
@@ -187,7 +187,7 @@ def select(
     n = _checks.integer(length, "length", minimum=1, maximum=len(problem.key), limit="the given prefix has no more")
     method = _checks.choice(method, "method", METHODS)
     with one_blas_thread():
-        tokens = selected(Masses(problem), n, method)
+        tokens = select_tokens(Masses(problem), n, method)
         return _result(problem, tokens, scale, problem.errors(tokens), None, ())
 
 
@@ -200,10 +200,10 @@ def _warn_of_few(search: Search, fit: Fit) -> None:
     if count * each >= _FEW * free:
         return
     rms = search.left_out(n)
-    said = "" if rms is None else f": {rms:.3g} at every fifth of them for a fit to the rest, {fit.errors.rms:.3g} here"
+    note = "" if rms is None else f": {rms:.3g} at every fifth of them for a fit to the rest, {fit.errors.rms:.3g} here"
     _checks.warn_inaccurate(
         f"'queries' must be {math.ceil(_FEW * free / each)} different ones or more for {n} tokens, got {count}: give "
-        f"more, or take fewer tokens; errors at other queries may be far larger{said}"
+        f"more, or take fewer tokens; errors at other queries may be far larger{note}"
     )
 
 

@@ -11,7 +11,7 @@ from ...._norms import unit_of
 from ...._types import Float64, Indices
 from ....shortest.projection import Samples
 from ....shortest.tokens import Tokens
-from ..layer.attention import attended
+from ..layer.attention import attend
 
 _LARGEST = 1e100
 """Product of the largest numbers of queries and keys, at most: squares of logits are finite."""
@@ -60,7 +60,7 @@ class Problem:
             x, key = x / unit, unit * key
         if not (np.isfinite(x).all() and np.abs(key).max() <= _LARGEST):
             raise ValueError(f"'queries' and 'key' must be at most {_LARGEST:g} as products, scale * <q, k> overflows")
-        outputs, masses = attended(x, key, value)
+        outputs, masses = attend(x, key, value)
         centre = weights @ x / weights.sum() if bias else np.zeros(x.shape[1])
         spread = float(np.linalg.norm((x - centre) * np.sqrt(weights / weights.sum())[:, None], 2)) or 1.0
         largest = float(np.abs(outputs).max()) or 1.0
@@ -96,11 +96,11 @@ class Problem:
             raise ValueError(f"'value' must be smaller, got up to {self.size:.3g}: values of the tokens overflow")
         return key / self.unit, value, bias
 
-    def aligned(self, tokens: Tokens) -> Tokens:
+    def align(self, tokens: Tokens) -> Tokens:
         """Shift all keys alike, which changes no output, to the least squares of the log masses."""
-        wanted, roots = self.samples.log_masses, self.samples.roots[:, None]
-        assert wanted is not None
-        missed = (wanted - tokens.log_masses(self.samples.x))[:, None]
+        log_masses, roots = self.samples.log_masses, self.samples.roots[:, None]
+        assert log_masses is not None
+        missed = (log_masses - tokens.log_masses(self.samples.x))[:, None]
         shift = np.linalg.lstsq(roots * self.samples.x, roots * missed, rcond=1e-10)[0]
         return Tokens(tokens.keys + shift.T, tokens.values, normalize=True, unit=False)
 

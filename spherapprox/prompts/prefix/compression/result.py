@@ -1,4 +1,4 @@
-"""Compressed prefixes, and the lengths that a search tried."""
+"""Compressed prefixes, and the lengths that a search fit_briefly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..layer.attention import attended
+from ..layer.attention import attend
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class CompressedPrefix:
     eps : float or None
         The error asked for, if one was; it is reached.
     history : tuple of Trial
-        A row for each length that was tried, shortest first.
+        A row for each length that was fit_briefly, shortest first.
 
     Notes
     -----
@@ -129,7 +129,7 @@ class CompressedPrefix:
         array([[2.],
                [2.]])
         """
-        return attended(self._scaled(queries), self.key, self.value, self.bias)[0]
+        return attend(self._scaled(queries), self.key, self.value, self.bias)[0]
 
     def log_mass(self, queries: ArrayLike) -> Float64:
         """Return the logarithms of the sums of ``exp(scale * <q, k> + bias)``.
@@ -158,7 +158,7 @@ class CompressedPrefix:
         >>> np.exp(short.log_mass(np.ones((1, 1)))).round(6)  # of two tokens with logits 0
         array([2.])
         """
-        return attended(self._scaled(queries), self.key, self.value, self.bias)[1]
+        return attend(self._scaled(queries), self.key, self.value, self.bias)[1]
 
     def table(self) -> str:
         """Return the history as a text table.

@@ -12,10 +12,10 @@ import numpy as np
 from .... import _checks
 from ....shortest.growth import pruned
 from ....shortest.tokens import Tokens
-from .fitting import Fit, finished, tried
+from .fitting import Fit, fit_briefly, fit_fully
 from .problem import Problem
 from .result import Trial
-from .selection import METHODS, Masses, selected, starts
+from .selection import METHODS, Masses, select_tokens, starts
 
 _FOLDS = 5
 """Of so many queries one is left out to see what a fit does at others."""
@@ -92,17 +92,17 @@ class Search:
         self.deadline = math.inf if self.solver.time_limit is None else time.monotonic() + self.solver.time_limit
         self.masses = Masses(self.problem)
 
-    def fitted(self, length: int, enough: float = 0.0) -> Fit:
+    def fit(self, length: int, enough: float = 0.0) -> Fit:
         """Return the best fit of one length from all starts."""
         begin = time.monotonic()
-        closed = [self._selected(length, method) for method in METHODS]
+        closed = [self._fit_closed(length, method) for method in METHODS]
         fits = []
         for name, make in self._starts(length):
             if self.stop():
                 break
-            fits.append(tried(self.problem, make(), name, self.stop))
+            fits.append(fit_briefly(self.problem, make(), name, self.stop))
         if fits:
-            closed.append(finished(self.problem, fits, self.solver.norm, enough, self.stop))
+            closed.append(fit_fully(self.problem, fits, self.solver.norm, enough, self.stop))
         fit = self.fits[length] = min(closed, key=self._measure)
         self._report(fit, time.monotonic() - begin)
         return fit
@@ -124,23 +124,23 @@ class Search:
             return None
         others = self.problem.at(np.delete(different, np.s_[::_FOLDS]))
         name, make = next(starts(Masses(others), length, 1, self.solver.rng, self.stop))
-        tokens = tried(others, make(), name, self.stop).tokens
+        tokens = fit_briefly(others, make(), name, self.stop).tokens
         return self.problem.at(different[::_FOLDS]).errors(tokens).rms
 
     def stop(self) -> bool:
         """Tell whether time has ended."""
         return time.monotonic() > self.deadline
 
-    def measured(self, length: int) -> float:
+    def error(self, length: int) -> float:
         """Return the error of the fit of a length."""
         return self._measure(self.fits[length])
 
     def _measure(self, fit: Fit) -> float:
         return fit.errors.measure(self.solver.norm, self.problem.samples.mass)
 
-    def _selected(self, length: int, method: str) -> Fit:
+    def _fit_closed(self, length: int, method: str) -> Fit:
         """Return tokens in closed form: fits are worse at times, for so long keys that all squares are flat."""
-        tokens = selected(self.masses, length, method, self.stop)
+        tokens = select_tokens(self.masses, length, method, self.stop)
         return Fit(tokens, 0.0, self.problem.errors(tokens), method)
 
     def shortest(self, eps: float, limit: int) -> int | None:
@@ -148,8 +148,8 @@ class Search:
         low, high = 0, None
         while True:
             length = min(max(2 * low, 1), limit - 1) if high is None else self._between(low, high, eps)
-            self.fitted(length, eps)
-            if self.measured(length) <= eps:
+            self.fit(length, eps)
+            if self.error(length) <= eps:
                 high = length
             else:
                 low = length
@@ -159,11 +159,11 @@ class Search:
 
     def _between(self, low: int, high: int, eps: float) -> int:
         """Return a length in a bracket where log error, linear in log length below it, reaches eps."""
-        known = sorted(n for n in self.fits if n <= low)[-2:]
+        lengths = sorted(n for n in self.fits if n <= low)[-2:]
         middle = (low + high) // 2
-        if len(known) < 2 or len([n for n in self.fits if low <= n]) > 2:
+        if len(lengths) < 2 or len([n for n in self.fits if low <= n]) > 2:
             return middle
-        (u, v), (a, b) = map(math.log, known), (math.log(max(self.measured(n), 1e-300)) for n in known)
+        (u, v), (a, b) = map(math.log, lengths), (math.log(max(self.error(n), 1e-300)) for n in lengths)
         guess = math.exp(v + (b - math.log(eps)) * (v - u) / (a - b)) if a > b else middle
         return min(max(math.ceil(min(guess, 1e9)), low + 1), high - 1)
 

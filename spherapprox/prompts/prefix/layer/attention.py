@@ -12,16 +12,16 @@ _AT_ONCE = 2**22
 """Logits that are held at once."""
 
 
-def attended(x: Float64, key: Float64, value: Float64, bias: Float64 | None = None) -> tuple[Float64, Float64]:
+def attend(x: Float64, key: Float64, value: Float64, bias: Float64 | None = None) -> tuple[Float64, Float64]:
     """Return the outputs (m, p) and the log masses (m,) of queries, times their scale, at keys with values."""
     with np.errstate(over="ignore", invalid="ignore"):
-        outputs, masses = _attended(x, key, value, bias)
+        outputs, masses = _attend(x, key, value, bias)
     if not (np.isfinite(outputs).all() and np.isfinite(masses).all()):
         raise ValueError("'queries' must have finite logits and outputs: scale * <q, k> or sums of values overflow")
     return outputs, masses
 
 
-def _attended(x: Float64, key: Float64, value: Float64, bias: Float64 | None) -> tuple[Float64, Float64]:
+def _attend(x: Float64, key: Float64, value: Float64, bias: Float64 | None) -> tuple[Float64, Float64]:
     outputs, masses = np.empty((len(x), value.shape[1])), np.empty(len(x))
     step = max(_AT_ONCE // len(key), 1)
     for start in range(0, len(x), step):

@@ -141,14 +141,14 @@ class Prefix:
 def fitting(prefix: Prefix | None, shape: tuple[int, int, int]) -> Prefix:
     """Return a prefix of a layer with so many heads of keys, columns of keys and of values; for None an empty one."""
     g, s, p = shape
-    found = Prefix(np.empty((g, 0, s)), np.empty((g, 0, p))) if prefix is None else prefix
-    _checks.instance(found, "prefix", Prefix, remedy=as_prefix(found, "layer.prefix(tokens) makes one"))
-    if found.key.shape != (g, len(found), s) or found.value.shape != (g, len(found), p):
+    rows = Prefix(np.empty((g, 0, s)), np.empty((g, 0, p))) if prefix is None else prefix
+    _checks.instance(rows, "prefix", Prefix, remedy=as_prefix(rows, "layer.prefix(tokens) makes one"))
+    if rows.key.shape != (g, len(rows), s) or rows.value.shape != (g, len(rows), p):
         raise ValueError(
             f"'prefix' must have keys ({g}, L, {s}) and values ({g}, L, {p}) as the layer has, got "
-            f"{found.key.shape} and {found.value.shape}"
+            f"{rows.key.shape} and {rows.value.shape}"
         )
-    return found
+    return rows
 
 
 def as_prefix(value: object, remedy: str) -> str:

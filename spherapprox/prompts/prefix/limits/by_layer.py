@@ -134,7 +134,7 @@ def reachable_by_layer(
     asking = array(x, "x", ("N", frozen.width))
     seen = arrays(content, "content", len(asking), ("n", frozen.width), "x")
     out = frozen.output_weights
-    wanted = array(targets, "targets", (len(asking), len(out)))
+    outputs = array(targets, "targets", (len(asking), len(out)))
     limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
 
     def of_head(questions: tuple[Any, ...], limits: Limits) -> Reachability:
@@ -143,7 +143,7 @@ def reachable_by_layer(
     with one_blas_thread():
         # Step 2: what every head has to give, and how near it comes
         inverse, condition = _inverse(out)
-        shifted = wanted - frozen.out_bias
+        shifted = outputs - frozen.out_bias
         inner = shifted @ inverse.T
         asked = _questions(frozen, asking, seen, inner)
         heads = [of_head(questions, limits) for questions in asked]
@@ -160,8 +160,8 @@ def reachable_by_layer(
             else of_head(questions, longest)
             for questions, head in zip(asked, heads, strict=True)
         )  # fmt: skip
-        upper = _error(frozen, asking, seen, wanted, prefix, norm)
-    tolerance = 1e-12 * float(np.abs(wanted).max()) if tolerance is None else tolerance
+        upper = _error(frozen, asking, seen, outputs, prefix, norm)
+    tolerance = 1e-12 * float(np.abs(outputs).max()) if tolerance is None else tolerance
     # all heads have as many tokens, on which masses depend if keys are limited
     free = limits.key_norm is None or limits.length is not None
     reached = upper <= tolerance or (free and all(head.reachable for head in heads))
@@ -190,18 +190,18 @@ def _questions(
     """Return queries, keys, values and targets of each head of keys, for all heads of queries that share it."""
     inputs = [layer.head_inputs(row[None], rows) for row, rows in zip(x, content, strict=True)]
     parts = inner.reshape(len(x), layer.heads, -1)
-    found = []
+    questions = []
     for several in np.split(np.arange(layer.heads), layer.key_value_heads):
-        query = np.concatenate([[one[0][h, 0] for one in inputs] for h in several])
-        key, value = ([one[k][h] for h in several for one in inputs] for k in (1, 2))
-        found.append((query, key, value, np.concatenate([parts[:, h] for h in several])))
-    return found
+        query = np.concatenate([[inputs_of_row[0][h, 0] for inputs_of_row in inputs] for h in several])
+        key, value = ([inputs_of_row[k][h] for h in several for inputs_of_row in inputs] for k in (1, 2))
+        questions.append((query, key, value, np.concatenate([parts[:, h] for h in several])))
+    return questions
 
 
-def _bounds(found: Sequence[Reachability], norms: Sequence[float], count: int, rounding: float) -> list[float]:
+def _bounds(heads: Sequence[Reachability], norms: Sequence[float], count: int, rounding: float) -> list[float]:
     """Return what the least error of each group of rows says of the layer's."""
-    bounds, times = [], len(norms) // len(found)
-    for g, head in enumerate(found):
+    bounds, times = [], len(norms) // len(heads)
+    for g, head in enumerate(heads):
         for rows, least in zip(head.groups, head.errors, strict=True):
             factor = max(norms[g * times + int(row) // count] for row in rows)
             bounds.append(max(float(least) - rounding, 0.0) / factor)

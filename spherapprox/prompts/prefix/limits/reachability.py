@@ -213,11 +213,11 @@ def _witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor])
     """Return a prefix, the empty one if it is no worse, with its error, and whether the floors are infima."""
     none, limits = empty(wishes), wishes.limits
     nothing = none is not None and all(floor.log_psi == -math.inf for floor in floors)
-    made = None if nothing else witness(wishes, groups, floors)
+    nearest = None if nothing else witness(wishes, groups, floors)
     alone = not limits.bounded and limits.length is None and len(groups) == len(wishes.query)
-    exact = wishes.exact(groups) and (len(groups) == 1 or alone or made is not None)
-    upper, found = min(((error_of(wishes, one), one) for one in (none, made)), key=lambda pair: pair[0])
-    return (None if upper == math.inf else found), upper, exact
+    exact = wishes.exact(groups) and (len(groups) == 1 or alone or nearest is not None)
+    upper, prefix = min(((error_of(wishes, rows), rows) for rows in (none, nearest)), key=lambda pair: pair[0])
+    return (None if upper == math.inf else prefix), upper, exact
 
 
 def _counted(count: int, word: str) -> str:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from .... import _checks
 from ...._norms import lengths
 from ...._types import Float64, Indices
-from ..layer.contexts import seen, several
+from ..layer.contexts import attend_contexts, keys_and_values
 from ..layer.rows import array, scale_for
-from .floors import Floor, floor_of, settled, sizes_of
+from .floors import Floor, exact_contexts, floor_of, sizes_of
 
 MOST = 10_000
 """Tokens of a witness at most, where none are asked for."""
@@ -94,14 +94,14 @@ class Wishes:
 
     def groups(self) -> tuple[Indices, ...]:
         """Return the rows of equal queries, in the order in which they come."""
-        found: dict[bytes, list[int]] = {}
+        groups: dict[bytes, list[int]] = {}
         for i, row in enumerate(self.query + 0.0):  # -0 is 0
-            found.setdefault(row.tobytes(), []).append(i)
-        return tuple(np.array(rows) for rows in found.values())
+            groups.setdefault(row.tobytes(), []).append(i)
+        return tuple(np.array(rows) for rows in groups.values())
 
     def exact(self, groups: Sequence[Indices]) -> bool:
         """Tell whether the least errors of groups are infima, and not bounds of them."""
-        return not self.euclidean or max(map(len, groups)) <= settled(self.limits.value_bound)
+        return not self.euclidean or max(map(len, groups)) <= exact_contexts(self.limits.value_bound)
 
     def floor(self, group: Indices) -> Floor:
         """Return the least error of a group of equal queries."""
@@ -112,25 +112,25 @@ class Wishes:
         if limits.length is not None:
             middle = math.log(limits.length)
             return self._between(group, middle - reach, middle + reach)
-        found = self._counted(group, reach, math.inf)
-        if found.log_psi - reach > math.log(MOST):
+        floor = self._counted(group, reach, math.inf)
+        if floor.log_psi - reach > math.log(MOST):
             fewer = self._counted(group, reach, math.log(MOST) + reach)
-            found = replace(fewer, error=found.error, attained=False)
+            floor = replace(fewer, error=floor.error, attained=False)
         size = float(sizes_of(self.targets[group] - self.means[group], self.euclidean).max())
-        if size > found.error:
-            return found
-        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, found.worst_pair)
+        if size > floor.error:
+            return floor
+        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, floor.worst_pair)
 
     def _counted(self, group: Indices, reach: float, high: float) -> Floor:
         """Return the least error over masses, up to one, that some number of tokens within the reach has."""
-        found = self._between(group, -reach, high)
-        gap = _between_counts(found.log_psi, reach)
+        least_floor = self._between(group, -reach, high)
+        gap = _between_counts(least_floor.log_psi, reach)
         if gap is None:
-            return found
+            return least_floor
         ends = [self._between(group, end, end) for end in gap]  # errors fall and then rise: one of these is best
-        if found.attained:
+        if least_floor.attained:
             return min(ends, key=lambda floor: floor.error)
-        return replace(ends[1], error=found.error, attained=False)  # a limit, which larger masses come near
+        return replace(ends[1], error=least_floor.error, attained=False)  # a limit, which larger masses come near
 
     def _between(self, group: Indices, low: float, high: float) -> Floor:
         return floor_of(
@@ -151,13 +151,13 @@ def wishes_of(
             f"'query' must have no row of zeros, to which all keys are alike, got row {where}: leave it out"
         )
     factor = scale_for(scale, rows.shape[1])
-    keys, values = several(rows, key, value)
+    keys, values = keys_and_values(rows, key, value)
     note = ", a row for each query and columns as 'value' has"
-    wanted = array(targets, "targets", (len(rows), values[0].shape[1]), note)
-    means, masses = seen(factor * rows, keys, values)
+    outputs = array(targets, "targets", (len(rows), values[0].shape[1]), note)
+    means, masses = attend_contexts(factor * rows, keys, values)
     if not np.abs(masses).max() <= 1e300:
         raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
-    return Wishes(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
+    return Wishes(rows, keys, values, outputs, means, masses, factor, euclidean, limits)
 
 
 def _between_counts(log_psi: float, reach: float) -> tuple[float, float] | None:

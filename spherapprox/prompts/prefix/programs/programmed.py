@@ -220,10 +220,10 @@ class ProgrammedPrefix:
         share = share_of(logits[..., len(far) :], logits[..., : len(far)])  # (..., heads, T)
         largest = self._largest(far.value) + self._largest(value)  # (..., heads)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = (share * largest[..., None]).sum(axis=-2)
-        if not np.isfinite(found).all():
+            errors = (share * largest[..., None]).sum(axis=-2)
+        if not np.isfinite(errors).all():
             raise ValueError("'content' and 'prefix' must have values with finite read-outs: they overflow")
-        return np.asarray(found)
+        return np.asarray(errors)
 
     def _largest(self, value: Float64) -> Float64:
         """Return the largest length of a read-out of a value (..., heads, n, p) behind its head, for each head."""

@@ -169,13 +169,13 @@ class Grid(PromptModel):
 def values_at(values: Any, n: int, outputs: int, bound: float) -> Float64:
     """Return values of a function at n points, shape (n, outputs), after checking."""
     shapes: list[Any] = [(n, outputs), *([(n,)] if outputs == 1 else [])]
-    given = np.asarray(_checks.floating(values, "values", *shapes), dtype=np.float64)
-    if not np.abs(given).max() <= bound:
+    array = np.asarray(_checks.floating(values, "values", *shapes), dtype=np.float64)
+    if not np.abs(array).max() <= bound:
         raise ValueError(
-            f"'values' must be at most {bound:g} in size, the model's bound, got {np.abs(given).max():g}: "
+            f"'values' must be at most {bound:g} in size, the model's bound, got {np.abs(array).max():g}: "
             "make the model with a larger bound"
         )
-    return given.reshape(n, outputs)
+    return array.reshape(n, outputs)
 
 
 def _blended(share: Variable, v: Variable, bound: float) -> Variable:

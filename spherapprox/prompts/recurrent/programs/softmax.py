@@ -118,8 +118,8 @@ class KernelSum(PromptModel):
         return Linear(ReLU(Linear(v, np.ones((count, 1)), -knots[:-1])), np.diff(slopes, prepend=0.0)[None])
 
     def _queries(self, queries: ArrayLike) -> Float64:
-        given = _checks.rows(queries, "queries", dim=self.dim)
-        return padded(given, self.dim + 1, self.dim + 2 + self.outputs, 1.001)
+        rows = _checks.rows(queries, "queries", dim=self.dim)
+        return padded(rows, self.dim + 1, self.dim + 2 + self.outputs, 1.001)
 
     def _answers(self, outputs: Float64) -> Float64:
         sums = outputs[:, 0]

@@ -358,7 +358,7 @@ class TestCalls:
 
     def test_time_ends_the_fit_of_one_length(self, monkeypatch):
         # what is left is a solution in closed form, at the tokens attended most
-        monkeypatch.setattr(search, "tried", lambda *_: pytest.fail("a fit begins after time has ended"))
+        monkeypatch.setattr(search, "fit_briefly", lambda *_: pytest.fail("a fit begins after time has ended"))
         found = compress(LONG, QUERIES, length=20, solver=Descent(norm="rms", mass=0.0, time_limit=1e-9))
         closed = {m: select(LONG, QUERIES, 20, method=m).rms for m in ("attention", "pursuit")}
         assert closed["pursuit"] < 0.9 * closed["attention"]

@@ -223,6 +223,7 @@ def _plan(task: _Task, eps: float, unit: float) -> _Plan:
     for layer, (n, row) in enumerate(zip(task.sizes, task.rows, strict=False)):
         held = activations[-1]
         growth = depth * math.prod(task.rows[layer + 1 :])
+        # 9.1: delta_l, N_l, eta_l and 1/tau_l
         delta = eps / growth if growth else math.inf
         count = math.sqrt(2.0 * n * task.weight) * math.sqrt(held / delta) if delta else math.inf
         largest = widest * held + task.weight
@@ -239,6 +240,7 @@ def _plan(task: _Task, eps: float, unit: float) -> _Plan:
         gate = gate_above(widest, task.weight, n, segments[-1], held)
         if not rounding <= 0.1 * largest:
             return _Plan((), (), (), math.inf, rounding)
+        # 9.1: e_l, with the roundings rho_l, and A_l
         lost = row * lost + rounding
         error = row * error + 2.0 * eta * largest + products + rounding
         exact = row * exact + task.weight
@@ -253,9 +255,11 @@ def _bound_roundings(
     if not unit:
         return 0.0
     n, tokens, weight, widest = task.sizes[layer], task.tokens, task.weight, max(task.rows)
+    # 9.1 (roundings): kappa_l
     logits = unit * ((4.0 * tokens + 40.0) * sharp + 128.0)
     if not (logits <= 1.0 and (2.0 * tokens + 16.0) * unit * segments <= 0.4):
         return math.inf
+    # 9.1 (roundings): r_1, r_2 and r_3
     read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * held + weight)
     carried = task.rows[layer] * _bound_passage(unit, tokens, held, gate)
     terms = n * (segments / 2.0 + 2.0) + 12.0

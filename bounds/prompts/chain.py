@@ -62,8 +62,10 @@ def chain_error(
         error, count = between(e, "eps"), _checks.integer(t, "steps", minimum=1)
         rate = _checks.real(slope, "lipschitz", minimum=0.0)
         if radius is None:
+            # 9.3 (chain)
             log = math.log(error) + _log_geometric(rate, count)
             return Bound("executor error", log, "upper", "chain", REFERENCE, (inside,))
+        # 9.3 (snapped)
         near = _checks.real(radius, "snap_radius", above=0.0)
         needed = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
         found = Bound("executor error", math.log(error), "upper", "chain-snapped", REFERENCE, needed)

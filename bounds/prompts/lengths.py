@@ -86,15 +86,19 @@ def memorization_length(
         outputs = _checks.integer(p, "n_outputs", minimum=1)
         error = between(t, "tol")
         if name == "memorize-interpolation":
+            # 8.8 (interpolation)
             different = Hypothesis("one head, whose queries at the examples are different", True)
             return Bound("prompt length", math.log(count), "upper", name, REFERENCE, (different,), whole=True)
         if name == "memorize-dimension":
+            # 8.8 (dimension)
             smooth = Hypothesis("answers depend smoothly on the prompt", True)
             log = math.log(count) + math.log(outputs) - math.log(free)
             return Bound("prompt length", log, "lower", name, REFERENCE, (smooth,))
         if name == "memorize-bits":
+            # 8.8 (bits)
             needed = label_bits(count, labels, share)
         else:
+            # 8.8 (values)
             needed = count * outputs * math.log2(max(math.ceil(1.0 / error * (1.0 - 1e-9)), 1))
         log = math.log(needed) - math.log(width) - math.log(free) if needed > 0.0 else -math.inf
         return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", needed),))

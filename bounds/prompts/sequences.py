@@ -144,6 +144,7 @@ def prefix_length(
         if isinstance(record, Sharp):
             return _sufficient(error, m, lips, metric, theorem=record)
         below = Hypothesis("eps < sup_norm", error < (1.0 if record.sup_norm is None else record.sup_norm))
+        # 7.3 (lower)
         log = _log_count(m, lips, error, metric)
         return settle(Bound("prefix length", log, "lower", "lower", REFERENCE, (below,)), strict=strict)
 
@@ -210,6 +211,7 @@ def error_bound(
             return Bound("sup error", log, "lower", "lower", REFERENCE)
         at = _checks.concentration(lam, maximum=LARGEST_CONCENTRATION)
         cover = _checks.real(rho, "radius", minimum=SMALLEST_RADIUS, maximum=math.pi)
+        # 7.3 (a priori)
         together = _joint(log_n, tokens) if metric == "max" else log_n
         log = math.log(float(lips[0]) if metric == "max" else math.fsum(lips)) + log_nearest_error(at, cover, together)
         return Bound("sup error", log, "upper", "sharp", REFERENCE, (), at, cover)
@@ -264,10 +266,13 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
         m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
         enough = Hypothesis("channels < dim * length", count < m * tokens)
         if where == "cube":
+            # 7.1 (c)
             value = 0.5
         elif count <= m:
+            # 7.1 (a)
             value, enough = 1.0, Hypothesis("channels <= dim", True)
         else:
+            # 7.1 (b)
             value = math.sin(math.pi / (2.0 * math.sqrt(count // m + 1)))
         reference = "docs/theorems/7.1-bottleneck.md"
         return settle(Bound("sup error", math.log(value), "lower", "bottleneck", reference, (enough,)), strict=False)
@@ -296,6 +301,7 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
             raise ValueError(
                 f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: take a larger one"
             )
+        # 7.3 (count)
         cover = covering_bound(radius, dim, theorem.covering)
         together = _joint(cover.log, tokens) if metric == "max" else cover.log
         choices[goal] = radius, nearest_concentration(radius, goal - radius, together)
@@ -327,7 +333,9 @@ def _joint(log_n: float, tokens: int) -> float:
 def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
     """Return the logarithm of 1 over the measure of a ball of radius eps of the metric, at least 0."""
     if metric == "max":
+        # 7.3 (lower, max)
         return -len(lips) * float(special.log_cap_measure(dim, min(eps / float(lips[0]), math.pi)))
+    # 7.3 (lower, sum): t = 1, and the best set of tokens
     alone = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
     tokens, volumes = _log_volumes(dim, lips)
     return max(alone, float((volumes - dim * tokens * math.log(eps)).max()))

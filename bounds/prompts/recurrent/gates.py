@@ -101,7 +101,7 @@ def gate_error(
 
 def _relu(kind: str, size: float, held: float, *, sharp: float, scale: float, unit: float) -> _Parts:
     """Return the parts of the error of relu(a)."""
-    # 10.3 (relu)
+    # 10.3 (LSTM), (GRU), (roundings)
     share, largest, roundings = (2.0 / 3.0, size, 4.0) if kind == "lstm" else (1.0 / 3.0, held, 6.0)
     gate = math.log(RELU_GAP * (1.0 + 64.0 * unit)) - math.log(sharp)
     curve = math.log(share) + 2.0 * math.log(scale) + 3.0 * _log(largest)
@@ -110,7 +110,7 @@ def _relu(kind: str, size: float, held: float, *, sharp: float, scale: float, un
 
 def _product(kind: str, u: float, v: float, *, sharp: float, scale: float, unit: float) -> _Parts:
     """Return the parts of the error of u v."""
-    # 10.3 (product)
+    # 10.3 (product), (roundings)
     both, curved = _log(u) + _log(v), 2.0 * (math.log(scale) + _log(v))
     gate = both + 2.0 * (math.log(sharp) + _log(u)) - math.log(12.0)
     if kind == "lstm-product":

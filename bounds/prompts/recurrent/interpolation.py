@@ -82,6 +82,7 @@ def prompt_length(
         goal = between(e, "eps") / between(lip, "lipschitz")
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         if name == "lower":
+            # 10.4 (lower)
             log, whole = _log_cover(goal, m, metric)
             return Bound("prompt length", log, "lower", name, REFERENCE, _sampling(), whole=whole)
         share = goal / _stretch(m, metric)
@@ -139,10 +140,12 @@ def error_bound(
         total = _checks.integer(count, "n", minimum=1)
         cells, constant = _root(total, m), between(lip, "lipschitz")
         if name == "lower":
+            # 10.4 (lower)
             radius = 0.5 / cells
             if metric == "euclidean":
                 radius = max(radius, math.exp((_log_density(m) - log_ball(m) - math.log(total)) / m))
             return Bound("sup error", math.log(constant) + math.log(radius), "lower", name, REFERENCE, _sampling())
+        # 10.4 (extension)
         error = 0.5 / cells
         if name == "grid":
             narrow = min(cells, int(_steep(mu) / 2.0))  # ramps that overlap may cost more than wider cells
@@ -190,6 +193,7 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
     def one(e: object, d: object, lip: object) -> Bound:
         apart = 2.0 * (between(e, "eps") / between(lip, "lipschitz"))
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
+        # 10.4 (state)
         count, whole = _count_cells(1.0 / apart)
         log = m * math.log(count)
         if metric == "euclidean":
@@ -222,6 +226,7 @@ def _grid_error(cells: int, slope: float, dim: int, norm: str) -> float:
     if dim == 1 and steps >= 2.0:
         return half + 1.0 / slope
     if norm == "euclidean" and steps >= 2.0:
+        # 10.4 (grid, euclidean)
         return half * math.sqrt(steps / (steps - 1.0))
     return half + 2.0 / slope
 

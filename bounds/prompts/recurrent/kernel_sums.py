@@ -71,6 +71,7 @@ def kernel_sum_error(
         kept = Hypothesis("N e^-depth < e^(-lambda (1 - cos radius))", log_lost < 0.0)
         log = math.log(between(size, "sup_norm"))
         if kept.holds:
+            # 10.5 (ratio)
             log += log_sum([_log_expm1(0.125 * knots**2) - math.log(2.0), math.log(2.0) + log_lost])
             log -= math.log(-math.expm1(log_lost))
         return settle(Bound("sup error", log, "upper", "kernel-sum", REFERENCE, (kept,), at), strict=strict)

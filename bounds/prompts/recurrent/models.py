@@ -87,6 +87,7 @@ class Model:
         if self.gates is None:
             return 0.0 * size
         eps = self.gates.scale
+        # 10.6: tau(S)
         return FUNCTIONS * self.unit * size + (2.0 / 3.0) * size * (eps * size) ** 2 + 8.0 * self.least
 
     def unit_sizes(self, size: Float64) -> Float64:

@@ -111,6 +111,7 @@ def _(node: Linear, inputs: Sequence[Part], model: Model) -> Part:
 def _affine(inputs: Sequence[Part], weights: Sequence[Float64], bias: Float64) -> Part:
     """Return an affine function of variables."""
     sizes, none = [np.abs(weight).T for weight in weights], np.zeros(bias.shape)
+    # 10.6 (affine)
     products = sum(map(len, sizes)) + 1
     terms = sum((part.terms @ (size > 0.0) for part, size in zip(inputs, sizes, strict=True)), none)
     magnitude = sum((part.magnitude @ size for part, size in zip(inputs, sizes, strict=True)), np.abs(bias))
@@ -135,6 +136,7 @@ def _(node: ReLU, inputs: Sequence[Part], model: Model) -> Part:
     negative = np.minimum(-part.value, model.limit) if model.kind == "gru" else 0.0
     held = model.unit_sizes(np.maximum(value, negative) + doubt + model.step_error)
     off = part.value + 1.5 * doubt < 0.0
+    # 10.6 (relu)
     error = np.where(off, 0.0, part.inherited) + model.relu(rounding, held, off)
     return atom(value, error, (2.0 if model.kind == "gru" else 1.0) * held, model)
 
@@ -148,6 +150,7 @@ def _(node: LinState, inputs: Sequence[Part], model: Model) -> Part:
     turned = lost if basis is None else lost @ basis[0]
     for t in range(value.shape[1]):
         now, size = added.at(t), np.abs(state) + 2.0 * lost
+        # 10.6 (state)
         fresh = now.inherited + 2.0 * model.rounding(now, 2.0 * node.dim, size @ forward)
         state, kept = state @ node.transition.T + now.value, lost @ forward
         if basis is not None:
@@ -189,6 +192,7 @@ def _(node: RunningMax, inputs: Sequence[Part], model: Model) -> Part:
             size = np.maximum(before, size + np.minimum(last, model.limit)) * model.drift(1.0)
         own, pair = model.rounding(now, 2.0 * model.units, model.units * before), model.rounding(now)
         off = value[:, t] - now.value + 3.0 * (lost + now.inherited + own) < 0.0
+        # 10.6 (running maximum)
         lost = np.maximum(lost, now.inherited) + pair
         if model.kind != "interpreter":
             lost = lost + model.relu(own, size, off) + 2.0 * model.relu(pair, size, np.zeros(off.shape, dtype=bool))
@@ -203,6 +207,7 @@ def _(node: Multiplicative, inputs: Sequence[Part], model: Model) -> Part:
     rounding_u, rounding_v = model.rounding(first, 1.0, 0.5), model.rounding(second)
     error_u, error_v = first.inherited + rounding_u, second.inherited + rounding_v
     u, v = u + 2.0 * error_u, v + 2.0 * error_v
+    # 10.6 (product)
     error = u * error_v + v * error_u + 2.0 * model.unit * u * v + model.least
     magnitude = u * v
     if model.gates is not None:

@@ -35,14 +35,14 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from spherapprox import EqualMeasurePartition, SplitHead, points, targets
-from spherapprox.prompts.prefix import CompressedPrefix, compress, select
+from spherapprox.prompts.prefix import CompressedPrefix, Descent, Prefix, compress, select
 
 SHARES = (50, 10)
 METHODS: dict[str, Callable[..., CompressedPrefix]] = {
-    "compress": lambda head, n: compress(head.key, head.value, head.train, length=n),
-    "compress, rms": lambda head, n: compress(head.key, head.value, head.train, length=n, norm="rms"),
-    "matching pursuit": lambda head, n: select(head.key, head.value, head.train, n),
-    "top attention": lambda head, n: select(head.key, head.value, head.train, n, method="attention"),
+    "compress": lambda prefix, queries, n: compress(prefix, queries, length=n),
+    "compress, rms": lambda prefix, queries, n: compress(prefix, queries, length=n, solver=Descent(norm="rms")),
+    "matching pursuit": select,
+    "top attention": lambda prefix, queries, n: select(prefix, queries, n, method="attention"),
 }
 HEADER = ["head", "tokens", "method", "error", "rms", "error (held out)", "rms (held out)", "log mass", "s"]
 COLOURS = {"compress, rms": "#0072B2", "matching pursuit": "#D55E00", "top attention": "#7F7F7F"}
@@ -76,7 +76,7 @@ def attention(key: Any, value: Any, queries: Any) -> tuple[Any, Any]:
 def measured(head: Head, share: int, method: str) -> Result:
     """Compress one head to a share of its tokens by one method."""
     begin = time.perf_counter()
-    found = METHODS[method](head, len(head.key) // share)
+    found = METHODS[method](Prefix(head.key, head.value), head.train, len(head.key) // share)
     seconds = time.perf_counter() - begin
     size = np.linalg.norm(attention(head.key, head.value, head.train)[0], axis=1).max()
     outputs, masses = attention(head.key, head.value, head.test)
@@ -141,7 +141,7 @@ def field() -> None:
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 10_000), concentration)
     key, value, queries = concentration * head.control_points, head.values[:, None], points.fibonacci(4000).points
     begin = time.perf_counter()
-    found = compress(key, value, queries, eps=1e-3, mass=0.0, scale=1.0)
+    found = compress(Prefix(key, value), queries, eps=1e-3, scale=1.0, solver=Descent(mass=0.0))
     print(found.table())
     x = points.fibonacci(100_003).points
     h, got, f = head(x), found(x)[:, 0], target(x)
@@ -154,7 +154,7 @@ def field() -> None:
         [n, method, f"{chosen.error:.2g}"]
         for n in (found.n, 10 * found.n)
         for method in ("pursuit", "attention")
-        for chosen in [select(key, value, queries, n, method=method, scale=1.0)]
+        for chosen in [select(Prefix(key, value), queries, n, method=method, scale=1.0)]
     ]
     print(tabulate(rows, ["tokens", "selection", "error"], disable_numparse=True))
 

@@ -214,7 +214,7 @@ def memorised(layer: Layer, count: int) -> list[str]:
         memorization_length(count, theorem=theorem, numbers=free, n_outputs=layer.mha.embed_dim, **options).as_integer()
         for theorem, options in (
             ("memorize-dimension", {}),
-            ("memorize-values", {"value_bound": 1.0, "tol": 0.01, "bits": 16}),
+            ("memorize-values", {"tol": 0.01, "bits": 16}),
         )
     ]
     return [layer.name, str(len(chosen)), *map(str, least), str(len(prefix)), f"{prefix.error:.0e}",

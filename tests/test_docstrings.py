@@ -56,7 +56,9 @@ def test_every_public_callable_is_documented(name):
     text = (section(doc, "Parameters") or "") + (section(doc, "Attributes") or "")
     named = set(re.findall(r"\w+", " ".join(line for line in text.splitlines() if not line.startswith(" "))))
     assert not set(wanted) - named, "not among the parameters"
-    record = is_dataclass(thing) and thing.__dataclass_params__.init and not hasattr(thing, "__post_init__")
+    record = (is_dataclass(thing) and thing.__dataclass_params__.init and not hasattr(thing, "__post_init__")) or (
+        inspect.isclass(thing) and issubclass(thing, tuple)
+    )
     if (wanted and not record) or (not inspect.isclass(thing) and re.search(r"\braise\b", inspect.getsource(thing))):
         assert section(doc, "Raises"), "no section Raises"
     assert ">>> " in (section(doc, "Examples") or ""), "no example"

@@ -11,7 +11,8 @@ from typing import Any
 
 from spherapprox import _extras
 
-from .budgets import ExecutorBudget, chain_error, executor_budget
+from .budgets import ExecutorBudget, executor_budget
+from .chain import chain_error
 from .cost import AttentionCost, attention_cost, attention_error
 from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length

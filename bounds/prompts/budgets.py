@@ -1,4 +1,4 @@
-"""Errors of executors: the numbers that one has to be made from, and what a chain of thought adds up to."""
+"""Errors of executors: the numbers that one has to be made from."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from spherapprox import _checks
 from spherapprox.prompts.executor import Executor, key_margin
-from spherapprox.prompts.executor.executor import ROUNDING, gate_above, row_bounds
+from spherapprox.prompts.executor.limits import ROUNDING, gate_above, row_bounds
 from spherapprox.prompts.executor.network import layer_sizes
 
-from ..records.bound import Bound, Hypothesis, over_arrays, settle
-from .lengths import between
+from ..records.bound import Bound
+from .lengths import UNITS, between
 
 REFERENCE = "docs/theorems/9.1-executor.md"
-CHAIN = "docs/theorems/9.3-chain-of-thought.md"
-UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
-"""Largest relative error of a rounding."""
 
 _MOST_SEGMENTS, _LEAST = 2**26, 1e-300
 """Segments of a layer, and the impurity of its reads."""
@@ -169,28 +164,28 @@ def executor_budget(
     ((40, 140), None)
     """
     layers = layer_sizes(sizes)
-    wanted, largest = between(eps, "eps"), between(weight_bound, "weight_bound")
+    goal, largest = between(eps, "eps"), between(weight_bound, "weight_bound")
     rows, inputs = row_bounds(row_bound, layers, largest), between(radius, "radius")
     gap = _checks.real(margin, "margin", minimum=1e-6, maximum=1.0)
     kind = None if dtype is None else _checks.choice(dtype, "dtype", UNITS)
     task = _Task(layers, largest, tuple(between(row, "row_bound") for row in rows), inputs, gap)
     unit = 0.0 if kind is None else UNITS[kind]
-    share = wanted
+    share = goal
     while True:
-        found = _planned(task, share, unit)
-        error = math.exp(math.log(found.error))  # as Bound.value has it
-        if error <= wanted:
+        plan = _plan(task, share, unit)
+        error = math.exp(math.log(plan.error))  # as Bound.value has it
+        if error <= goal:
             break
-        share -= 1.01 * (error - wanted) + 1e-9 * wanted
-        if not share >= 0.5 * wanted:
+        share -= 1.01 * (error - goal) + 1e-9 * goal
+        if not share >= 0.5 * goal:
             raise ValueError(
-                f"'eps' must be larger, or 'dtype' finer: roundings in {kind} alone may add {found.roundings:.3g} to "
-                f"the error, got {_checks.digits(wanted)}"
+                f"'eps' must be larger, or 'dtype' finer: roundings in {kind} alone may add {plan.roundings:.3g} to "
+                f"the error, got {_checks.digits(goal)}"
             )
-    constants = (("truncation", found.error - found.roundings), ("roundings", found.roundings))
-    bound = Bound("executor error", math.log(found.error), "upper", "executor", REFERENCE, constants=constants)
+    constants = (("truncation", plan.error - plan.roundings), ("roundings", plan.roundings))
+    bound = Bound("executor error", math.log(plan.error), "upper", "executor", REFERENCE, constants=constants)
     return ExecutorBudget(
-        layers, wanted, largest, task.rows, inputs, gap, found.segments, found.concentrations, found.activations, bound
+        layers, goal, largest, task.rows, inputs, gap, plan.segments, plan.concentrations, plan.activations, bound
     )
 
 
@@ -220,7 +215,7 @@ class _Plan:
     roundings: float
 
 
-def _planned(task: _Task, eps: float, unit: float) -> _Plan:
+def _plan(task: _Task, eps: float, unit: float) -> _Plan:
     """Return the numbers that divide an error evenly over layers (9.1)."""
     depth, widest = len(task.rows), max(task.rows)
     segments, sharp, activations = [], [], [task.radius]
@@ -228,6 +223,7 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
     for layer, (n, row) in enumerate(zip(task.sizes, task.rows, strict=False)):
         held = activations[-1]
         growth = depth * math.prod(task.rows[layer + 1 :])
+        # 9.1: delta_l, N_l, eta_l and 1/tau_l
         delta = eps / growth if growth else math.inf
         count = math.sqrt(2.0 * n * task.weight) * math.sqrt(held / delta) if delta else math.inf
         largest = widest * held + task.weight
@@ -240,10 +236,11 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
         segments.append(max(2, 2 * math.ceil(count / 2.0)))
         sharp.append((math.log(task.tokens - 1) + math.log1p(-eta) - math.log(eta)) / task.margin)
         products = n * task.weight * held / segments[-1] ** 2
-        rounding = _rounded(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
+        rounding = _bound_roundings(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
         gate = gate_above(widest, task.weight, n, segments[-1], held)
         if not rounding <= 0.1 * largest:
             return _Plan((), (), (), math.inf, rounding)
+        # 9.1: e_l, with the roundings rho_l, and A_l
         lost = row * lost + rounding
         error = row * error + 2.0 * eta * largest + products + rounding
         exact = row * exact + task.weight
@@ -251,87 +248,25 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
     return _Plan(tuple(segments), tuple(sharp), tuple(activations[:-1]), error, lost)
 
 
-def _rounded(
+def _bound_roundings(
     task: _Task, unit: float, layer: int, segments: int, sharp: float, eta: float, held: float, gate: float
 ) -> float:
     """Bound what roundings add to the sums of a layer, whatever the order of additions (9.1, roundings)."""
     if not unit:
         return 0.0
     n, tokens, weight, widest = task.sizes[layer], task.tokens, task.weight, max(task.rows)
+    # 9.1 (roundings): kappa_l
     logits = unit * ((4.0 * tokens + 40.0) * sharp + 128.0)
     if not (logits <= 1.0 and (2.0 * tokens + 16.0) * unit * segments <= 0.4):
         return math.inf
+    # 9.1 (roundings): r_1, r_2 and r_3
     read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * held + weight)
-    carried = task.rows[layer] * _passed_on(unit, tokens, held, gate)
+    carried = task.rows[layer] * _bound_passage(unit, tokens, held, gate)
     terms = n * (segments / 2.0 + 2.0) + 12.0
     size = 0.5 * held * (widest + n * weight) + 2.0 * n * weight * held / segments**2 + weight
     return 1.01 * (read + carried + unit * (terms * size + 40.0 * n * weight * held))
 
 
-def _passed_on(unit: float, tokens: int, held: float, gate: float) -> float:
+def _bound_passage(unit: float, tokens: int, held: float, gate: float) -> float:
     """Bound what roundings do to an output that passes its gate and an even mean of all tokens (9.1, roundings)."""
     return unit * (6.0 * gate + (tokens + 8.0) * held)
-
-
-def chain_error(
-    eps: ArrayLike, steps: ArrayLike, *, lipschitz: ArrayLike = 1.0, snap_radius: ArrayLike | None = None,
-) -> Bound:  # fmt: skip
-    """Bound the error of an executor whose outputs are its next inputs, after some steps.
-
-    Parameters
-    ----------
-    eps : float or array_like
-        Error of one step.
-    steps : int or array_like
-        Number of steps.
-    lipschitz : float or array_like, default 1.0
-        Lipschitz constant of the network in the maximum norm: at most the product of its `row_sums`.
-    snap_radius : float or array_like, optional
-        A radius around each exact intermediate result in which the network is constant: then errors do not add up.
-
-    Returns
-    -------
-    Bound
-        On the quantity "executor error"; or an array of them, for array arguments.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/9.3-chain-of-thought.md.
-
-    Examples
-    --------
-    >>> from bounds import prompts
-    >>> print(prompts.chain_error(1e-3, 100, lipschitz=1.01))
-    chain: executor error <= 0.1705  [docs/theorems/9.3-chain-of-thought.md]
-    >>> print(prompts.chain_error(0.05, 2000, lipschitz=4.0, snap_radius=0.25))
-    chain-snapped: executor error <= 0.05  [docs/theorems/9.3-chain-of-thought.md]
-    """
-    inside = Hypothesis("inputs of all steps within the executor's radius, errors included", True)
-
-    @over_arrays
-    def entry(e: object, t: object, slope: object, radius: object) -> Bound:
-        error, count = between(e, "eps"), _checks.integer(t, "steps", minimum=1)
-        rate = _checks.real(slope, "lipschitz", minimum=0.0)
-        if radius is None:
-            log = math.log(error) + _log_geometric(rate, count)
-            return Bound("executor error", log, "upper", "chain", CHAIN, (inside,))
-        near = _checks.real(radius, "snap_radius", above=0.0)
-        needed = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
-        found = Bound("executor error", math.log(error), "upper", "chain-snapped", CHAIN, needed)
-        return settle(found)
-
-    return entry(eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
-
-
-def _log_geometric(rate: float, count: int) -> float:
-    """Return log(1 + rate + ... + rate^(count - 1))."""
-    if rate in (0.0, 1.0) or count == 1:
-        return math.log(count) if rate == 1.0 else 0.0
-    step = math.log(rate)
-    top = max(count * step, 0.0) - max(step, 0.0)
-    return top + math.log(-math.expm1(-abs(count * step))) - math.log(-math.expm1(-abs(step)))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from spherapprox import _checks, special
+from spherapprox._softmax import log_sum_exp
 from spherapprox._types import Float64
 
 from ..records.bound import Bound, Hypothesis, over_arrays, settle
@@ -138,8 +139,7 @@ def least_degree(score: float, eps: float, basis: str) -> int:
     def fits(degree: int) -> bool:
         # 8.10: e^b tau_g <= eps
         logs = log_terms(float(degree) + np.arange(1.0, _TERMS + 1.0), score)
-        first = float(logs[0])
-        return first <= limit and first + math.log(float(np.exp(logs - first).sum())) <= limit
+        return float(logs[0]) <= limit and float(log_sum_exp(logs)) <= limit
 
     if fits(0):
         return 0

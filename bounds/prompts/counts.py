@@ -110,17 +110,17 @@ def maps(
 
     @over_arrays
     def entry(v: object, n: object, x: object, s: object) -> Bound:
-        symbols, free, answers, given = (
+        symbols, free, answers, input_symbols = (
             _count(v, "vocabulary", 2), _count(s, "tokens"), _count(n, "length"), _count(x, "inputs")
         )  # fmt: skip
-        if given * math.log(symbols) > math.log(WIDEST):
-            raise ValueError(f"'inputs' must have at most {WIDEST:g} values, got {symbols}^{given}")
+        if input_symbols * math.log(symbols) > math.log(WIDEST):
+            raise ValueError(f"'inputs' must have at most {WIDEST:g} values, got {symbols}^{input_symbols}")
         needed: tuple[Hypothesis, ...] = ()
         if soft:
-            proven = (given == 1 and free >= answers) or (given == 2 and answers == 1)
+            proven = (input_symbols == 1 and free >= answers) or (input_symbols == 2 and answers == 1)
             text = "inputs = 1 and tokens >= length, or inputs = 2 and length = 1"
             needed = (Hypothesis(text, proven),)
-        return _counted("maps", symbols, answers * symbols**given, free, soft, needed)
+        return _counted("maps", symbols, answers * symbols**input_symbols, free, soft, needed)
 
     return entry(vocabulary, length, inputs, tokens)  # type: ignore[no-any-return]
 
@@ -158,8 +158,8 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
 
     @over_arrays
     def entry(v: object, n: object, b: object) -> Bound:
-        found = least_gap(v, n, kind=kind, largest=b)  # type: ignore[arg-type]
-        return Bound("logit gap", math.log(found), "upper", kind, REFERENCE)
+        log_gap = least_gap(v, n, kind=kind, largest=b)  # type: ignore[arg-type]
+        return Bound("logit gap", math.log(log_gap), "upper", kind, REFERENCE)
 
     return entry(vocabulary, length, largest)  # type: ignore[no-any-return]
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from spherapprox import _checks
+from spherapprox._softmax import log_sum_exp
 
 from ..records.bound import ACCURACY, Bound, Hypothesis, Side, over_arrays, settle
 from ..records.problem import SMALLEST, WIDEST
@@ -19,11 +20,13 @@ REFERENCE = "docs/theorems/8.8-prompt-lengths.md"
 MEMORIZE = ("memorize-bits", "memorize-values", "memorize-dimension", "memorize-interpolation")
 GRIDS = ("grid", "grid-midpoint", "grid-printed", "grid-bits")
 MOST_EXAMPLES = 10**10
+UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
+"""Largest relative error of a rounding."""
 
 
 def memorization_length(
     n_examples: ArrayLike, *, theorem: str, numbers: ArrayLike, bits: ArrayLike = 16, classes: ArrayLike = 2,
-    accuracy: ArrayLike = 1.0, n_outputs: ArrayLike = 1, value_bound: ArrayLike = 1.0, tol: ArrayLike = 1e-3,
+    accuracy: ArrayLike = 1.0, n_outputs: ArrayLike = 1, tol: ArrayLike = 1e-3,
 ) -> Bound:  # fmt: skip
     """Bound the length of a prompt, or prefix, with which a fixed model answers given examples.
 
@@ -33,10 +36,10 @@ def memorization_length(
         Number N of examples, up to 1e10: different inputs, each with a wanted answer, any of those that can be.
     theorem : str
         Lower bounds: ``"memorize-bits"`` (one of `classes` labels each, right for the share `accuracy` of them),
-        ``"memorize-values"`` (`n_outputs` numbers in [-value_bound, value_bound] each, to within `tol`), which hold for
-        every model and numbers of `bits` bits, and ``"memorize-dimension"`` (`n_outputs` numbers each, exactly; models
-        that depend smoothly on a prompt of real numbers). An upper one: ``"memorize-interpolation"``, for a prefix of
-        one attention head with different queries.
+        ``"memorize-values"`` (`n_outputs` numbers in [-1, 1] each, to within `tol`), which hold for every model and
+        numbers of `bits` bits, and ``"memorize-dimension"`` (`n_outputs` numbers each, exactly; models that depend
+        smoothly on a prompt of real numbers). An upper one: ``"memorize-interpolation"``, for a prefix of one attention
+        head with different queries.
     numbers : int or array_like
         Free numbers of a token: its d columns in prompt tuning, in prefix tuning s + p for each head of each layer.
     bits : float or array_like, default 16
@@ -47,8 +50,8 @@ def memorization_length(
         Share of the examples whose label has to be right, above 0.
     n_outputs : int or array_like, default 1
         Numbers of an answer.
-    value_bound, tol : float or array_like
-        Largest absolute value of a number, and the error that it may have.
+    tol : float or array_like
+        The error that a number of an answer may have, over the largest absolute value of one.
 
     Returns
     -------
@@ -75,29 +78,33 @@ def memorization_length(
     name = _checks.choice(theorem, "theorem", MEMORIZE)
 
     @over_arrays
-    def entry(n: object, k: object, b: object, c: object, a: object, p: object, v: object, t: object) -> Bound:
+    def entry(n: object, k: object, b: object, c: object, a: object, p: object, t: object) -> Bound:
         count = _checks.integer(n, "n_examples", minimum=1, maximum=MOST_EXAMPLES)
         free = _checks.integer(k, "numbers", minimum=1)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
         labels = _checks.integer(c, "classes", minimum=1)
         share = _checks.real(a, "accuracy", above=0.0, maximum=1.0)
         outputs = _checks.integer(p, "n_outputs", minimum=1)
-        largest, error = between(v, "value_bound"), between(t, "tol")
+        error = between(t, "tol")
         if name == "memorize-interpolation":
+            # 8.8 (interpolation)
             different = Hypothesis("one head, whose queries at the examples are different", True)
             return Bound("prompt length", math.log(count), "upper", name, REFERENCE, (different,), whole=True)
         if name == "memorize-dimension":
+            # 8.8 (dimension)
             smooth = Hypothesis("answers depend smoothly on the prompt", True)
             log = math.log(count) + math.log(outputs) - math.log(free)
             return Bound("prompt length", log, "lower", name, REFERENCE, (smooth,))
         if name == "memorize-bits":
+            # 8.8 (bits)
             needed = label_bits(count, labels, share)
         else:
-            needed = count * outputs * math.log2(max(math.ceil(largest / error * (1.0 - 1e-9)), 1))
+            # 8.8 (values)
+            needed = count * outputs * math.log2(max(math.ceil(1.0 / error * (1.0 - 1e-9)), 1))
         log = math.log(needed) - math.log(width) - math.log(free) if needed > 0.0 else -math.inf
         return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", needed),))
 
-    options = (numbers, bits, classes, accuracy, n_outputs, value_bound, tol)
+    options = (numbers, bits, classes, accuracy, n_outputs, tol)
     return entry(n_examples, *options)  # type: ignore[no-any-return]
 
 
@@ -122,8 +129,7 @@ def label_bits(count: int, classes: int, accuracy: float) -> float:
     reach = math.ceil(20.0 * math.sqrt(count)) + 100
     j = np.arange(max(top - reach, 0), min(top + reach, wrong) + 1, dtype=np.float64)
     logs = gammaln(count + 1.0) - gammaln(j + 1.0) - gammaln(count - j + 1.0) + j * math.log(classes - 1.0)
-    largest = float(logs.max())
-    ball = (largest + math.log(float(np.exp(logs - largest).sum()))) / math.log(2.0)
+    ball = float(log_sum_exp(logs)) / math.log(2.0)
     return max(total - ball - ACCURACY * total, 0.0)  # the difference of two rounded numbers, on the safe side
 
 

@@ -59,6 +59,7 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
         rate = _checks.real(gap, "margin", above=0.0) / between(tau, "temperature")
         if not others:
             return 0.0
+        # 9.2 (impurity)
         x = math.exp(-min(rate - math.log(others), 700.0))  # a bound is never 0
         return x / (1.0 + x) if sharp else x
 
@@ -101,6 +102,7 @@ def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
         tokens = _checks.integer(count, "n", minimum=2)
         why = "that of even attention"
         eta = _checks.real(share, "impurity", above=0.0, below=(tokens - 1) / tokens, why=why)
+        # 9.2 (impurity): tau
         return _checks.real(gap, "margin", above=0.0) / (math.log(tokens - 1) + math.log1p(-eta) - math.log(eta))
 
     return entry(n, margin, impurity)  # type: ignore[no-any-return]
@@ -146,6 +148,7 @@ def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "
     order = np.inf if _checks.choice(norm, "norm", NORMS) == "max" else 2
     unit = unit_of(rows)
     scaled = rows / unit
+    # 9.2 (read error)
     return share * float(np.linalg.norm(scaled - scaled[index], ord=order, axis=1).max()) * unit
 
 
@@ -182,10 +185,11 @@ def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
     steps = _checks.floating(_checks.reals(errors, "errors", minimum=0.0, nan=False), "errors", ("n",))
     slopes = _checks.reals(lipschitz, "lipschitz", minimum=0.0, finite=True, nan=False)
     _checks.shaped(slopes, "lipschitz", steps.shape, note=", as 'errors' have")
-    found = 0.0
+    total = 0.0
     for slope, step in zip(slopes.tolist(), steps.tolist(), strict=True):
-        found = slope * found + step
-    return found
+        # 9.2 (composition)
+        total = slope * total + step
+    return total
 
 
 def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
@@ -222,6 +226,7 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     @over_arrays
     def entry(gap: object, m: object) -> Bound:
         angle = math.asin(math.sqrt(0.5 * _checks.real(gap, "margin", above=0.0, maximum=1.0)))
+        # 9.2 (keys)
         log = -float(log_cap_measure(_checks.dimension(m), angle))
         return Bound("keys", log, "upper", "key-caps", REFERENCE)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,77 @@ from ..records.bound import Bound, Hypothesis, over_arrays, settle
 from ..records.problem import LARGEST_CONCENTRATION, LARGEST_DIM, LEAST_SLACK, SMALLEST, WIDEST
 from ..theorems.nearest import log_less_one, log_nearest_error, nearest_concentration
 
-__all__ = ["bottleneck", "error_bound", "prefix_length"]
+__all__ = ["Lower", "Sharp", "bottleneck", "error_bound", "prefix_length"]
 
 REFERENCE = "docs/theorems/7.3-product-prefixes.md"
-METRICS, THEOREMS = ("max", "sum"), ("sharp", "lower")
+METRICS = "max", "sum"
 MOST_TOKENS = 10**6
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """The theorem of what suffices: a `SequenceHead` on the product of T coverings, one for each token.
+
+    Parameters
+    ----------
+    covering : str, default "best"
+        The covering number of the tokens, see `bounds.covering_number`.
+    slack : float, default 1e-3
+        Share of eps that is left for the softmax: 0 is the limit of infinite concentration.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown covering, or a slack out of its range.
+
+    Examples
+    --------
+    >>> from bounds.prompts import sequences
+    >>> round(sequences.prefix_length(0.1, dim=2, length=2, theorem=sequences.Sharp(slack=0.1)).log10, 3)
+    5.812
+    """
+
+    covering: str = "best"
+    slack: float = 1e-3
+
+    def __post_init__(self) -> None:
+        _checks.choice(self.covering, "covering", SUFFICIENT)
+        share = _checks.real(self.slack, "slack", minimum=0.0, below=1.0)
+        if 0.0 < share < LEAST_SLACK:
+            raise ValueError(f"'slack' must be 0 or at least {LEAST_SLACK:g}, got {share:g}")
+
+
+@dataclass(frozen=True)
+class Lower:
+    """The theorem of what is needed: by every method that samples targets at N sequences.
+
+    Parameters
+    ----------
+    sup_norm : float, optional
+        Bound of |f|; by default 1 for lengths of prefixes, and none for errors.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a bound out of its range.
+
+    Examples
+    --------
+    >>> from bounds.prompts import sequences
+    >>> sequences.prefix_length(0.5, dim=2, length=2, theorem=sequences.Lower(sup_norm=0.4)).holds
+    False
+    """
+
+    sup_norm: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.sup_norm is not None:
+            _between(self.sup_norm, "sup_norm")
 
 
 def prefix_length(
     eps: ArrayLike, *, dim: ArrayLike, length: ArrayLike, lipschitz: float | Sequence[float] = 1.0, metric: str = "max",
-    theorem: str = "sharp", covering: str = "best", slack: float = 1e-3, sup_norm: float = 1.0,
+    theorem: str | Sharp | Lower = "sharp",
 ) -> Bound:  # fmt: skip
     """Bound the number N of control sequences for an accuracy on sequences; their prefix has T N tokens.
 
@@ -44,15 +106,9 @@ def prefix_length(
     metric : {"max", "sum"}
         The targets are all f with ``|f(x)_j - f(y)_j| <= L max_i theta(x_i, y_i)`` at every position j, or with
         ``sum_i L_i theta(x_i, y_i)`` on the right.
-    theorem : {"sharp", "lower"}
+    theorem : Sharp, Lower, or their names "sharp" and "lower"
         What suffices for a `SequenceHead` on the product of T coverings, or what every method that samples targets
         needs.
-    covering : str, default "best"
-        The covering number of the tokens, see `bounds.covering_number`; "sharp" only.
-    slack : float, default 1e-3
-        Share of eps that is left for the softmax: 0 is the limit of infinite concentration; "sharp" only.
-    sup_norm : float, default 1.0
-        Bound of |f|; "lower" only.
 
     Returns
     -------
@@ -78,30 +134,25 @@ def prefix_length(
     5.205
     """
     metric = _checks.choice(metric, "metric", METRICS)
-    name = _checks.choice(theorem, "theorem", THEOREMS)
-    method = _checks.choice(covering, "covering", SUFFICIENT)
-    share = _checks.real(slack, "slack", minimum=0.0, below=1.0)
-    if 0.0 < share < LEAST_SLACK:
-        raise ValueError(f"'slack' must be 0 or at least {LEAST_SLACK:g}, got {share:g}")
-    largest = _between(sup_norm, "sup_norm")
+    record = _record(theorem)
 
     @over_arrays
     def entry(e: object, d: object, t: object) -> Bound:
         error, m, tokens = _between(e, "eps"), _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
         lips = _lipschitz(lipschitz, metric, tokens)
-        if name == "lower":
-            below = Hypothesis("eps < sup_norm", error < largest)
-            log = _log_count(m, lips, error, metric)
-            return settle(Bound("prefix length", log, "lower", name, REFERENCE, (below,)))
-        return _sufficient(error, m, lips, metric, method, share)
+        if isinstance(record, Sharp):
+            return _sufficient(error, m, lips, metric, theorem=record)
+        below = Hypothesis("eps < sup_norm", error < (1.0 if record.sup_norm is None else record.sup_norm))
+        # 7.3 (lower)
+        log = _log_count(m, lips, error, metric)
+        return settle(Bound("prefix length", log, "lower", "lower", REFERENCE, (below,)))
 
     return entry(eps, dim, length)  # type: ignore[no-any-return]
 
 
 def error_bound(
-    *, dim: ArrayLike, length: ArrayLike, n: ArrayLike, theorem: str = "sharp", metric: str = "max",
+    *, dim: ArrayLike, length: ArrayLike, n: ArrayLike, theorem: str | Sharp | Lower = "sharp", metric: str = "max",
     lipschitz: float | Sequence[float] = 1.0, concentration: ArrayLike | None = None, radius: ArrayLike | None = None,
-    sup_norm: float | None = None,
 ) -> Bound:  # fmt: skip
     """Bound the sup error of a `SequenceHead` on a product of T sets of points, or of every method that samples.
 
@@ -111,15 +162,13 @@ def error_bound(
         As in `prefix_length`.
     n : float or array_like
         Control points of each token, from 1: N = n^T control sequences. Of sets that differ the largest.
-    theorem : {"sharp", "lower"}
+    theorem : Sharp, Lower, or their names "sharp" and "lower"
         An upper bound for the head whose values are the target's, or a lower one for some target, for every method
         that samples it at N sequences.
     concentration : float or array_like
         lambda of each token; "sharp" only. Of those that differ the smallest.
     radius : float or array_like
         Covering radius of the points of each token, in radians; "sharp" only. Of those that differ the largest.
-    sup_norm : float, optional
-        Bound of |f|; "lower" only.
 
     Returns
     -------
@@ -143,28 +192,29 @@ def error_bound(
     0.1426
     """
     metric = _checks.choice(metric, "metric", METRICS)
-    name = _checks.choice(theorem, "theorem", THEOREMS)
+    record = _record(theorem)
     needed: dict[str, Any] = {"concentration": concentration, "radius": radius}
     for argument, value in needed.items():
-        if name == "sharp":
+        if isinstance(record, Sharp):
             _checks.given(value, argument, " for theorem='sharp'")
         else:
             _checks.left_out(value, argument, "for theorem='lower'")
-    largest = math.inf if sup_norm is None else _between(sup_norm, "sup_norm")
 
     @over_arrays
     def entry(d: object, t: object, count: object, lam: object, rho: object) -> Bound:
         m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
         lips = _lipschitz(lipschitz, metric, tokens)
         log_n = math.log(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
-        if name == "lower":
+        if isinstance(record, Lower):
+            largest = math.inf if record.sup_norm is None else record.sup_norm
             log = min(_log_error(m, lips, tokens * log_n, metric), math.log(largest))
-            return Bound("sup error", log, "lower", name, REFERENCE)
+            return Bound("sup error", log, "lower", "lower", REFERENCE)
         at = _checks.concentration(lam, maximum=LARGEST_CONCENTRATION)
         cover = _checks.real(rho, "radius", minimum=SMALLEST_RADIUS, maximum=math.pi)
+        # 7.3 (a priori)
         together = _joint(log_n, tokens) if metric == "max" else log_n
         log = math.log(float(lips[0]) if metric == "max" else math.fsum(lips)) + log_nearest_error(at, cover, together)
-        return Bound("sup error", log, "upper", name, REFERENCE, (), at, cover)
+        return Bound("sup error", log, "upper", "sharp", REFERENCE, (), at, cover)
 
     return entry(dim, length, n, concentration, radius)  # type: ignore[no-any-return]
 
@@ -217,10 +267,13 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
         m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
         enough = Hypothesis("channels < dim * length", count < m * tokens)
         if where == "cube":
+            # 7.1 (c)
             value = 0.5
         elif count <= m:
+            # 7.1 (a)
             value, enough = 1.0, Hypothesis("channels <= dim", True)
         else:
+            # 7.1 (b)
             value = math.sin(math.pi / (2.0 * math.sqrt(count // m + 1)))
         reference = "docs/theorems/7.1-bottleneck.md"
         return settle(Bound("sup error", math.log(value), "lower", "bottleneck", reference, (enough,)))
@@ -228,28 +281,36 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
     return entry(channels, dim, length)  # type: ignore[no-any-return]
 
 
-def _sufficient(eps: float, dim: int, lips: Float64, metric: str, covering: str, slack: float) -> Bound:
+def _record(theorem: object) -> Sharp | Lower:
+    """Return the record of a theorem, or of its name."""
+    if isinstance(theorem, Sharp | Lower):
+        return theorem
+    return Sharp() if _checks.choice(theorem, "theorem", ("sharp", "lower")) == "sharp" else Lower()
+
+
+def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sharp) -> Bound:
     """Return the product of the covering numbers of all tokens (7.3)."""
     tokens = len(lips)
     goals = np.full(tokens, eps / lips[0]) if metric == "max" else _goals(eps, lips)
-    log, whole, found = 0.0, True, {}
+    log, whole, choices = 0.0, True, {}
     for goal, count in zip(*(part.tolist() for part in np.unique(goals, return_counts=True)), strict=True):
         if goal >= math.pi:
-            found[goal] = math.pi, 0.0
+            choices[goal] = math.pi, 0.0
             continue
-        radius = (1.0 - slack) * goal
+        radius = (1.0 - theorem.slack) * goal
         if radius < SMALLEST_RADIUS:
             raise ValueError(
                 f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: take a larger one"
             )
-        cover = covering_bound(radius, dim, covering)
+        # 7.3 (count)
+        cover = covering_bound(radius, dim, theorem.covering)
         together = _joint(cover.log, tokens) if metric == "max" else cover.log
-        found[goal] = radius, nearest_concentration(radius, goal - radius, together)
+        choices[goal] = radius, nearest_concentration(radius, goal - radius, together)
         log, whole = log + count * cover.log, whole and cover.whole
-    if len(found) == 1:
-        constants, (radius, concentration) = (), found[float(goals[0])]
+    if len(choices) == 1:
+        constants, (radius, concentration) = (), choices[float(goals[0])]
         return Bound("prefix length", log, "upper", "sharp", REFERENCE, (), concentration, radius, constants, whole)
-    named = enumerate((found[goal] for goal in goals.tolist()), 1)
+    named = enumerate((choices[goal] for goal in goals.tolist()), 1)
     each = tuple((f"{what}_{i}", pair[k]) for i, pair in named for k, what in enumerate(("radius", "concentration")))
     return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=each, whole=whole)
 
@@ -273,21 +334,23 @@ def _joint(log_n: float, tokens: int) -> float:
 def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
     """Return the logarithm of 1 over the measure of a ball of radius eps of the metric, at least 0."""
     if metric == "max":
+        # 7.3 (lower, max)
         return -len(lips) * float(special.log_cap_measure(dim, min(eps / float(lips[0]), math.pi)))
-    one = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
+    # 7.3 (lower, sum): t = 1, and the best set of tokens
+    alone = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
     tokens, volumes = _log_volumes(dim, lips)
-    return max(one, float((volumes - dim * tokens * math.log(eps)).max()))
+    return max(alone, float((volumes - dim * tokens * math.log(eps)).max()))
 
 
 def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:
     """Return the logarithm of the radius at which N balls of the metric have measure 1 together."""
     share = log_n / len(lips) if metric == "max" else log_n
     angle = float(special.cap_angle(dim, -share))
-    one = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)
+    alone = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)
     if metric == "max":
-        return one
+        return alone
     tokens, volumes = _log_volumes(dim, lips)
-    return max(one, float(((volumes - log_n) / (dim * tokens)).max()))
+    return max(alone, float(((volumes - log_n) / (dim * tokens)).max()))
 
 
 def _log_volumes(dim: int, lips: Float64) -> tuple[Float64, Float64]:

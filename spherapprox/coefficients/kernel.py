@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _checks
+from .. import _checks, _softmax
 from .._types import Float64, Floats
 from ..summation.evaluation import evaluate_arrays
 
@@ -25,9 +25,7 @@ def softmax_weights(squares: Float64, concentration: float) -> Float64:
     """Return the softmax (m, n) of squared distances (m, n), which stay as they are."""
     weights = squares - squares.min(axis=1, keepdims=True)
     weights *= -0.5 * concentration
-    np.exp(weights, out=weights)
-    weights /= weights.sum(axis=1, keepdims=True)
-    return np.asarray(weights)
+    return _softmax.softmax(weights, out=weights)
 
 
 def squared_distances(x: Floats, b: Floats, remedy: str) -> Float64:

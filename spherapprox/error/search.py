@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _checks, special, sphere
+from .._norms import directions
 from .._types import Float64, Indices
 from ..partition import EqualMeasurePartition
 from .interval import ErrorInterval
@@ -38,7 +39,7 @@ def sample(dim: int, n: int, rng: np.random.Generator) -> Float64:
     if dim > PARTITION_DIM:
         return sphere.uniform(dim, n, rng)
     rotation, _ = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))
-    return _unit(EqualMeasurePartition(dim, n).centers() @ rotation)
+    return directions(EqualMeasurePartition(dim, n).centers() @ rotation)
 
 
 def largest_value(function: Error, stated: float | None, start: Float64) -> float:
@@ -51,11 +52,6 @@ def largest_value(function: Error, stated: float | None, start: Float64) -> floa
             RuntimeWarning,
         )
     return largest
-
-
-def _unit(x: Float64) -> Float64:
-    """Divide rows by their length."""
-    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
 def largest_error(error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool) -> ErrorInterval:
@@ -144,4 +140,4 @@ def _tangent_steps(x: Float64, steps: Float64, rng: np.random.Generator) -> Floa
     angle = steps[:, None, None]
     both = np.concatenate([tangents, -tangents], axis=1)  # (n, 2k, dim+1)
     trial = np.cos(angle) * x[:, None, :] + np.sin(angle) * both
-    return np.asarray(trial / np.linalg.norm(trial, axis=2, keepdims=True))
+    return directions(trial)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._softmax import log_sum_exp
 from .._types import Float64, Indices
 
 _NO_UNDERFLOW = 300.0
@@ -70,9 +71,7 @@ class Tokens:
     def log_masses(self, x: Float64) -> Float64:
         """Return the logarithms of the sums of ``exp(<x, c_k>)`` at points, (n,)."""
         exponents = x @ self.keys.T
-        largest = exponents.max(axis=1)
-        exponents -= largest[:, None]
-        return np.asarray(largest + np.log(np.exp(exponents, out=exponents).sum(axis=1)))
+        return log_sum_exp(exponents, out=exponents)
 
     def jacobian(self, x: Float64, weights: Float64, column: int) -> Float64:
         """Return the derivative (n, parameters) of a column of the head at points with their weights, values kept."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .._softmax import softmax
 from .._types import Float64
 
 LOGITS = 2**21
@@ -38,9 +39,7 @@ def attention(tokens: Float64, prefix: Float64, query: Float64, key: Float64, va
         shape = asked.shape[:2]
         far = (asked.reshape(-1, d) @ prefix_keys.T).reshape(*shape, n)  # (batch', T', n)
         weights = np.concatenate([far, asked @ keys[part].transpose(0, 2, 1)], axis=-1)  # (batch', T', n + T)
-        weights -= weights.max(axis=-1, keepdims=True)
-        np.exp(weights, out=weights)
-        weights /= weights.sum(axis=-1, keepdims=True)
+        softmax(weights, out=weights)
         out[part, rows] = (weights[..., :n].reshape(math.prod(shape), n) @ prefix_values).reshape(*shape, d)
         out[part, rows] += weights[..., n:] @ values[part]
     return out

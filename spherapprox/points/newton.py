@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from .. import sphere
+from .._norms import directions
 from .._types import Float64
 from ..harmonics.hyperspherical import sizes
 from .invariants import Invariants
@@ -146,4 +147,4 @@ def _relax(group: Group, x: Float64, iterations: int) -> Float64:
     from scipy.optimize import minimize  # not before it is needed, as it loads much
 
     y = minimize(energy, x.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations}).x.reshape(q, width)
-    return np.asarray(y / np.linalg.norm(y, axis=1, keepdims=True))
+    return directions(y)

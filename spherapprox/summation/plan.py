@@ -62,6 +62,12 @@ class Plan:
         Why a method was not compared, and the `rtol` that would admit it, if one would.
     atol : float
         What may be lost to underflow besides: where terms are below the smallest normal number.
+
+    Examples
+    --------
+    >>> from spherapprox.summation import Plan
+    >>> Plan("dense", "few points", rtol=1e-15, path="numpy").scale
+    'each row'
     """
 
     method: str

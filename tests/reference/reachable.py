@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 from tqdm import tqdm
 
-from spherapprox.prompts.prefix import Prefix, reachable
+from spherapprox.prompts.prefix import Limits, Prefix, reachable
 
 
 def sizes(rows, norm):
@@ -76,7 +76,8 @@ def error(prefix, query, key, value, targets, options):
 def faults(rng, tries):
     """Return what is wrong in one case."""
     query, key, value, targets, options = problem(rng)
-    found = reachable(query, key, value, targets, **options)
+    limits = Limits(**{name: value for name, value in options.items() if name not in ("scale", "norm")})
+    found = reachable(query, key, value, targets, scale=options["scale"], norm=options["norm"], limits=limits)
     size = max(np.abs(targets).max(), *(np.abs(rows).max() for rows in value))
     wrong = []
     if not found.upper >= found.error - 1e-12 * size:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._norms import lengths
+from ..._norms import directions, lengths
 from ..._types import Float64
 from ...sphere.cells import Cells, divisions_for
 from ...target import Target
@@ -65,7 +65,8 @@ class Function:
         columns = []
         for j in range(frames.shape[1]):
             ahead, aside = math.cos(step) * x, math.sin(step) * frames[:, j]
-            columns.append((self.values(_unit(ahead + aside)) - self.values(_unit(ahead - aside))) / (2.0 * step))
+            values = [self.values(directions(point)) for point in (ahead + aside, ahead - aside)]
+            columns.append((values[0] - values[1]) / (2.0 * step))
         return np.stack(columns, axis=2), errors[step] * math.sqrt(len(columns)) * (1.0 + 1e-6)
 
 
@@ -122,10 +123,6 @@ def _size(target: Target) -> float | None:
 def _largest(values: Any) -> float:
     """Return the largest Euclidean norm of values (n,) or (n, p)."""
     return float(lengths(np.asarray(values, np.float64).reshape(len(values), -1)).max())
-
-
-def _unit(x: Float64) -> Float64:
-    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
 def _ratio(a: float, b: float) -> float:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..._norms import directions
 from ..._threads import in_order, slices
 from ..._types import Bools, Float64
 from ...sphere.cells import Cells, divisions_for
@@ -190,8 +191,7 @@ def _probe(dim: int) -> Float64:
     """Return some points all over the sphere."""
     if dim <= _PROBED:
         return Cells.cover(dim, 3).located()[0]
-    x = np.random.default_rng(0).standard_normal((2000, dim + 1))
-    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+    return directions(np.random.default_rng(0).standard_normal((2000, dim + 1)))
 
 
 def _branch(

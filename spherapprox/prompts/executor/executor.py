@@ -15,16 +15,11 @@ from ..._types import Float64
 from .blocks import Block, Numbers, blocks
 from .keys import record_keys, unit_rows
 from .layout import Layout
+from .limits import ROUNDING, between, by_layer, gate_above, reals_by_layer, row_bounds
 from .network import ReluNetwork, layer_sizes
 
 MOST_WEIGHTS = 2**27
 """Weights that an executor may have: 1 GiB in float64."""
-
-ROUNDING = 1e-14
-"""By how much, relatively, weights of a network may exceed their bounds."""
-
-_GUARD = 1.125
-"""Factor of the gates above what sums can be, which covers roundings."""
 
 _NUMBERS = 2**22
 """Products that are made at a time."""
@@ -112,12 +107,12 @@ class Executor:
     ) -> None:
         self.sizes = layer_sizes(sizes)
         depth = len(self.sizes) - 1
-        counts = _each(segments, "segments", depth)
+        counts = by_layer(segments, "segments", depth)
         self.segments = tuple(_checks.integer(n, "segments", minimum=2, maximum=MOST_WEIGHTS) for n in counts)
         if any(n % 2 for n in self.segments):
             raise ValueError(f"'segments' must be even, got {self.segments}")
-        self.concentrations = _reals(concentrations, "concentrations", depth)
-        self.activation_bounds = _reals(activation_bounds, "activation_bounds", depth)
+        self.concentrations = reals_by_layer(concentrations, "concentrations", depth)
+        self.activation_bounds = reals_by_layer(activation_bounds, "activation_bounds", depth)
         self.radius = between(radius, "radius")
         if not self.activation_bounds[0] >= self.radius:
             raise ValueError(f"'activation_bounds' must begin with 'radius' or more, got {self.activation_bounds}")
@@ -334,16 +329,16 @@ class Executor:
     def _reads(self, prompt: Float64) -> list[Float64]:
         """Return what the work tokens of each layer read, shape (n_l, n_(l-1) + 1): records, up to impurity."""
         keys, records = (prompt[:, self.layout.columns(name)] for name in ("key", "record"))
-        found, start = [], 0
+        reads, start = [], 0
         for n, size, sharp in zip(self.sizes, self.sizes[1:], self.concentrations, strict=False):
             logits = sharp * (self.keys[start : start + size] @ keys.T)  # (n_l, m)
             top = np.maximum(logits.max(axis=1, keepdims=True), 0.0)
             masses = np.exp(logits - top)
             total = masses.sum(axis=1, keepdims=True) + self.layout.workers * np.exp(-top)  # whose keys are 0
             read = masses @ records / total
-            found.append(np.concatenate([read[:, :n], read[:, -1:]], axis=1))
+            reads.append(np.concatenate([read[:, :n], read[:, -1:]], axis=1))
             start += size
-        return found
+        return reads
 
     def _pass(self, reads: list[Float64], inputs: Float64) -> Float64:
         """Return the outputs (n, n_D) for inputs (n, n_0)."""
@@ -393,48 +388,17 @@ class Executor:
         start = 0
         for layer, (size, most) in enumerate(zip(self.sizes[1:], self.row_bounds, strict=True), 1):
             rows = np.abs(records[start : start + size])
-            for what, found, limit in (
+            for what, sizes, limit in (
                 ("entries", rows.max(axis=1), self.weight_bound), ("a sum", rows[:, :-1].sum(axis=1), most)
             ):  # fmt: skip
-                worst = int(found.argmax())
-                if not found[worst] <= limit * (1.0 + max(slack, ROUNDING)):
+                worst = int(sizes.argmax())
+                if not sizes[worst] <= limit * (1.0 + max(slack, ROUNDING)):
                     raise ValueError(
                         f"'{name}' must have {what} of at most {_checks.digits(limit)}, in absolute values, in row "
-                        f"{worst} of layer {layer}, got {_checks.digits(float(found[worst]))}: take a larger "
+                        f"{worst} of layer {layer}, got {_checks.digits(float(sizes[worst]))}: take a larger "
                         f"{'weight_bound' if what == 'entries' else 'row_bound'}"
                     )
             start += size
-
-
-def gate_above(row: float, weight: float, size: int, segments: int, held: float) -> float:
-    """Return a number that no token's sum of a layer with inputs of at most `held` reaches (9.1)."""
-    return _GUARD * (row * held + weight + size * weight * held / segments**2)
-
-
-def row_bounds(row_bound: Any, sizes: tuple[int, ...], weight_bound: float) -> tuple[float, ...]:
-    """Return for each layer the largest sum of absolute weights in a row that both bounds allow."""
-    depth = len(sizes) - 1
-    most = [n * weight_bound for n in sizes[:-1]]
-    if row_bound is None:
-        return tuple(most)
-    given = row_bound if _checks.is_vector(row_bound) else [row_bound] * depth
-    return tuple(map(min, _reals(given, "row_bound", depth), most))
-
-
-def _each(values: Any, name: str, depth: int) -> list[Any]:
-    """Return a list of one value for each layer."""
-    if not _checks.is_vector(values) or len(values) != depth:
-        raise ValueError(f"'{name}' must hold a number for each of {depth} layers, got {_checks.show(values)}")
-    return list(values)
-
-
-def _reals(values: Any, name: str, depth: int) -> tuple[float, ...]:
-    return tuple(between(value, name) for value in _each(values, name, depth))
-
-
-def between(value: Any, name: str) -> float:
-    """Return a positive number with which products and quotients stay in range."""
-    return _checks.real(value, name, minimum=1e-100, maximum=1e100)
 
 
 def _squares(t: Float64, segments: int) -> Float64:

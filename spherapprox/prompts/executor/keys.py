@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks
+from ..._norms import directions
 from ..._types import Float64
 
 
@@ -46,7 +47,7 @@ def key_margin(keys: ArrayLike) -> float:
 def unit_rows(keys: Any) -> Float64:
     """Return rows of unit length, to the last digit."""
     rows = _checks.rows(_checks.detached(getattr(keys, "points", keys)), "keys").astype(np.float64)
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    return directions(rows)
 
 
 def _margin(rows: Float64, block: int = 2048) -> float:

@@ -46,11 +46,11 @@ class Layout:
         """First column of each register, and the one behind its last."""
         n = self.inputs
         widths = {"key": self.key_dim, "record": n + 1, "read": n + 1, "input": n, "output": n, "sum": 1}
-        found, start = {}, 0
+        ends, start = {}, 0
         for name, width in (widths | {"name": self.workers}).items():
-            found[name] = (start, start + width)
+            ends[name] = (start, start + width)
             start += width
-        return found
+        return ends
 
     def columns(self, register: str) -> Indices:
         """Return the columns of a register."""
@@ -64,11 +64,11 @@ class Layout:
     def hidden(self, segments: tuple[int, ...]) -> tuple[int, ...]:
         """Return the hidden units of the two blocks of each layer."""
         clear = 2 * (self.inputs + 1)
-        found: list[int] = []
+        units: list[int] = []
         for layer, count in enumerate(segments):
             n = self.sizes[layer]
-            found += [clear + (n if layer else 0), 2 * n * count + 2 + clear + 2 * self.inputs]
-        return tuple(found)
+            units += [clear + (n if layer else 0), 2 * n * count + 2 + clear + 2 * self.inputs]
+        return tuple(units)
 
     def weights(self, segments: tuple[int, ...]) -> int:
         """Return the number of weights of all blocks."""

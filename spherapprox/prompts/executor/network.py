@@ -55,9 +55,9 @@ class ReluNetwork:
     biases: tuple[Float64, ...]
 
     def __init__(self, weights: Sequence[ArrayLike], biases: Sequence[ArrayLike]) -> None:
-        for name, given in (("weights", weights), ("biases", biases)):
-            if not _checks.is_vector(given):
-                raise TypeError(f"'{name}' must hold an array for each layer, got {_checks.show(given)}")
+        for name, arrays in (("weights", weights), ("biases", biases)):
+            if not _checks.is_vector(arrays):
+                raise TypeError(f"'{name}' must hold an array for each layer, got {_checks.show(arrays)}")
         layers, shifts = list(weights), list(biases)
         if not layers or len(layers) != len(shifts):
             raise ValueError(
@@ -178,10 +178,10 @@ class ReluNetwork:
             raise ValueError(
                 f"'box' must hold the ends of 1 to 3 intervals, in order and up to {_WIDEST:g}, got {_checks.show(box)}"
             )
-        given: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d  # type: ignore[arg-type]
-        if len(given) != d:
+        cell_counts: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d  # type: ignore[arg-type]
+        if len(cell_counts) != d:
             raise ValueError(f"'cells' must be a number, or one for each of {d} axes, got {_checks.show(cells)}")
-        counts = [_checks.integer(count, "cells", minimum=1, maximum=10**7) for count in given]
+        counts = [_checks.integer(count, "cells", minimum=1, maximum=10**7) for count in cell_counts]
         vertices = float(np.prod([count + 1.0 for count in counts]))
         units = vertices if d == 1 else 4.0 * vertices**2
         _checks.memory(8.0 * units, "weights", "take fewer cells")
@@ -213,15 +213,15 @@ class ReluNetwork:
         >>> ReluNetwork([[[2.0, 1.0]]], [[1.0]])([[1.0, 1.0]])
         array([[4.]])
         """
-        found = _array(x, "x", ("n", self.sizes[0]))
+        values = _array(x, "x", ("n", self.sizes[0]))
         with np.errstate(over="ignore", invalid="ignore"):
             for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True), 1):
-                found = found @ weight.T + bias  # (n, n_l)
+                values = values @ weight.T + bias  # (n, n_l)
                 if number < len(self.weights):
-                    found = np.maximum(found, 0.0)
-        if not np.isfinite(found).all():
+                    values = np.maximum(values, 0.0)
+        if not np.isfinite(values).all():
             raise ValueError("'x' must be smaller, or weights: numbers of the network overflow")
-        return np.asarray(found)
+        return np.asarray(values)
 
     def __repr__(self) -> str:
         return f"ReluNetwork(sizes={self.sizes})"
@@ -268,16 +268,16 @@ class ReluNetwork:
         >>> larger, larger([[-3.0]])
         (ReluNetwork(sizes=(1, 3, 4, 1)), array([[-5.]]))
         """
-        wanted = layer_sizes(sizes)
-        if len(wanted) < len(self.sizes):
-            raise ValueError(f"'sizes' must have at least {len(self.sizes)} entries, as this network has, got {wanted}")
-        same = self if len(wanted) == len(self.sizes) else self._deepened(len(wanted) - 1)
-        for number, (own, most) in enumerate(zip(same.sizes, wanted, strict=True)):
+        goal = layer_sizes(sizes)
+        if len(goal) < len(self.sizes):
+            raise ValueError(f"'sizes' must have at least {len(self.sizes)} entries, as this network has, got {goal}")
+        same = self if len(goal) == len(self.sizes) else self._deepened(len(goal) - 1)
+        for number, (own, most) in enumerate(zip(same.sizes, goal, strict=True)):
             if own > most:
                 why = "" if same is self else ", where identities stand for missing layers"
                 raise ValueError(f"'sizes' must be at least {own} at layer {number}{why}, got {most}")
-        weights = [np.zeros((rows, columns)) for columns, rows in pairwise(wanted)]
-        biases = [np.zeros(rows) for rows in wanted[1:]]
+        weights = [np.zeros((rows, columns)) for columns, rows in pairwise(goal)]
+        biases = [np.zeros(rows) for rows in goal[1:]]
         for weight, bias, w, b in zip(weights, biases, same.weights, same.biases, strict=True):
             weight[: w.shape[0], : w.shape[1]], bias[: len(b)] = w, b
         return ReluNetwork(weights, biases)

@@ -5,6 +5,7 @@ from typing import Any
 from ... import _extras
 from .compression.api import compress, select
 from .compression.result import CompressedPrefix, Trial
+from .compression.search import Descent
 from .fits.interpolation import FittedPrefix, fit_layer, fit_prefix
 from .layer.effect import NextLogits, PrefixEffect, prefix_effect
 from .layer.layer import AttentionLayer
@@ -15,6 +16,7 @@ from .limits.by_layer import LayerReachability, reachable_by_layer
 from .limits.collision import collision, unavoidable_error
 from .limits.floors import Floor, prefix_floor
 from .limits.reachability import Reachability, reachable
+from .limits.wishes import Limits
 from .programs.programmed import ProgrammedPrefix
 from .programs.programming import program
 from .programs.virtual import VirtualToken, least_gap
@@ -22,9 +24,11 @@ from .programs.virtual import VirtualToken, least_gap
 __all__ = [
     "AttentionLayer",
     "CompressedPrefix",
+    "Descent",
     "FittedPrefix",
     "Floor",
     "LayerReachability",
+    "Limits",
     "NextLogits",
     "Prefix",
     "PrefixEffect",

@@ -1,12 +1,14 @@
 """Programs for recurrent models: a language, its compiler, and networks that are torch's own RNN, LSTM or GRU."""
 
 from . import programs
+from .blocks import Concat, Input, LinState, ReLU, RunningMax
 from .gates import Gates
-from .language import Concat, Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
+from .language import Linear, Multiplicative, Variable
 from .layer import Layer
 from .network import Network
 from .program import Program, validate
-from .sugar import absolute, constant, cycle, delay, equal, first, gate, maximum, minimum, snap, step, window
+from .registers import cycle, delay, first, window
+from .sugar import absolute, constant, equal, gate, maximum, minimum, snap, step
 
 __all__ = [
     "Concat",

@@ -9,7 +9,8 @@ from functools import singledispatch
 import numpy as np
 
 from ..._types import Bools, Float64, Indices
-from .language import Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
+from .blocks import LinState, ReLU, RunningMax
+from .language import Linear, Multiplicative, Variable
 from .layer import Layer
 from .network import Network
 from .ranges import Range, factor_size, ranges_of
@@ -46,7 +47,7 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
     forms, ranges = _forms(variables, places), ranges_of(variables)
     todo, layers = atoms[1:], []  # all but the input
     read = np.eye(places[atoms[-1]].stop, atoms[0].dim)  # makes atoms of a layer's values; 0 for those it has not
-    uses, last = {node: _used(node.inputs, forms) for node in todo}, _used([output], forms)
+    uses, last = {node: _uses(node.inputs, forms) for node in todo}, _uses([output], forms)
     while todo:
         kind, now = _next(todo, uses, np.asarray(read.any(axis=1)))
         done = set(now)
@@ -105,7 +106,7 @@ def _forms(variables: Iterable[Variable], places: Mapping[Variable, slice]) -> d
     return forms
 
 
-def _used(variables: Iterable[Variable], forms: Mapping[Variable, _Affine]) -> Bools:
+def _uses(variables: Iterable[Variable], forms: Mapping[Variable, _Affine]) -> Bools:
     """Return a mask of the atoms that some variables depend on."""
     return np.asarray(np.any([forms[v].matrix.any(axis=0) for v in variables], axis=0))
 
@@ -152,15 +153,15 @@ def _(node: Multiplicative, inputs: list[_Affine], ranges: Mapping[Variable, Ran
 @_block.register
 def _(node: RunningMax, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
     """Return r_t = max(r_(t-1) + v_(t-1) - v_t, 0) and v_t as the difference of two ReLUs; the maximum is v_t + r_t."""
-    (v,), one = inputs, np.eye(node.dim)
+    (v,), eye = inputs, np.eye(node.dim)
     rows = Layer(
         "relu",
         np.vstack([-v.matrix, v.matrix, -v.matrix]),
         np.concatenate([-v.bias, v.bias, -v.bias]),
-        np.vstack([np.hstack([one, one, -one]), np.zeros((2 * node.dim, 3 * node.dim))]),
+        np.vstack([np.hstack([eye, eye, -eye]), np.zeros((2 * node.dim, 3 * node.dim))]),
         np.repeat([0.0, 0.0, node.bound], node.dim),
     )
-    return _Part(rows, np.hstack([one, one, -one]))
+    return _Part(rows, np.hstack([eye, eye, -eye]))
 
 
 def _names(node: Variable) -> tuple[str, ...]:
@@ -172,12 +173,12 @@ def _names(node: Variable) -> tuple[str, ...]:
 
 def _carried(kind: str, values: Float64) -> _Part:
     """Return rows that pass values of the layer before on, exactly."""
-    n, one = len(values), np.eye(len(values))
+    n, eye = len(values), np.eye(len(values))
     if kind == "relu":
-        return _Part(Layer(kind, np.vstack([values, -values]), np.zeros(2 * n)), np.hstack([one, -one]))
+        return _Part(Layer(kind, np.vstack([values, -values]), np.zeros(2 * n)), np.hstack([eye, -eye]))
     if kind == "product":
-        return _Part(Layer(kind, 0.0 * values, np.ones(n), other=values, factor=np.zeros(n)), one)
-    return _Part(Layer(kind, values, np.zeros(n)), one)
+        return _Part(Layer(kind, 0.0 * values, np.ones(n), other=values, factor=np.zeros(n)), eye)
+    return _Part(Layer(kind, values, np.zeros(n)), eye)
 
 
 def _joined(kind: str, parts: Sequence[Layer]) -> Layer:
@@ -211,11 +212,11 @@ def _distinct(layer: Layer) -> tuple[Layer, Float64]:
 
 def _largest(atoms: Iterable[Variable], ranges: Mapping[Variable, Range]) -> float | None:
     """Return a bound of all values that layers hold, where bounds of variables are known."""
-    largest = max(_held(v, ranges) for v in atoms)
+    largest = max(_atom_size(v, ranges) for v in atoms)
     return largest if 0.0 < largest < np.inf else 1.0 if largest == 0.0 else None
 
 
-def _held(node: Variable, ranges: Mapping[Variable, Range]) -> float:
+def _atom_size(node: Variable, ranges: Mapping[Variable, Range]) -> float:
     """Bound the values of a variable's rows, with a product's second factor and a running maximum's distance to v."""
     value, inputs = _size(ranges[node]), [_size(ranges[v]) for v in node.inputs]
     if isinstance(node, Multiplicative):

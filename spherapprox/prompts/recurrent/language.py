@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
+from .operands import bound_of, column, common, keep_promise, matrix, vector
+from .refusals import Refusals, site
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-LARGEST_DIM = 5000
-"""Of an input: matrices of linear variables have the square of it."""
-
 _REFLECTED = {
     "add": "radd", "subtract": "rsub", "multiply": "rmul", "matmul": "rmatmul", "divide": "rtruediv", "power": "rpow",
     "remainder": "rmod", "floor_divide": "rfloordiv", "less": "gt", "less_equal": "ge", "greater": "lt",
@@ -25,16 +24,7 @@ _REFLECTED = {
 """By the name of a function of NumPy, the method of a variable that stands on the right of its operator."""
 
 
-def _refusal(what: str, remedy: str) -> Any:
-    """Return a method that says what to write in place of an operator."""
-
-    def _refuse(self: Variable, *others: Any, **options: Any) -> Any:
-        raise TypeError(f"{made(self)} {what}: {remedy}")
-
-    return _refuse
-
-
-class Variable:
+class Variable(Refusals):
     """A vector that a program computes at each step. Immutable; operators and blocks make new variables of it.
 
     ``v + w``, ``v - w``, ``c * v``, ``v / c`` (which multiplies by 1/c), ``-v``, ``A @ v`` and ``v[i:j]`` are linear;
@@ -88,30 +78,8 @@ class Variable:
     def __len__(self) -> int:
         return self.dim
 
-    def __bool__(self) -> bool:
-        raise TypeError(
-            f"{self!r} ({self.line}) has a value at each step, and no truth value here: choose by recurrent.gate"
-        )
-
     def __eq__(self, other: object) -> bool:
         return self is other or bool(self._not_equal(other))
-
-    _not_equal = _refusal("has no value here to compare", "recurrent.equal is 1 where integers are equal")
-    __lt__ = __le__ = __gt__ = __ge__ = _refusal(
-        "has no value here to compare", "recurrent.step(v - w) is 1 where integers v > w; see maximum and minimum too"
-    )
-    __pow__ = __rpow__ = _refusal("has no powers", "v * v is a square")
-    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refusal(
-        "has no quotients and remainders", "divide by constants, and count modulo n by recurrent.cycle"
-    )
-    __rtruediv__ = _refusal("cannot be a divisor", "a recurrent model divides by constants only")
-    __matmul__ = _refusal("cannot be on the left of @", "write A @ v, or v * w for entrywise products")
-    __and__ = __rand__ = _refusal("has no operator &", "of truth values, ReLU(c + d - 1) is 1 where both are")
-    __or__ = __ror__ = _refusal("has no operator |", "of truth values, 1 - ReLU(1 - c - d) is 1 where one is")
-    __invert__ = _refusal("has no operator ~", "of a truth value, 1 - c is the opposite")
-    __abs__ = _refusal("cannot be given to abs", "use recurrent.absolute")
-    if not TYPE_CHECKING:  # or A @ v would count as an array
-        __array__ = _refusal("is no array", "programs are run on arrays, and variables stand for values at each step")
 
     def named(self, name: str) -> Linear:
         """Return the same vector under a name, which listings, figures and traces show.
@@ -154,15 +122,15 @@ class Variable:
     def __mul__(self, other: Any) -> Variable:
         if isinstance(other, Variable):
             return Multiplicative(self, other)
-        factors = _vector(other, "factor", "multiply", self)
+        factors = vector(other, "factor", "multiply", self)
         return Linear(spread(self, len(factors)), np.diag(factors))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Linear:
         if isinstance(other, Variable):
-            raise TypeError(f"cannot divide by {made(other)}: a recurrent model divides by constants only")
-        divisors = _vector(other, "divisor", "divide", self)
+            raise TypeError(f"cannot divide by {site(other)}: a recurrent model divides by constants only")
+        divisors = vector(other, "divisor", "divide", self)
         if (np.abs(divisors) < np.finfo(np.float64).tiny).any():  # whose reciprocals overflow
             raise ValueError(f"'divisor' must not hold 0, or numbers below 3e-308, got {_checks.show(other)}")
         return Linear(spread(self, len(divisors)), np.diag(1.0 / divisors))
@@ -174,15 +142,15 @@ class Variable:
         """Let an array on the left of an operator have it, and no other function of NumPy."""
         if method == "__call__" and len(inputs) == 2 and inputs[1] is self and ufunc.__name__ in _REFLECTED:
             return getattr(self, f"__{_REFLECTED[ufunc.__name__]}__")(inputs[0])
-        raise TypeError(f"{made(self)} cannot be given to numpy.{ufunc.__name__}: see maximum, minimum, absolute, ReLU")
+        raise TypeError(f"{site(self)} cannot be given to numpy.{ufunc.__name__}: see maximum, minimum, absolute, ReLU")
 
     def __getitem__(self, key: Any) -> Linear:
         try:
             rows = np.atleast_1d(np.arange(self.dim)[key])
         except (IndexError, TypeError) as error:
-            raise IndexError(f"{made(self)} has no entries {_checks.show(key)}: {error}") from None
+            raise IndexError(f"{site(self)} has no entries {_checks.show(key)}: {error}") from None
         if rows.ndim != 1 or not rows.size:
-            raise IndexError(f"{made(self)} has no entries {_checks.show(key)}: they must be a list, and one at least")
+            raise IndexError(f"{site(self)} has no entries {_checks.show(key)}: they must be a list, and one at least")
         return Linear(self, np.eye(self.dim)[rows])
 
     def __iter__(self) -> Any:
@@ -195,36 +163,6 @@ class Variable:
     def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return its value at a step, shape (batch, dim), from those of its inputs and what it remembers."""
         raise NotImplementedError
-
-
-class Input(Variable):
-    """The input of a program, a vector at each step.
-
-    Parameters
-    ----------
-    dim : int
-        Number of entries, from 1 to 5000.
-    bound : float, optional
-        A promise that no entry is larger in size; `Network.to_torch` derives the scale of LSTMs and GRUs from it.
-    name : str, optional
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> from spherapprox.prompts.recurrent import Input
-    >>> Input(3, bound=1.0)
-    Input(dim=3)
-    """
-
-    bound: float | None
-
-    def __init__(self, dim: int, *, bound: float | None = None, name: str | None = None) -> None:
-        count = _checks.integer(dim, "dim", minimum=1, maximum=LARGEST_DIM)
-        self._make(count, (), name, bound=bound_of(bound))
 
 
 class Linear(Variable):
@@ -278,133 +216,6 @@ class Linear(Variable):
         return sum((v @ a.T for v, a in zip(values, self.weights, strict=True)), self.bias)
 
 
-class Concat(Linear):
-    """Variables one after another.
-
-    Parameters
-    ----------
-    input : sequence of Variable, or Variable
-    others : Variable
-        More of them, if the first is no sequence.
-    name : str, optional
-
-    Raises
-    ------
-    TypeError
-        If it holds anything else.
-
-    Examples
-    --------
-    >>> from spherapprox.prompts.recurrent import Concat, Input
-    >>> x = Input(2)
-    >>> Concat([x, x[:1]])
-    Concat(dim=3)
-    """
-
-    def __init__(self, input: Sequence[Variable] | Variable, *others: Variable, name: str | None = None) -> None:
-        super().__init__([input, *others] if isinstance(input, Variable) else list(input), 1.0, name=name)
-
-
-class ReLU(Variable):
-    """The positive part of each entry.
-
-    Parameters
-    ----------
-    input : Variable
-    name : str, optional
-
-    Raises
-    ------
-    TypeError
-        If the input is no variable.
-
-    Examples
-    --------
-    >>> from spherapprox.prompts.recurrent import Input, Program, ReLU
-    >>> Program(ReLU(Input(1)))([[-1.0], [2.0]])
-    array([[0.],
-           [2.]])
-    """
-
-    def __init__(self, input: Variable, *, name: str | None = None) -> None:
-        (of,) = variables(input, "input", 1)
-        self._make(of.dim, (of,), name)
-
-    def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return max(v, 0)."""
-        return np.maximum(values[0], 0.0)
-
-
-class LinState(Variable):
-    """A linear state, ``s_t = A s_(t-1) + B v_t + bias`` with ``s_0 = init_state``; its value at step t is ``s_t``.
-
-    Parameters
-    ----------
-    input : Variable
-        v; it cannot depend on the state.
-    A : array_like, shape (n, n), or float
-        A number stands for its multiple of the identity.
-    B : array_like, shape (n, dim), or float, default 1.0
-    init_state, bias : float or array_like, shape (n,), default 0.0
-    bound : float, optional
-        A promise that no entry of the state is ever larger in size; see `Input`. Not needed where it can be derived:
-        for shift registers, cycles, and states that forget.
-    name : str, optional
-
-    Raises
-    ------
-    TypeError, ValueError
-        If arrays do not fit or are not finite.
-
-    References
-    ----------
-    docs/theorems/10.1-levelised-compilation.md.
-
-    Examples
-    --------
-    >>> from spherapprox.prompts.recurrent import Input, LinState, Program
-    >>> Program(LinState(Input(1), 1.0))([[1.0], [2.0], [3.0]])[:, 0]  # a running sum
-    array([1., 3., 6.])
-    """
-
-    transition: Float64
-    weight: Float64
-    bias: Float64
-    init_state: Float64
-    bound: float | None
-
-    def __init__(
-        self,
-        input: Variable,
-        A: ArrayLike,
-        B: ArrayLike = 1.0,
-        init_state: ArrayLike = 0.0,
-        bias: ArrayLike = 0.0,
-        *,
-        bound: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        (of,) = variables(input, "input", 1)
-        transition = np.asarray(_checks.floating(A, "A"), dtype=np.float64)
-        if transition.ndim and transition.shape != 2 * transition.shape[:1]:
-            raise ValueError(f"'A' must be square, as it takes a state to the next, got shape {transition.shape}")
-        weight = matrix(B, "B", (of,), len(transition) if transition.ndim else None)
-        transition = transition.copy() if transition.ndim else transition * np.eye(len(weight))
-        own = {name: column(given, name, len(weight)) for name, given in (("init_state", init_state), ("bias", bias))}
-        limit, start = bound_of(bound), own["init_state"]
-        if limit is not None and (np.abs(start) > limit).any():
-            raise ValueError(f"'bound' must be at least the size of 'init_state', {np.abs(start).max():g}, got {bound}")
-        self._make(len(weight), (of,), name, transition=transition, weight=weight, bound=limit, **own)
-
-    def _begin(self, batch: int) -> Float64 | None:
-        """Return the states before the first step, shape (batch, dim)."""
-        return np.tile(self.init_state, (batch, 1))
-
-    def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return the next state."""
-        return np.asarray(memory @ self.transition.T + values[0] @ self.weight.T + self.bias)
-
-
 class Multiplicative(Variable):
     """The entrywise product of two variables.
 
@@ -448,7 +259,7 @@ class Multiplicative(Variable):
         (of,) = variables(input, "input", 1)
         if other is None:
             if of.dim % 2:
-                raise ValueError(f"'input' must hold two factors of one size, got {made(of)}")
+                raise ValueError(f"'input' must hold two factors of one size, got {site(of)}")
             of, other = of[: of.dim // 2], of[of.dim // 2 :]
         (second,) = variables(other, "other", 1)
         dim = common(of, second, "multiply")
@@ -459,80 +270,10 @@ class Multiplicative(Variable):
         """Return u v."""
         u, v = values
         if self.binary and not (np.abs(np.abs(u - 0.5) - 0.5) <= 1e-6).all():
-            raise ValueError(f"the first factor of {made(self)} must be 0 or 1 as it is binary, got {_checks.show(u)}")
+            raise ValueError(f"the first factor of {site(self)} must be 0 or 1 as it is binary, got {_checks.show(u)}")
         if self.bound is not None:
             keep_promise(self, u, self.bound, "the first factor of ")
         return np.asarray(u * v)
-
-
-class RunningMax(Variable):
-    """The largest value of each entry so far, not below -bound: ``max(-bound, v_1, ..., v_t)``.
-
-    Parameters
-    ----------
-    input : Variable
-    bound : float
-        The size of the values, above 0; a power of two keeps integers exact.
-    name : str, optional
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    A linear recurrent model has no running maximum; RNNs, LSTMs and GRUs have. A network keeps the difference of the
-    maximum and v, whose roundings add up over steps; there are none for integers.
-
-    References
-    ----------
-    docs/theorems/10.2-relu-recurrence.md.
-
-    Examples
-    --------
-    >>> from spherapprox.prompts.recurrent import Input, Program, RunningMax
-    >>> Program(RunningMax(Input(1), 8.0))([[1.0], [3.0], [2.0]])[:, 0]
-    array([1., 3., 3.])
-    """
-
-    bound: float
-
-    def __init__(self, input: Variable, bound: float, *, name: str | None = None) -> None:
-        (of,) = variables(input, "input", 1)
-        self._make(of.dim, (of,), name, bound=bound_of(_checks.given(bound, "bound", ": it is the size of the values")))
-
-    def _begin(self, batch: int) -> Float64 | None:
-        """Return -bound, shape (batch, dim)."""
-        return np.full((batch, self.dim), -self.bound)
-
-    def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return the largest value so far."""
-        return np.asarray(np.maximum(values[0], memory))
-
-
-def _line() -> str:
-    """Return the file and line outside this package that is being run."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(_HERE):
-        frame = frame.f_back
-    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
-
-
-def made(variable: Variable) -> str:
-    """Return a variable and the line that made it, in words."""
-    return f"{variable!r} ({variable.line})"
-
-
-def bound_of(value: object) -> float | None:
-    """Return a bound of values as a float above 0, or None."""
-    return None if value is None else _checks.real(value, "bound", above=0.0, maximum=1e300)
-
-
-def keep_promise(node: Variable, values: Float64, bound: float, of: str = "") -> None:
-    """Raise where values are larger than a bound promises, by more than roundings."""
-    if not np.abs(values).max() <= bound * (1.0 + 1e-9):
-        raise ValueError(f"{of}{made(node)} must be at most {bound:g} in size, its bound, got {np.abs(values).max():g}")
 
 
 def limited(node: Variable, v: Variable, bound: float) -> Variable:
@@ -543,23 +284,16 @@ def limited(node: Variable, v: Variable, bound: float) -> Variable:
 
 def variables(value: Any, name: str, count: int | None = None) -> tuple[Variable, ...]:
     """Return variables after checking: one, or several if no count is given."""
-    found = tuple(value) if count is None and isinstance(value, list | tuple) else (value,)
-    for variable in found:
+    items = tuple(value) if count is None and isinstance(value, list | tuple) else (value,)
+    for variable in items:
         if not isinstance(variable, Variable):
             raise TypeError(
                 f"'{name}' must be a variable of a program, got {_checks.show(variable)}: begin with recurrent.Input, "
                 "and use recurrent.constant for numbers"
             )
-    if not found:
+    if not items:
         raise ValueError(f"'{name}' must hold one variable at least, got none")
-    return found
-
-
-def common(v: Variable, w: Variable, verb: str) -> int:
-    """Return the number of entries of what two variables make together."""
-    if v.dim != w.dim and 1 not in (v.dim, w.dim):
-        raise ValueError(f"cannot {verb} {made(v)} and {made(w)}: they must have as many entries, or one")
-    return max(v.dim, w.dim)
+    return items
 
 
 def spread(v: Variable, dim: int) -> Variable:
@@ -572,35 +306,13 @@ def _sum(v: Variable, other: Any, sign: float, verb: str) -> Linear:
         dim = common(v, other, verb)
         weight = np.hstack([np.eye(dim), sign * np.eye(dim)])
         return Linear([spread(v, dim), spread(other, dim)], weight)
-    terms = _vector(other, "constant", verb, v)
+    terms = vector(other, "constant", verb, v)
     return Linear(spread(v, len(terms)), 1.0, sign * terms)
 
 
-def _vector(value: Any, name: str, verb: str, v: Variable) -> Float64:
-    """Return a constant beside a variable, one number for each entry; more for a variable of one entry."""
-    array = np.asarray(_checks.floating(value, name), dtype=np.float64)
-    if array.ndim > 1 or (array.ndim and v.dim not in (1, len(array)) and len(array) != 1):
-        raise ValueError(f"cannot {verb} {made(v)} and an array of shape {array.shape}: they must have as many entries")
-    return np.broadcast_to(array, (v.dim,)) if array.size == 1 else array
-
-
-def matrix(value: Any, name: str, inputs: Sequence[Variable], rows: int | None = None) -> Float64:
-    """Return a matrix with a column for each entry of the inputs; a number stands for a multiple of the identity."""
-    columns = sum(v.dim for v in inputs)
-    array = np.asarray(_checks.floating(value, name), dtype=np.float64)
-    if array.ndim == 0 and rows in (None, columns):
-        return array * np.eye(columns)
-    if array.ndim != 2 or array.shape[1] != columns or rows not in (None, len(array)):
-        wanted = f"({'n' if rows is None else rows}, {columns})"
-        raise ValueError(
-            f"'{name}' must have shape {wanted} for {', '.join(map(made, inputs))}, got {array.shape or 'a number'}"
-        )
-    return array.copy()
-
-
-def column(value: Any, name: str, rows: int) -> Float64:
-    """Return a vector of so many numbers, or one number so often."""
-    array = np.asarray(_checks.floating(value, name), dtype=np.float64)
-    if array.shape not in ((), (rows,), (rows, 1)):
-        raise ValueError(f"'{name}' must be a number or have shape ({rows},), got {array.shape}")
-    return np.broadcast_to(array.ravel() if array.ndim else array, (rows,)).copy()
+def _line() -> str:
+    """Return the file and line outside this package that is being run."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(_HERE):
+        frame = frame.f_back
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

@@ -76,11 +76,11 @@ class Layer(Savable):
         _checks.memory(8.0 * n * n, f"the recurrent weights of {n} rows", "split the layer")
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
-            given = getattr(self, name)
-            if given is None:  # zeros take no memory until they are read
+            entry = getattr(self, name)
+            if entry is None:  # zeros take no memory until they are read
                 array = np.full(shape, 1.0) if self.op == "product" and name == "factor" else np.zeros(shape)
             else:
-                array = np.array(_checks.floating(given, name, shape), dtype=np.float64)
+                array = np.array(_checks.floating(entry, name, shape), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name in self._foreign():

@@ -20,14 +20,14 @@ def lines(
     for number, layer in enumerate(layers, 1):
         own = f"h{number}"
         yield f"layer {number}, {layer.op}{_start(layer)}"
-        yield from _shown((_row(layer, row, own, before) for row in range(len(layer))), len(layer), most)
+        yield from _limit_rows((_row(layer, row, own, before) for row in range(len(layer))), len(layer), most)
         before = own
     yield "output"
     outputs = (f"y[{i}] = {_sum([(readout[i], before)], readout_bias[i])}" for i in range(len(readout)))
-    yield from _shown(outputs, len(readout), most)
+    yield from _limit_rows(outputs, len(readout), most)
 
 
-def _shown(rows: Iterator[str], count: int, most: int | None) -> Iterator[str]:
+def _limit_rows(rows: Iterator[str], count: int, most: int | None) -> Iterator[str]:
     """Yield the first rows, and how many there are more."""
     shown = count if most is None else min(most, count)
     for _, row in zip(range(shown), rows, strict=False):

@@ -169,11 +169,11 @@ class Network(Savable):
         >>> network.run([[3.0]], state)
         (array([[6.]]), array([6.]))
         """
-        given = sequences(x, self.dim)
-        batch = len(given) if given.ndim == 3 else 1
-        states = self._states(state, batch, given.ndim == 3)
-        y = self._outputs(self._packed, given, states, _checks.flag(last, "last"), _checks.workers(workers))
-        return y, states if given.ndim == 3 else states[0]
+        rows = sequences(x, self.dim)
+        batch = len(rows) if rows.ndim == 3 else 1
+        states = self._states(state, batch, rows.ndim == 3)
+        y = self._outputs(self._packed, rows, states, _checks.flag(last, "last"), _checks.workers(workers))
+        return y, states if rows.ndim == 3 else states[0]
 
     def _outputs(self, packed: Any, given: Floats, states: Float64, last: bool, workers: int | None) -> Float64:
         """Return outputs of packed rows, shape (..., L, p) or (..., p), and leave the last values in the states."""
@@ -202,9 +202,9 @@ class Network(Savable):
         n = len(self._start)
         if state is None:
             return np.tile(self._start, (batch, 1))
-        found = np.asarray(_checks.reals(state, "state", finite=True))
+        array = np.asarray(_checks.reals(state, "state", finite=True))
         shape = (batch, n) if batched else (n,)
-        return np.array(_checks.shaped(found, "state", shape)).reshape(batch, n)
+        return np.array(_checks.shaped(array, "state", shape)).reshape(batch, n)
 
     def activations(self, x: ArrayLike) -> tuple[Float64, ...]:
         """Return the values of each layer at each step.
@@ -229,10 +229,10 @@ class Network(Savable):
         >>> [values[:, 0].tolist() for values in network.activations([[1.0], [2.0]])]
         [[1.0, 3.0], [0.0, 1.0]]
         """
-        given, n = sequences(x, self.dim), len(self._start)
+        rows, n = sequences(x, self.dim), len(self._start)
         packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)
-        states = self._states(None, len(given) if given.ndim == 3 else 1, True)
-        values = self._outputs(packed, given, states, False, None)
+        states = self._states(None, len(rows) if rows.ndim == 3 else 1, True)
+        values = self._outputs(packed, rows, states, False, None)
         return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
 
     def listing(self, *, rows: int | None = None) -> str:
@@ -298,8 +298,8 @@ class Network(Savable):
         layers, read = [], np.eye(self.dim)
         for layer in self.layers:
             layers.append(_positive(layer, read))
-            one = np.eye(len(layer))
-            read = np.hstack([one, -one]) if layer.op == "state" else one
+            eye = np.eye(len(layer))
+            read = np.hstack([eye, -eye]) if layer.op == "state" else eye
         return Network(tuple(layers), self.readout @ read, self.readout_bias, self.name, self.value_bound)
 
     def to_torch(
@@ -354,8 +354,8 @@ class Network(Savable):
         gru [1.0, 3.0, 3.0]
         """
         _checks.choice(kind, "kind", MODULES)
-        made = load("spherapprox.prompts.recurrent.torch_modules").RecurrentModule
-        return made(self, kind, dtype=dtype, device=device, value_bound=value_bound)
+        module = load("spherapprox.prompts.recurrent.torch_modules").RecurrentModule
+        return module(self, kind, dtype=dtype, device=device, value_bound=value_bound)
 
     def _arguments(self) -> Mapping[str, Any]:
         return {

@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
+from .blocks import Input, LinState
 from .compiler import compiled
-from .language import Input, LinState, Multiplicative, Variable, keep_promise, made
+from .language import Multiplicative, Variable
 from .layer import MODULES
 from .network import Network, finite_output, sequences
+from .operands import keep_promise
 from .ranges import ranges_of, undeclared
+from .refusals import site
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,12 +146,12 @@ class Program:
         >>> Program(total - 1.0).trace([[1.0], [2.0]])["total"][:, 0]
         array([1., 3.])
         """
-        found: dict[str, Float64] = {}
+        traces: dict[str, Float64] = {}
         for node, values in self._run(x, named=True).items():
             if node.name is not None:
                 names = (f"{node.name} #{number}" if number > 1 else node.name for number in count(1))
-                found[next(name for name in names if name not in found)] = values
-        return found
+                traces[next(name for name in names if name not in traces)] = values
+        return traces
 
     def compile(self) -> Network:
         """Compile the program into layers, each a linear recurrence, ReLUs or products.
@@ -176,8 +179,8 @@ class Program:
     def _run(self, x: ArrayLike, *, named: bool = False) -> dict[Variable, Float64]:
         """Return the values (..., L, dim) of the output, and of all named variables."""
         require_valid(self)
-        given = sequences(x, self.inputs[0].dim)
-        batch, length, _ = (rows := given if given.ndim == 3 else given[None]).shape
+        steps = sequences(x, self.inputs[0].dim)
+        batch, length, _ = (rows := steps if steps.ndim == 3 else steps[None]).shape
         memory = {node: node._begin(batch) for node in self.variables}
         kept = {node: np.empty((batch, length, node.dim)) for node in self.variables if named and node.name is not None}
         kept[self.output] = np.empty((batch, length, self.output.dim))
@@ -195,11 +198,11 @@ class Program:
                         keep_promise(node, values[node], node.bound)
                     if node.promise is not None:
                         limited, bound = node.promise
-                        keep_promise(node, values[limited], bound, f"{made(limited)} is gated by ")
+                        keep_promise(node, values[limited], bound, f"{site(limited)} is gated by ")
                 for node, array in kept.items():
                     array[:, t] = values[node]
         finite_output(kept[self.output])
-        return {node: array if given.ndim == 3 else array[0] for node, array in kept.items()}
+        return {node: array if steps.ndim == 3 else array[0] for node, array in kept.items()}
 
 
 def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
@@ -236,20 +239,20 @@ def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
     Input(dim=2) (...) has no known bound: give bound=, or value_bound= to to_torch
     """
     _checks.instance(program, "program", Program)
-    wanted = None if kind is None else _checks.choice(kind, "kind", MODULES)
+    module = None if kind is None else _checks.choice(kind, "kind", MODULES)
     reasons = []
     if len(program.inputs) != 1:
-        listed = ", ".join(made(v) for v in program.inputs)
+        listed = ", ".join(site(v) for v in program.inputs)
         reasons.append(f"a program has one Input, got {len(program.inputs)}" + (f": {listed}" if listed else ""))
-    if wanted == "rnn":
+    if module == "rnn":
         reasons += [
-            f"a ReLU RNN multiplies nothing, and {made(v)} is a product: use 'lstm' or 'gru'"
+            f"a ReLU RNN multiplies nothing, and {site(v)} is a product: use 'lstm' or 'gru'"
             for v in program.variables
             if isinstance(v, Multiplicative)
         ]
-    elif wanted is not None:
+    elif module is not None:
         reasons += [
-            f"{made(v)} has no known bound: give bound=, or value_bound= to to_torch"
+            f"{site(v)} has no known bound: give bound=, or value_bound= to to_torch"
             for v in undeclared(ranges_of(program.variables))
         ]
     return tuple(reasons)

@@ -8,7 +8,8 @@ from functools import singledispatch
 import numpy as np
 
 from ..._types import Float64
-from .language import Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
+from .blocks import Input, LinState, ReLU, RunningMax
+from .language import Linear, Multiplicative, Variable
 
 Range = tuple[Float64, Float64]
 """Least and largest value of each entry, (-inf, inf) where nothing is known."""
@@ -16,24 +17,24 @@ Range = tuple[Float64, Float64]
 
 def ranges_of(nodes: Sequence[Variable]) -> dict[Variable, Range]:
     """Return the range of each variable of a program, in whose order inputs come first."""
-    found: dict[Variable, Range] = {}
+    ranges: dict[Variable, Range] = {}
     with np.errstate(over="ignore"):
         for node in nodes:
-            found[node] = _range(node, [found[v] for v in node.inputs])
-    return found
+            ranges[node] = _range(node, [ranges[v] for v in node.inputs])
+    return ranges
 
 
 def undeclared(ranges: Mapping[Variable, Range]) -> list[Variable]:
     """Return the variables without a range whose inputs have one."""
-    known = {node: bool(np.isfinite(ranges[node]).all()) for node in ranges}
-    return [node for node in ranges if not known[node] and all(known[v] for v in node.inputs)]
+    bounded = {node: bool(np.isfinite(ranges[node]).all()) for node in ranges}
+    return [node for node in ranges if not bounded[node] and all(bounded[v] for v in node.inputs)]
 
 
 def factor_size(node: Multiplicative, of: Range) -> Float64:
     """Return the size of a product's first factor, a power of two for each entry; 1 if unknown, 0 if it is binary."""
     size = np.abs(_first_factor(node, of)).max(axis=0)
-    known = np.where((size > 2.0**-900) & (size < 2.0**900), size, 1.0)
-    return np.asarray(np.exp2(np.ceil(np.log2(known))) * float(not node.binary))
+    usual = np.where((size > 2.0**-900) & (size < 2.0**900), size, 1.0)
+    return np.asarray(np.exp2(np.ceil(np.log2(usual))) * float(not node.binary))
 
 
 def _first_factor(node: Multiplicative, of: Range) -> Range:

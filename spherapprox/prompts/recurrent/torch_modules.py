@@ -89,8 +89,8 @@ class RecurrentModule(torch.nn.Module):
         units, read, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
         width = max(len(unit.start) for unit in units)
         chosen = {"nonlinearity": "relu"} if self.kind == "rnn" else {}
-        self.rnn = _made(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **chosen)
-        self.readout = _made(torch.nn.Linear, device, dtype, width, len(read))
+        self.rnn = _build(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **chosen)
+        self.readout = _build(torch.nn.Linear, device, dtype, width, len(read))
         weights = {"weight": _padded(read, len(read), width), "bias": network.readout_bias}
         _copy(self.readout, weights)
         for number, unit in enumerate(units):
@@ -128,8 +128,8 @@ class RecurrentModule(torch.nn.Module):
             for part in batch.split(steps, dim=1):
                 hidden, state = self.rnn(part, state)
                 outputs.append(self.readout(hidden))
-        found = torch.cat(outputs, dim=1)
-        return found if x.ndim == 3 else found[0]
+        values = torch.cat(outputs, dim=1)
+        return values if x.ndim == 3 else values[0]
 
     def _check(self, x: Any) -> None:
         like, dim = self.readout.weight, self.rnn.input_size
@@ -197,7 +197,7 @@ def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tupl
     """Return the layers of a module, the matrix of its read-out, eps and mu."""
     if kind == "rnn":
         layers = (network if network.layers else _layered(network)).to_relu()
-        units = [_Units([(one.weight, one.recurrent, one.bias)], one.start) for one in layers.layers]
+        units = [_Units([(part.weight, part.recurrent, part.bias)], part.start) for part in layers.layers]
         return units, layers.readout, 1.0, np.inf
     if bound is None:
         raise ValueError(
@@ -205,15 +205,15 @@ def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tupl
             f"program, {kind!r}) says which, and value_bound= stands for all"
         )
     gates = Gates.of(bound, str(dtype).removeprefix("torch."))
-    made, units, read, before = _lstm if kind == "lstm" else _gru, [], np.eye(network.dim), 1.0
+    convert, units, read, before = _lstm if kind == "lstm" else _gru, [], np.eye(network.dim), 1.0
     for layer in _layered(network).layers:
-        found = _gated(layer, gates)
-        unit, own = made(found, read, before, gates.scale)
+        rows = _gated(layer, gates)
+        unit, own = convert(rows, read, before, gates.scale)
         reach = unit.largest(bound * (gates.scale if units else 1.0), bound * gates.scale)
         if not reach <= torch.finfo(dtype).max / 4.0:
             raise ValueError(f"'value_bound' and weights must be smaller for {dtype}, got sums up to {reach:.3g}")
         units.append(unit)
-        read, before = found.read @ own, 1.0 / gates.scale
+        read, before = rows.read @ own, 1.0 / gates.scale
     return units, (network.readout @ read) * before, gates.scale, gates.sharpness
 
 
@@ -221,8 +221,8 @@ def _layered(network: Network) -> Network:
     """Return a network that has a layer."""
     if network.layers:
         return network
-    one, none = np.eye(network.dim), np.zeros(network.dim)
-    layer = Layer("state", one, none)
+    eye, none = np.eye(network.dim), np.zeros(network.dim)
+    layer = Layer("state", eye, none)
     return type(network)((layer,), network.readout, network.readout_bias, network.name, network.value_bound)
 
 
@@ -262,8 +262,8 @@ def _gru(layer: _Gated, read: Float64, before: float, eps: float) -> tuple[_Unit
 
     Their difference is gate times value. Without a gate, z = 0 and r = 1 make one unit.
     """
-    n, columns, one = len(layer.start), read.shape[1], np.eye(len(layer.start))
-    own = one if layer.gate is None else np.hstack([one, -one])
+    n, columns, eye = len(layer.start), read.shape[1], np.eye(len(layer.start))
+    own = eye if layer.gate is None else np.hstack([eye, -eye])
     opened, shut = (_constant(n, columns, own.shape[1], at) for at in (OPEN, -OPEN))
     weight, recurrent, bias = _of_units(layer.value, read, eps * before, 1.0, eps)
     value = weight, recurrent @ own, bias
@@ -271,7 +271,7 @@ def _gru(layer: _Gated, read: Float64, before: float, eps: float) -> tuple[_Unit
         return _Units([opened, shut, value], eps * layer.start), own
     weight, recurrent, bias = _of_units(layer.gate, read, -before, -1.0 / eps, -1.0)
     gate, kept = (weight, recurrent @ own, bias), (0.0 * weight, np.eye(n, 2 * n), 0.0 * bias)
-    gates = [_both(opened, gate), _both(gate, shut), _both(value, kept)]
+    gates = [_concatenate(opened, gate), _concatenate(gate, shut), _concatenate(value, kept)]
     return _Units(gates, np.concatenate([eps * layer.start, np.zeros(n)])), own
 
 
@@ -284,8 +284,8 @@ def _constant(n: int, columns: int, own: int, value: float) -> _Part:
     return np.zeros((n, columns)), np.zeros((n, own)), np.full(n, value)
 
 
-def _both(one: _Part, other: _Part) -> _Part:
-    first, second, third = (np.concatenate(pair) for pair in zip(one, other, strict=True))
+def _concatenate(left: _Part, right: _Part) -> _Part:
+    first, second, third = (np.concatenate(pair) for pair in zip(left, right, strict=True))
     return first, second, third
 
 
@@ -293,11 +293,11 @@ def _padded(matrix: Float64, rows: int, columns: int) -> Float64:
     return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
 
 
-def _made(stock: Any, device: Any, dtype: Any, *sizes: int, **options: Any) -> Any:
+def _build(stock: Any, device: Any, dtype: Any, *sizes: int, **options: Any) -> Any:
     """Return a module of torch, whose usual start leaves the caller's random numbers as they were."""
     with torch.random.fork_rng(devices=[]):
-        made = stock(*sizes, device="cpu", dtype=dtype, **options)
-    return made.to(torch.get_default_device() if device is None else device)
+        module = stock(*sizes, device="cpu", dtype=dtype, **options)
+    return module.to(torch.get_default_device() if device is None else device)
 
 
 def _copy(module: Any, arrays: dict[str, Float64]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,13 +43,15 @@ def checked(control_points: Any) -> Controls:
 
 def product(sets: Sequence[Any], name: str) -> tuple[Float64, ...]:
     """Return the points of sets, one for each token, on one sphere."""
-    found: list[Float64] = []
+    arrays: list[Float64] = []
     for i, points in enumerate(sets):
         rows, weights = nodes(points, f"{name}[{i}]")
         require_equal(weights)
-        _checks.same_sphere(rows, f"{name}[{i}]", (found[0] if found else rows).shape[1] - 1, "the first set's sphere")
-        found.append(frozen(rows))
-    return tuple(found)
+        _checks.same_sphere(
+            rows, f"{name}[{i}]", (arrays[0] if arrays else rows).shape[1] - 1, "the first set's sphere"
+        )
+        arrays.append(frozen(rows))
+    return tuple(arrays)
 
 
 def of_tokens(points: Any, length: int | None, source: str = "length") -> tuple[Float64, ...]:
@@ -121,13 +123,13 @@ def weights(x: Float64, points: tuple[Float64, ...], concentration: float | Floa
     """Yield the softmax weights (batch, n_i) of each token of sequences (batch, T, dim+1) over its own points."""
     each = np.broadcast_to(np.asarray(concentration, dtype=np.float64), (len(points),))
     for i, rows in enumerate(points):
-        found = kernel.squared_distances(x[:, i], rows, "take fewer sequences at a time")
-        found -= found.min(axis=1, keepdims=True)
-        found *= -0.5 * each[i]
-        np.exp(np.maximum(found, FAR, out=found), out=found)
-        found[found <= NEGLIGIBLE] = 0.0  # exponentials that are subnormal, and products with them, are slow
-        found /= found.sum(axis=1, keepdims=True)
-        yield found
+        masses = kernel.squared_distances(x[:, i], rows, "take fewer sequences at a time")
+        masses -= masses.min(axis=1, keepdims=True)
+        masses *= -0.5 * each[i]
+        np.exp(np.maximum(masses, FAR, out=masses), out=masses)
+        masses[masses <= NEGLIGIBLE] = 0.0  # exponentials that are subnormal, and products with them, are slow
+        masses /= masses.sum(axis=1, keepdims=True)
+        yield masses
 
 
 def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Float64, values: Float64) -> Float64:
@@ -136,10 +138,34 @@ def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Flo
     most = max(1, NUMBERS // max(values.size // len(points[0]), *map(len, points)))
     out = np.empty((len(x), math.prod(rest)))
     for first in range(0, len(x), most):
-        some = weights(x[first : first + most], points, concentration)
+        factors = weights(x[first : first + most], points, concentration)
         # 7.3: one token after another; the first is a product of matrices, and takes nearly all of the time
-        found = next(some) @ values.reshape(len(values), -1)  # (batch', n_2 ... n_T T p)
-        for w in some:
-            found = np.matmul(w[:, None], found.reshape(*w.shape, -1))[:, 0]  # (batch', n_3 ... n_T T p)
-        out[first : first + most] = found
+        means = next(factors) @ values.reshape(len(values), -1)  # (batch', n_2 ... n_T T p)
+        for w in factors:
+            means = np.matmul(w[:, None], means.reshape(*w.shape, -1))[:, 0]  # (batch', n_3 ... n_T T p)
+        out[first : first + most] = means
     return out.reshape(len(x), *rest)
+
+
+def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
+    """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
+    shape, length = sizes(points), len(points)
+    check_axes(length)
+    n = math.prod(shape)
+    what = f"the values of {n:.6g} control sequences"
+    _checks.memory(16.0 * n * length, what, "take fewer control points")
+    step = max(1, NUMBERS // (8 * length * points[0].shape[1]))
+    values = np.empty((0, 0))
+    for first in range(0, n, step):
+        sequences = at(points, np.arange(first, min(first + step, n)))
+        part = _checks.floating(_checks.called(target, sequences), "target(sequences)")
+        _checks.shaped(
+            part, "target", (len(sequences), length, "p" if first == 0 else values.shape[1] // length), verb="return",
+            note=" for sequences (batch, T, dim+1)", remedy="one number at each position is y[..., None]",
+        )  # fmt: skip
+        if first == 0:
+            numbers = length * part.shape[2]
+            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
+            values = np.empty((n, numbers))
+        values[first : first + len(part)] = part.reshape(len(part), -1)
+    return values.reshape(*shape, length, -1)

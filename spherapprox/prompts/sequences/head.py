@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import _archive, _checks
 from ..._loading import load
+from ..._norms import lengths
 from ..._types import Float64
 from ...heads import SplitHead
 from ...points import PointSet
@@ -147,7 +148,7 @@ class SequenceHead(_archive.Savable):
         """
         _checks.callable_(target, "target")
         rows = controls.of_tokens(points, length)
-        made: Any = _sampled(target, rows), concentration
+        made: Any = controls.sample(target, rows), concentration
         options: Any = {"mask": mask}
         return cls(rows, *made, **options)
 
@@ -200,8 +201,8 @@ class SequenceHead(_archive.Savable):
         points: Any = self.control_points
         if isinstance(points, tuple):
             points = tuple(PointSet(rows) for rows in points)
-        known = {"control_points": points, "values": self.values, "concentration": self.concentration}
-        return known | {"mask": self.mask}
+        arguments = {"control_points": points, "values": self.values, "concentration": self.concentration}
+        return arguments | {"mask": self.mask}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SequenceHead) or type(other) is not type(self):
@@ -290,10 +291,10 @@ class SequenceHead(_archive.Savable):
         tokens = self._sequences(x)
         batch = tokens.reshape(-1, *tokens.shape[-2:])
         if isinstance(self.control_points, tuple):
-            found = controls.contract(batch, self.control_points, self.concentration, self.values)
+            values = controls.contract(batch, self.control_points, self.concentration, self.values)
         else:
-            found = self.as_split_head()(controls.concatenated(batch, self.concentration)[0]).astype(np.float64)
-        return found.reshape(*tokens.shape[:-1], self.n_outputs)
+            values = self.as_split_head()(controls.concatenated(batch, self.concentration)[0]).astype(np.float64)
+        return values.reshape(*tokens.shape[:-1], self.n_outputs)
 
     def _sequences(self, x: ArrayLike) -> Float64:
         tokens = _checks.sequences(_checks.detached(x), dim=self.dim).astype(np.float64)
@@ -375,8 +376,8 @@ class SequenceHead(_archive.Savable):
         True
         """
         tokens = self._sequences(x)
-        found = self.layers(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix)
-        return found.reshape(*tokens.shape[:-1], self.n_outputs)
+        values = self.layers(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix)
+        return values.reshape(*tokens.shape[:-1], self.n_outputs)
 
     def mask_bound(self) -> float:
         """Return a proven bound of ``|attend(x) - head(x)|`` at any position, without roundings.
@@ -400,9 +401,7 @@ class SequenceHead(_archive.Savable):
         """
         others = math.log(self.length - 1) - self.mask if self.length > 1 else -math.inf
         inputs = math.log(self.length) + self.total_concentration - 2.0 * self.mask - math.log(len(self))
-        size = np.abs(self.values).max()
-        largest = float(size * np.linalg.norm(self.values / size, axis=-1).max()) if size > 0.0 else 0.0
-        return 2.0 * largest * float(_logistic(np.logaddexp(others, inputs)))
+        return 2.0 * float(lengths(self.values).max()) * float(_logistic(np.logaddexp(others, inputs)))
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
         """Return the two layers as torch's own modules: two `nn.MultiheadAttention` of one head, and `nn.Linear`.
@@ -441,30 +440,6 @@ class SequenceHead(_archive.Savable):
         module = load("spherapprox.prompts.sequences.torch_modules")
         made: torch.nn.Module = module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)
         return made
-
-
-def _sampled(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
-    """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
-    shape, length = controls.sizes(points), len(points)
-    controls.check_axes(length)
-    n = math.prod(shape)
-    what = f"the values of {n:.6g} control sequences"
-    _checks.memory(16.0 * n * length, what, "take fewer control points")
-    step = max(1, controls.NUMBERS // (8 * length * points[0].shape[1]))
-    found = np.empty((0, 0))
-    for first in range(0, n, step):
-        sequences = controls.at(points, np.arange(first, min(first + step, n)))
-        part = _checks.floating(_checks.called(target, sequences), "target(sequences)")
-        _checks.shaped(
-            part, "target", (len(sequences), length, "p" if first == 0 else found.shape[1] // length), verb="return",
-            note=" for sequences (batch, T, dim+1)", remedy="one number at each position is y[..., None]",
-        )  # fmt: skip
-        if first == 0:
-            numbers = length * part.shape[2]
-            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
-            found = np.empty((n, numbers))
-        found[first : first + len(part)] = part.reshape(len(part), -1)
-    return found.reshape(*shape, length, -1)
 
 
 def _logistic(log_odds: float) -> float:

@@ -68,14 +68,14 @@ class SequenceLayers:
     @property
     def _columns(self) -> dict[str, slice]:
         """The columns of a token of the layers: slots, sums, position, KEY, KEYID, flag and VAL (7.2)."""
-        found, start = {}, 0
+        columns, start = {}, 0
         for name, width in (
             ("slots", self._width), ("sums", self._width), ("position", self.length), ("key", self._width),
             ("key_position", self.length), ("flag", 1), ("value", self.n_outputs),
         ):  # fmt: skip
-            found[name] = slice(start, start + width)
+            columns[name] = slice(start, start + width)
             start += width
-        return found
+        return columns
 
     @property
     def embedding_dim(self) -> int:

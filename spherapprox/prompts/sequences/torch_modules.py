@@ -98,8 +98,8 @@ class SequenceAttention(torch.nn.Module):
         batch = x if x.ndim == 3 else x[None]
         rows = len(self.prefix) + self.length
         with attention_path(self.largest_logit, x, self.prefix):
-            found = in_parts(self._attend, batch, rows * self.prefix.shape[1])
-        return found if x.ndim == 3 else found[0]
+            values = in_parts(self._attend, batch, rows * self.prefix.shape[1])
+        return values if x.ndim == 3 else values[0]
 
     def _attend(self, x: Any) -> Any:
         """Return the outputs (batch, T, p) for sequences (batch, T, dim+1)."""
@@ -117,9 +117,11 @@ class SequenceAttention(torch.nn.Module):
 
 def _linear(weight: Any, bias: Any, options: dict[str, Any]) -> Any:
     """Return a frozen `nn.Linear` of a matrix (outputs, inputs)."""
-    made = torch.nn.utils.skip_init(torch.nn.Linear, weight.shape[1], weight.shape[0], bias=bias is not None, **options)
+    linear = torch.nn.utils.skip_init(
+        torch.nn.Linear, weight.shape[1], weight.shape[0], bias=bias is not None, **options
+    )
     with torch.no_grad():
-        made.weight.copy_(torch.tensor(weight, **options))
+        linear.weight.copy_(torch.tensor(weight, **options))
         if bias is not None:
-            made.bias.copy_(torch.tensor(bias, **options))
-    return made.requires_grad_(False)
+            linear.bias.copy_(torch.tensor(bias, **options))
+    return linear.requires_grad_(False)

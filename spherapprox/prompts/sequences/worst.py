@@ -76,8 +76,8 @@ def mean_distance(
     tokens = _checks.floating(_checks.detached(x), "x", ("T", "dim+1"), ("batch", "T", "dim+1"))
     task = _Task(points, concentration, tokens.shape[-2], metric, lipschitz, "x")
     rows = _checks.sequences(tokens, dim=task.points[0].shape[1] - 1).astype(np.float64)
-    found = task.distances(rows.reshape(-1, *rows.shape[-2:]))
-    return found.reshape(rows.shape[:-2])
+    distances = task.distances(rows.reshape(-1, *rows.shape[-2:]))
+    return distances.reshape(rows.shape[:-2])
 
 
 def worst_case_error(
@@ -164,9 +164,9 @@ class _Task:
 
     def distances(self, x: Float64) -> Float64:
         """Return the mean distances of sequences (batch, T, m+1)."""
-        known = list(enumerate(zip(self.points, self.concentrations, self.lipschitz, strict=True)))
+        sets = list(enumerate(zip(self.points, self.concentrations, self.lipschitz, strict=True)))
         if self.metric == "sum":
-            return np.asarray(sum(lip * angle_mean(x[:, i], rows, float(lam)) for i, (rows, lam, lip) in known))
+            return np.asarray(sum(lip * angle_mean(x[:, i], rows, float(lam)) for i, (rows, lam, lip) in sets))
         step = max(1, ROWS // sum(map(len, self.points)))
         return np.concatenate([self._largest(x[first : first + step]) for first in range(0, len(x), step)])
 
@@ -196,15 +196,15 @@ class _Task:
 
     def maxima(self, n: int, rng: np.random.Generator) -> list[Float64]:
         """Return local maxima (k, m+1) of the mean angle of each token, the largest first; of equal tokens the same."""
-        known: dict[tuple[bytes, float], Float64] = {}
+        maxima: dict[tuple[bytes, float], Float64] = {}
         keys = [(rows.tobytes(), lam) for rows, lam in zip(self.points, self.concentrations.tolist(), strict=True)]
         for i, key in enumerate(keys):
-            if key not in known:
+            if key not in maxima:
                 rows = self.points[i]
                 error = partial(angle_mean, control_points=rows, concentration=float(self.concentrations[i]))
                 x, values = local_maxima(error, sample(rows.shape[1] - 1, n, rng), CLIMBS, rng)
-                known[key] = np.asarray(x[np.argsort(-values, kind="stable")[:MAXIMA]])
-        return [known[key] for key in keys]
+                maxima[key] = np.asarray(x[np.argsort(-values, kind="stable")[:MAXIMA]])
+        return [maxima[key] for key in keys]
 
     def starts(self, maxima: list[Float64], rng: np.random.Generator) -> Float64:
         """Return the worst of some sequences of maxima, and of random ones: (2 STARTS, T, m+1)."""

@@ -1,4 +1,4 @@
-"""Budgets of executors: numbers of the page, errors below bounds below eps, roundings, chains of thought."""
+"""Budgets of executors: numbers of the page, errors below bounds below eps, roundings."""
 
 import itertools
 import math
@@ -10,11 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bounds import prompts
-from bounds.prompts.budgets import _passed_on, _rounded, _Task
-from bounds.records import HypothesisError
+from bounds.prompts.budgets import _bound_passage, _bound_roundings, _Task
 from spherapprox import points
 from spherapprox.prompts.executor import ReluNetwork, key_margin
-from spherapprox.prompts.executor.executor import gate_above
+from spherapprox.prompts.executor.limits import gate_above
 
 PAGE = [
     # sizes, row bound, eps; tokens, columns, segments, most hidden units, bound, worst error
@@ -24,10 +23,6 @@ PAGE = [
 ]
 DIMS = {(1, 8, 1): 52, (2, 16, 1): 100, (2, 16, 16, 1): 116}
 TRAINED = {"weight_bound": 1.085, "row_bound": 8.36}
-PARITY = ReluNetwork(
-    [[[1.0, -1.0], [-1.0, 1.0]], [[2.0, 2.0], [2.0, 2.0]], [[1.0, -1.0]]], [[0.0, 0.0], [-0.5, -1.5], [0.0]]
-)
-"""z = |s - b|, and then 2 z - 1/2, cut off at 0 and 1: the parity s of bits b."""
 
 
 def random_network(budget, rng, extreme=False):
@@ -173,17 +168,19 @@ def test_what_passes_a_gate_and_a_mean_is_off_by_no_more_than_is_stated(gate, si
     passed = np.maximum((s + high) - high, np.float32(0.0))  # a gate that is open
     mean = np.float32(1.0) / np.float32(tokens) * (passed * np.float32(tokens))
     gated, both = (np.abs(outputs.astype(float) - s).max() for outputs in (passed, mean))
-    assert gated <= _passed_on(2.0**-24, 0, 0.0, gate)
-    assert 0.0 < both <= _passed_on(2.0**-24, tokens, 1.0, gate)
+    assert gated <= _bound_passage(2.0**-24, 0, 0.0, gate)
+    assert 0.0 < both <= _bound_passage(2.0**-24, tokens, 1.0, gate)
     # a row of weights, whose absolute sum is 0.75, adds them up
     numbers = task, 2.0**-24, 1, 2, 1.0, 1e-9
-    assert _rounded(*numbers, 1.0, gate) - _rounded(*numbers, 1.0, 0.0) >= 0.75 * (gated if gate else 0.0)
-    assert _rounded(*numbers, 1.0, gate) >= 0.75 * both + _rounded(*numbers, 1e-100, 0.0)
+    assert _bound_roundings(*numbers, 1.0, gate) - _bound_roundings(*numbers, 1.0, 0.0) >= 0.75 * (
+        gated if gate else 0.0
+    )
+    assert _bound_roundings(*numbers, 1.0, gate) >= 0.75 * both + _bound_roundings(*numbers, 1e-100, 0.0)
 
 
 def test_gates_of_a_budget_are_those_of_its_executor_and_cover_roundings(monkeypatch):
     passed = []  # whose roundings count in each layer
-    monkeypatch.setattr("bounds.prompts.budgets._rounded", lambda *numbers: passed.append(numbers[-1]) or 1e-12)
+    monkeypatch.setattr("bounds.prompts.budgets._bound_roundings", lambda *numbers: passed.append(numbers[-1]) or 1e-12)
     budget = prompts.executor_budget((2, 3, 1), 1e-2, weight_bound=2.0, row_bound=(3.0, 5.0))
     gates = budget.executor()._gates()
     assert passed[-2:] == [0.0, gates[0]]
@@ -225,63 +222,6 @@ def test_keys_on_a_sphere(dim, columns):
     assert error < 1e-3
     with pytest.raises(ValueError, match="'keys' must have a margin of at least 1"):
         prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0).executor(keys)
-
-
-def test_the_parity_of_two_thousand_bits():
-    budget = prompts.executor_budget(PARITY.sizes, 0.05, weight_bound=PARITY.largest, row_bound=4.0, radius=1.05)
-    assert PARITY.row_sums == (2.0, 4.0, 2.0)
-    executor = budget.executor()
-    bits = np.random.default_rng(0).integers(0, 2, 2001)
-    seen = []
-
-    def following(outputs, step):
-        seen.append(float(outputs[0, 0]))
-        return [[seen[-1], bits[step]]]
-
-    last = executor.run(executor.encode(PARITY), [[0.0, bits[0]]], steps=2001, feedback=following)
-    wanted = np.cumsum(bits) % 2
-    far = np.abs(np.array([*seen, last[0, 0]]) - wanted).max()
-    bound = prompts.chain_error(budget.bound.value, 2001, lipschitz=16.0, snap_radius=0.25)
-    assert far <= bound.value == pytest.approx(budget.bound.value, rel=1e-12)
-    assert far <= 2e-3
-    assert len(seen) == 2000
-
-
-def test_chains_of_thought_stay_below_their_bound():
-    rng = np.random.default_rng(3)
-    angle = 0.3
-    turn = 0.9 * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-    network = ReluNetwork([np.vstack([np.eye(2), -np.eye(2)]), np.hstack([turn, -turn])], [np.zeros(4), [0.02, -0.01]])
-    bounds_of = {"row_bound": network.row_sums, "radius": 2.5}
-    budget = prompts.executor_budget((2, 4, 2), 1e-2, **bounds_of)
-    executor = budget.executor()
-    prompt, x = executor.encode(network), rng.uniform(-1.0, 1.0, (10, 2))
-    slope = float(np.abs(turn).sum(axis=1).max())
-    exact = x
-    for steps in range(1, 9):
-        exact = network(exact)
-        bound = prompts.chain_error(budget.bound.value, steps, lipschitz=slope)
-        assert np.abs(executor.run(prompt, x, steps=steps) - exact).max() <= bound.value
-
-
-@pytest.mark.parametrize("rate", [0.0, 0.5, 1.0 - 1e-12, 1.0, 1.0 + 1e-12, 1.0 + 1e-7, 1.5, 40.0])
-@pytest.mark.parametrize("steps", [1, 2, 7, 1000])
-def test_errors_of_chains_are_geometric_sums(rate, steps):
-    with mp.workdps(50):
-        wanted = float(mp.log(mp.mpf(0.01)) + mp.log(mp.fsum(mp.mpf(rate) ** s for s in range(steps))))
-    found = prompts.chain_error(0.01, steps, lipschitz=rate)
-    assert found.log == pytest.approx(wanted, rel=1e-13, abs=1e-10)
-    assert found.holds
-
-
-def test_chains_that_do_not_snap():
-    bound = prompts.chain_error(0.3, 5, snap_radius=0.25)
-    assert bound.value == math.inf
-    assert not bound.holds
-    with pytest.raises(HypothesisError, match=r"eps <= 0.25"):
-        prompts.chain_error(0.3, 5, snap_radius=0.25).require()
-    many = prompts.chain_error(0.01, [1, 2, 3])
-    assert [round(one.value, 12) for one in many] == [0.01, 0.02, 0.03]
 
 
 @pytest.mark.parametrize(

@@ -114,13 +114,11 @@ def test_fewest_prompts_by_enumeration(count, least):
 
 
 def test_values_are_apart():
-    # ceil(V / tol) numbers of [-V, V] more than 2 tol apart; 2.1 / 0.7 is 3.0000000000000004
-    for largest, tol, count in ((1.1, 0.1, 11), (2.1, 0.7, 3), (1.0, 0.3, 4), (1.0, 1.0, 1), (1.0, 2.0, 1)):
-        bound = prompts.memorization_length(
-            1, theorem="memorize-values", numbers=1, bits=1, value_bound=largest, tol=tol
-        )
+    # ceil(1 / tol) numbers of [-1, 1] more than 2 tol apart; 1 / (1 / 49) is 49.00000000000001
+    for tol, count in ((0.1, 10), (1.0 / 49.0, 49), (0.3, 4), (1.0, 1), (2.0, 1)):
+        bound = prompts.memorization_length(1, theorem="memorize-values", numbers=1, bits=1, tol=tol)
         assert bound.value == pytest.approx(math.log2(count), abs=1e-12)
-        placed = np.linspace(-largest, largest, count)
+        placed = np.linspace(-1.0, 1.0, count)
         assert count == 1 or np.diff(placed).min() > 2.0 * tol * (1.0 - 1e-12)
 
 

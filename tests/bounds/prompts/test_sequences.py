@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bounds import covering_number, error_bound, prefix_length
 from bounds.prompts import sequences
+from bounds.prompts.sequences import Lower, Sharp
 from bounds.records import HypothesisError, Prefix
 from spherapprox import EqualMeasurePartition, special, sphere
 from spherapprox.prompts.sequences import mean_distance
@@ -66,7 +67,7 @@ def test_the_error_of_a_head_is_below_its_bound(metric, length):
 @pytest.mark.parametrize("metric", ["max", "sum"])
 def test_the_promised_concentration_is_enough(metric):
     for length, eps in ((2, 0.4), (3, 0.6)):
-        bound = sequences.prefix_length(eps, dim=2, length=length, metric=metric, slack=0.05)
+        bound = sequences.prefix_length(eps, dim=2, length=length, metric=metric, theorem=Sharp(slack=0.05))
         n = round(math.exp(bound.log / length))
         known = {"dim": 2, "length": length, "metric": metric, "n": n, "radius": bound.radius}
         there = sequences.error_bound(concentration=bound.concentration, **known).value
@@ -98,7 +99,7 @@ def test_tokens_with_constants_of_their_own():
 )  # fmt: skip
 def test_lower_is_below_upper_and_the_forms_are_inverse(dim, length, log_eps, log_lip, metric):
     eps, known = 10.0**log_eps, {"dim": dim, "length": length, "metric": metric, "lipschitz": 10.0**log_lip}
-    below = sequences.prefix_length(eps, theorem="lower", sup_norm=10.0, **known)
+    below = sequences.prefix_length(eps, theorem=Lower(10.0), **known)
     assert below.log <= sequences.prefix_length(eps, **known).log * (1.0 + 1e-12)
     if 0.0 < below.log < 600.0:
         n = math.exp(below.log / length)
@@ -113,14 +114,14 @@ def test_the_measure_of_balls_of_the_sum(dim, length):
     cosines = sphere.uniform(dim, 200_000 * length, rng=rng)[:, 0].reshape(-1, length)
     share = np.mean(np.arccos(cosines) @ lips <= eps)
     known = {"dim": dim, "length": length, "metric": "sum", "lipschitz": list(lips)}
-    bound = sequences.prefix_length(eps, theorem="lower", sup_norm=10.0, **known)
+    bound = sequences.prefix_length(eps, theorem=Lower(10.0), **known)
     assert math.exp(-bound.log) >= share * 0.98
     one = -special.log_cap_measure(dim, min(eps / lips.max(), math.pi))
     assert bound.log >= one - 1e-12
     # a target may depend on some tokens only
     known["lipschitz"] = [1.0] + [1e-9] * (length - 1)
-    alone = sequences.prefix_length(eps, dim=dim, length=1, metric="sum", theorem="lower", sup_norm=10.0)
-    assert sequences.prefix_length(eps, theorem="lower", sup_norm=10.0, **known).log == alone.log > 0.0
+    alone = sequences.prefix_length(eps, dim=dim, length=1, metric="sum", theorem=Lower(10.0))
+    assert sequences.prefix_length(eps, theorem=Lower(10.0), **known).log == alone.log > 0.0
 
 
 def test_very_many_tokens():
@@ -129,19 +130,17 @@ def test_very_many_tokens():
     assert 0.0 < needed.log < sequences.prefix_length(0.1, **known).log
     assert sequences.error_bound(n=4, theorem="lower", **known).value > 0.0
     lipschitz = list(np.linspace(0.0, 1.0, 10**5))
-    needed = sequences.prefix_length(
-        10.0, dim=1, length=10**5, metric="sum", lipschitz=lipschitz, theorem="lower", sup_norm=99.0
-    )
+    needed = sequences.prefix_length(10.0, dim=1, length=10**5, metric="sum", lipschitz=lipschitz, theorem=Lower(99.0))
     assert needed.log > 0.0
 
 
-def test_sup_norm_and_strict():
-    bound = sequences.prefix_length(0.5, dim=2, length=2, theorem="lower", sup_norm=0.4)
+def test_sup_norm_and_require():
+    bound = sequences.prefix_length(0.5, dim=2, length=2, theorem=Lower(0.4))
     assert bound.failed == ("eps < sup_norm",)
     assert bound.log == 0.0
     with pytest.raises(HypothesisError, match="eps < sup_norm"):
-        sequences.prefix_length(0.5, dim=2, length=2, theorem="lower", sup_norm=0.4).require()
-    capped = sequences.error_bound(dim=2, length=2, n=2, theorem="lower", lipschitz=100.0, sup_norm=0.4)
+        sequences.prefix_length(0.5, dim=2, length=2, theorem=Lower(0.4)).require()
+    capped = sequences.error_bound(dim=2, length=2, n=2, lipschitz=100.0, theorem=Lower(0.4))
     assert capped.value == pytest.approx(0.4)
 
 
@@ -154,7 +153,7 @@ def test_large_errors_need_one_sequence():
 
 
 def test_no_slack_is_the_limit():
-    bound = sequences.prefix_length(0.1, dim=2, length=2, slack=0.0)
+    bound = sequences.prefix_length(0.1, dim=2, length=2, theorem=Sharp(slack=0.0))
     assert bound.concentration == math.inf
     assert bound.log == 2 * covering_number(0.1, dim=2).log
 
@@ -187,7 +186,7 @@ def test_the_bottleneck():
         (lambda: sequences.prefix_length(0.1, dim=2, length=0), ValueError, "'length'"),
         (lambda: sequences.prefix_length(0.1, dim=2, length=2, metric="l2"), ValueError, "'metric'"),
         (lambda: sequences.prefix_length(0.1, dim=2, length=2, theorem="best"), ValueError, "'theorem'"),
-        (lambda: sequences.prefix_length(0.1, dim=2, length=2, slack=1.0), ValueError, "'slack'"),
+        (lambda: sequences.prefix_length(0.1, dim=2, length=2, theorem=Sharp(slack=1.0)), ValueError, "'slack'"),
         (lambda: sequences.prefix_length(0.1, dim=2, length=2, lipschitz=[1.0, 2.0]), ValueError, "for metric='max'"),
         (
             lambda: sequences.prefix_length(0.1, dim=2, length=3, lipschitz=[1.0, 2.0], metric="sum"),

@@ -151,17 +151,17 @@ class ExecutorModule(torch.nn.Module):
         """
         like = self.blocks[0].attention.in_proj_weight
         layout, sizes = self.executor.layout, self.executor.sizes
-        given, inputs = (torch.as_tensor(array, dtype=like.dtype, device=like.device) for array in (prompt, x))
+        records, inputs = (torch.as_tensor(array, dtype=like.dtype, device=like.device) for array in (prompt, x))
         if inputs.ndim != 2 or inputs.shape[1] != sizes[0]:
             raise ValueError(f"'x' must have shape (batch, {sizes[0]}), got {tuple(inputs.shape)}")
         shape = layout.records, layout.width
-        if given.shape[-2:] != shape or given.shape[:-2] not in ((), inputs.shape[:1]):
-            raise ValueError(f"'prompt' must have shape {shape} or (batch, *{shape}), got {tuple(given.shape)}")
+        if records.shape[-2:] != shape or records.shape[:-2] not in ((), inputs.shape[:1]):
+            raise ValueError(f"'prompt' must have shape {shape} or (batch, *{shape}), got {tuple(records.shape)}")
         pad = torch.nn.functional.pad
         names = pad(torch.eye(layout.workers).to(like), (layout.ends["name"][0], 0))
         start = layout.ends["output"][0]
         held = pad(inputs[:, None], (start, layout.width - start - sizes[0], 0, layout.workers - 1))
-        state = torch.cat([given.expand(inputs.shape[0], *shape), names + held], dim=1)  # (batch, m + W, d)
+        state = torch.cat([records.expand(inputs.shape[0], *shape), names + held], dim=1)  # (batch, m + W, d)
         outputs = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
         return outputs[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
 

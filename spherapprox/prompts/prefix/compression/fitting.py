@@ -34,7 +34,7 @@ class Fit:
     start: str
 
 
-def refined(tokens: Tokens, samples: Samples, ridge: float, iterations: int, steps: int, stop: Stop) -> Tokens:
+def refine(tokens: Tokens, samples: Samples, ridge: float, iterations: int, steps: int, stop: Stop) -> Tokens:
     """Return tokens at a local minimum of the squares, or near one if they are many or it is stopped."""
     tokens = descended(tokens, samples, ridge, iterations, _TOLERANCE, stop=stop)
     # a step costs one product of Jacobians, for each output a part of one, and a factorisation
@@ -43,14 +43,14 @@ def refined(tokens: Tokens, samples: Samples, ridge: float, iterations: int, ste
     return tokens if stop() or operations > _OPERATIONS else fitted(tokens, samples, ridge, steps, stop=stop)
 
 
-def tried(problem: Problem, tokens: Tokens, start: str, stop: Stop) -> Fit:
+def fit_briefly(problem: Problem, tokens: Tokens, start: str, stop: Stop) -> Fit:
     """Return a brief fit from one start."""
     ridge = _RIDGE * solved(tokens, problem.samples, 1e-12).square
     tokens = descended(tokens, problem.samples, ridge, _BRIEF, _TOLERANCE, stop=stop)
     return Fit(tokens, ridge, problem.errors(tokens), start)
 
 
-def finished(problem: Problem, fits: Iterable[Fit], norm: str, enough: float, stop: Stop) -> Fit:
+def fit_fully(problem: Problem, fits: Iterable[Fit], norm: str, enough: float, stop: Stop) -> Fit:
     """Return the best of brief fits after a long one, and with the largest error lowered if that is the norm.
 
     What cannot come down to an error that is small enough is left as it is.
@@ -59,9 +59,9 @@ def finished(problem: Problem, fits: Iterable[Fit], norm: str, enough: float, st
     best = min(fits, key=lambda fit: fit.errors.measure("rms", mass))
     if stop() or best.errors.measure("rms", mass) > _HOPELESS * enough > 0.0:
         return best
-    tokens = refined(best.tokens, problem.samples, best.ridge, _LONG, _STEPS, stop)
+    tokens = refine(best.tokens, problem.samples, best.ridge, _LONG, _STEPS, stop)
     if not mass > 0.0:
-        tokens = problem.aligned(tokens)
+        tokens = problem.align(tokens)
     best = replace(best, tokens=tokens, errors=problem.errors(tokens))
     far = best.errors.measure("sup", mass) > _PROMISING * enough > 0.0
     return best if norm == "rms" or far else minimax(problem, best, enough, stop)
@@ -77,9 +77,9 @@ def minimax(problem: Problem, best: Fit, enough: float, stop: Stop) -> Fit:
         size = np.sqrt(squares + mass**2 * mass_squares)
         weights = samples.weights * (size / max(float(size.max()), 1e-300) + _LEAST)
         samples = replace(samples, weights=weights / weights.mean())
-        tokens = refined(tokens, samples, best.ridge, _ROUND, 2, stop)
+        tokens = refine(tokens, samples, best.ridge, _ROUND, 2, stop)
         if not mass > 0.0:
-            tokens = problem.aligned(tokens)
+            tokens = problem.align(tokens)
         errors = problem.errors(tokens)
         if errors.measure("sup", mass) < best.errors.measure("sup", mass):
             best = replace(best, tokens=tokens, errors=errors)

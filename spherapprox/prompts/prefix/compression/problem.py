@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...._norms import unit_of
 from ...._types import Float64, Indices
 from ....fitting.projection import Samples
 from ....fitting.tokens import Tokens
-from ..layer.attention import attended
+from ..layer.attention import attend
 
 _LARGEST = 1e100
 """Product of the largest numbers of queries and keys, at most: squares of logits are finite."""
@@ -54,12 +55,12 @@ class Problem:
     @classmethod
     def of(cls, key: Float64, value: Float64, x: Float64, weights: Float64, bias: bool, mass: float) -> Problem:
         """Return the problem of keys (n, d), values (n, p) and queries times their scale (m, d)."""
-        unit = math.ldexp(1.0, min(math.frexp(float(np.abs(x).max()))[1], 1023)) if x.any() else 1.0
+        unit = unit_of(x)
         with np.errstate(over="ignore"):
             x, key = x / unit, unit * key
         if not (np.isfinite(x).all() and np.abs(key).max() <= _LARGEST):
             raise ValueError(f"'queries' and 'key' must be at most {_LARGEST:g} as products, scale * <q, k> overflows")
-        outputs, masses = attended(x, key, value)
+        outputs, masses = attend(x, key, value)
         centre = weights @ x / weights.sum() if bias else np.zeros(x.shape[1])
         spread = float(np.linalg.norm((x - centre) * np.sqrt(weights / weights.sum())[:, None], 2)) or 1.0
         largest = float(np.abs(outputs).max()) or 1.0
@@ -95,11 +96,11 @@ class Problem:
             raise ValueError(f"'value' must be smaller, got up to {self.size:.3g}: values of the tokens overflow")
         return key / self.unit, value, bias
 
-    def aligned(self, tokens: Tokens) -> Tokens:
+    def align(self, tokens: Tokens) -> Tokens:
         """Shift all keys alike, which changes no output, to the least squares of the log masses."""
-        wanted, roots = self.samples.log_masses, self.samples.roots[:, None]
-        assert wanted is not None
-        missed = (wanted - tokens.log_masses(self.samples.x))[:, None]
+        log_masses, roots = self.samples.log_masses, self.samples.roots[:, None]
+        assert log_masses is not None
+        missed = (log_masses - tokens.log_masses(self.samples.x))[:, None]
         shift = np.linalg.lstsq(roots * self.samples.x, roots * missed, rcond=1e-10)[0]
         return Tokens(tokens.keys + shift.T, tokens.values, normalize=True, unit=False)
 

@@ -1,4 +1,4 @@
-"""Compressed prefixes, and the lengths that a search tried."""
+"""Compressed prefixes, and the lengths that a search fit_briefly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..layer.attention import attended
+from ..layer.attention import attend
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,13 @@ class Trial:
         from tokens chosen by `select`, "prune" from the fit of a longer prefix.
     seconds : float
         Time spent on this length.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.prefix import Prefix, compress
+    >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+    >>> [trial.n for trial in short.history]
+    [1]
     """
 
     n: int
@@ -60,7 +67,7 @@ class CompressedPrefix:
     eps : float or None
         The error asked for, if one was; it is reached.
     history : tuple of Trial
-        A row for each length that was tried, shortest first.
+        A row for each length that was fit_briefly, shortest first.
 
     Notes
     -----
@@ -70,13 +77,12 @@ class CompressedPrefix:
     Examples
     --------
     >>> import numpy as np
-    >>> from spherapprox.prompts.prefix import compress
-    >>> rng = np.random.default_rng(0)
-    >>> key, value, queries = rng.standard_normal((3, 60, 4))
-    >>> found = compress(key, value, queries, length=6)
-    >>> found
+    >>> from spherapprox.prompts.prefix import Prefix, compress
+    >>> key, value, queries = np.random.default_rng(0).standard_normal((3, 60, 4))
+    >>> short = compress(Prefix(key, value), queries, length=6)
+    >>> short
     CompressedPrefix(n=6, d=4, p=4, error=..., mass_error=...)
-    >>> found(queries).shape, found.log_mass(queries).shape
+    >>> short(queries).shape, short.log_mass(queries).shape
     ((60, 4), (60,))
     """
 
@@ -108,8 +114,22 @@ class CompressedPrefix:
         -------
         ndarray, shape (m, p)
             ``softmax(scale * <q, k> + bias)`` times the values.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If queries are not finite or have other columns than keys, or logits overflow.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import Prefix, compress
+        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+        >>> short(np.ones((2, 1))).round(6)
+        array([[2.],
+               [2.]])
         """
-        return attended(self._scaled(queries), self.key, self.value, self.bias)[0]
+        return attend(self._scaled(queries), self.key, self.value, self.bias)[0]
 
     def log_mass(self, queries: ArrayLike) -> Float64:
         """Return the logarithms of the sums of ``exp(scale * <q, k> + bias)``.
@@ -124,8 +144,21 @@ class CompressedPrefix:
         ndarray, shape (m,)
             With these, outputs over several blocks of tokens are put together: block j has the share
             ``exp(log_mass_j)`` of the sum of these.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If queries are not finite or have other columns than keys, or logits overflow.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import Prefix, compress
+        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+        >>> np.exp(short.log_mass(np.ones((1, 1)))).round(6)  # of two tokens with logits 0
+        array([2.])
         """
-        return attended(self._scaled(queries), self.key, self.value, self.bias)[1]
+        return attend(self._scaled(queries), self.key, self.value, self.bias)[1]
 
     def table(self) -> str:
         """Return the history as a text table.
@@ -134,6 +167,13 @@ class CompressedPrefix:
         -------
         str
             A line for each length.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.prefix import Prefix, compress
+        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
+        >>> print(short.table().splitlines()[0])
+          N    error    rms    mass error    mass rms  start         s
         """
         from tabulate import tabulate
 

@@ -1,4 +1,4 @@
-"""The search for the shortest prefix: lengths that are doubled, then bracketed."""
+"""The search for the shortest prefix: lengths that are doubled, then bracketed; and what is asked of it, `Descent`."""
 
 from __future__ import annotations
 
@@ -9,45 +9,113 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .... import _checks
 from ....fitting.growth import pruned
 from ....fitting.tokens import Tokens
-from .fitting import Fit, finished, tried
+from .fitting import Fit, fit_briefly, fit_fully
 from .problem import Problem
-from .selection import METHODS, Masses, selected, starts
+from .result import Trial
+from .selection import METHODS, Masses, select_tokens, starts
 
 _FOLDS = 5
 """Of so many queries one is left out to see what a fit does at others."""
 
 
-@dataclass
-class Search:
-    """Fits by their length, and how they are made."""
+@dataclass(frozen=True)
+class Descent:
+    """How `compress` searches for keys and biases: the error that is made small, the starts, and the end.
 
-    problem: Problem
-    norm: str
-    count: int
-    seed: int
-    deadline: float
-    report: Callable[[Fit, float], None]
-    fits: dict[int, Fit] = field(default_factory=dict)
+    Parameters
+    ----------
+    norm : {"sup", "rms"}
+        The error over the queries that is made small and compared with eps: the largest one, or the root mean square,
+        which carries over better to other queries. It is that of the outputs, or that of the log masses times `mass`
+        if this is larger.
+    mass : float, optional
+        What an error of 1 in the log mass counts, against one of the largest length of an output. 0.5 is the default
+        with biases, what it amounts to at most beside other tokens (Notes of `CompressedPrefix`); 0 without, for a
+        prefix that is used alone or has few tokens cannot keep both.
+    starts : int, default 4
+        Starts for each number of tokens: means of clusters of keys, tokens chosen by matching pursuit and by attention
+        (`select`), then more clusters.
+    rng : int, default 0
+        Seed of the clusters; the same one gives the same prefix, where NumPy has the same BLAS and threads.
+    time_limit : float, optional
+        Seconds for the search, but for the first sums over all queries and one solution in closed form; the result
+        then depends on the machine.
+    progress : bool, default False
+        Print a line for each number of tokens.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an option is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import Descent, Prefix, compress
+    >>> key, value, queries = np.random.default_rng(0).standard_normal((3, 60, 4))
+    >>> compress(Prefix(key, value), queries, length=6, solver=Descent(norm="rms", starts=1)).n
+    6
+    """
+
+    norm: str = "sup"
+    mass: float | None = None
+    starts: int = 4
+    rng: int = 0
+    time_limit: float | None = None
+    progress: bool = False
 
     def __post_init__(self) -> None:
+        _checks.choice(self.norm, "norm", ("sup", "rms"))
+        if self.mass is not None:
+            _checks.real(self.mass, "mass", minimum=0.0, maximum=1e100)
+        _checks.integer(self.starts, "starts", minimum=1, maximum=1000)
+        _checks.integer(self.rng, "rng", minimum=0, maximum=2**31)
+        if self.time_limit is not None:
+            _checks.real(self.time_limit, "time_limit", above=0.0)
+        _checks.flag(self.progress, "progress")
+
+
+@dataclass
+class Search:
+    """Fits by their length, for a problem and perhaps an error, with a row of the history for each."""
+
+    problem: Problem
+    solver: Descent
+    eps: float | None
+    fits: dict[int, Fit] = field(default_factory=dict)
+    history: dict[int, Trial] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.deadline = math.inf if self.solver.time_limit is None else time.monotonic() + self.solver.time_limit
         self.masses = Masses(self.problem)
 
-    def fitted(self, length: int, enough: float = 0.0) -> Fit:
+    def fit(self, length: int, enough: float = 0.0) -> Fit:
         """Return the best fit of one length from all starts."""
         begin = time.monotonic()
-        closed = [self._selected(length, method) for method in METHODS]
+        closed = [self._fit_closed(length, method) for method in METHODS]
         fits = []
         for name, make in self._starts(length):
             if self.stop():
                 break
-            fits.append(tried(self.problem, make(), name, self.stop))
+            fits.append(fit_briefly(self.problem, make(), name, self.stop))
         if fits:
-            closed.append(finished(self.problem, fits, self.norm, enough, self.stop))
+            closed.append(fit_fully(self.problem, fits, self.solver.norm, enough, self.stop))
         fit = self.fits[length] = min(closed, key=self._measure)
-        self.report(fit, time.monotonic() - begin)
+        self._report(fit, time.monotonic() - begin)
         return fit
+
+    def _report(self, fit: Fit, seconds: float) -> None:
+        """Add the row of a fit to the history, and print it if progress is shown."""
+        e = fit.errors
+        row = Trial(len(fit.tokens), e.error, e.rms, e.mass_error, e.mass_rms, fit.start, seconds)
+        self.history[row.n] = row
+        if self.solver.progress:
+            goal = "" if self.eps is None else f" (eps {self.eps:.3g})"
+            errors = f"error {row.error:.3g} rms {row.rms:.3g} mass error {row.mass_error:.3g}{goal}"
+            print(f"N={row.n} {errors} by {row.start}, {row.seconds:.1f} s", flush=True)
 
     def left_out(self, length: int) -> float | None:
         """Return the root mean squared error at every fifth query of a brief fit to the others, if there is time."""
@@ -55,24 +123,24 @@ class Search:
         if len(different) < _FOLDS or self.stop():
             return None
         others = self.problem.at(np.delete(different, np.s_[::_FOLDS]))
-        name, make = next(starts(Masses(others), length, 1, self.seed, self.stop))
-        tokens = tried(others, make(), name, self.stop).tokens
+        name, make = next(starts(Masses(others), length, 1, self.solver.rng, self.stop))
+        tokens = fit_briefly(others, make(), name, self.stop).tokens
         return self.problem.at(different[::_FOLDS]).errors(tokens).rms
 
     def stop(self) -> bool:
         """Tell whether time has ended."""
         return time.monotonic() > self.deadline
 
-    def measured(self, length: int) -> float:
+    def error(self, length: int) -> float:
         """Return the error of the fit of a length."""
         return self._measure(self.fits[length])
 
     def _measure(self, fit: Fit) -> float:
-        return fit.errors.measure(self.norm, self.problem.samples.mass)
+        return fit.errors.measure(self.solver.norm, self.problem.samples.mass)
 
-    def _selected(self, length: int, method: str) -> Fit:
+    def _fit_closed(self, length: int, method: str) -> Fit:
         """Return tokens in closed form: fits are worse at times, for so long keys that all squares are flat."""
-        tokens = selected(self.masses, length, method, self.stop)
+        tokens = select_tokens(self.masses, length, method, self.stop)
         return Fit(tokens, 0.0, self.problem.errors(tokens), method)
 
     def shortest(self, eps: float, limit: int) -> int | None:
@@ -80,8 +148,8 @@ class Search:
         low, high = 0, None
         while True:
             length = min(max(2 * low, 1), limit - 1) if high is None else self._between(low, high, eps)
-            self.fitted(length, eps)
-            if self.measured(length) <= eps:
+            self.fit(length, eps)
+            if self.error(length) <= eps:
                 high = length
             else:
                 low = length
@@ -91,11 +159,11 @@ class Search:
 
     def _between(self, low: int, high: int, eps: float) -> int:
         """Return a length in a bracket where log error, linear in log length below it, reaches eps."""
-        known = sorted(n for n in self.fits if n <= low)[-2:]
+        lengths = sorted(n for n in self.fits if n <= low)[-2:]
         middle = (low + high) // 2
-        if len(known) < 2 or len([n for n in self.fits if low <= n]) > 2:
+        if len(lengths) < 2 or len([n for n in self.fits if low <= n]) > 2:
             return middle
-        (u, v), (a, b) = map(math.log, known), (math.log(max(self.measured(n), 1e-300)) for n in known)
+        (u, v), (a, b) = map(math.log, lengths), (math.log(max(self.error(n), 1e-300)) for n in lengths)
         guess = math.exp(v + (b - math.log(eps)) * (v - u) / (a - b)) if a > b else middle
         return min(max(math.ceil(min(guess, 1e9)), low + 1), high - 1)
 
@@ -105,4 +173,4 @@ class Search:
         if longer:
             fit = self.fits[min(longer)]
             yield "prune", lambda: pruned(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
-        yield from starts(self.masses, length, self.count, self.seed, self.stop)
+        yield from starts(self.masses, length, self.solver.starts, self.solver.rng, self.stop)

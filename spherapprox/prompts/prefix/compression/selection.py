@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
+from ...._softmax import exponentiate
 from ...._types import Float64, Indices
 from ....fitting.projection import Stop, never, solved
 from ....fitting.tokens import Tokens
@@ -42,12 +43,12 @@ class Masses:
         self.problem, self.x = problem, problem.x[rows]
         self.roots = np.sqrt(problem.samples.weights[rows])[:, None]
         logits = self.x @ problem.key.T
-        self.largest = logits.max(axis=1, keepdims=True)
-        self.columns = self.roots * np.exp(logits - self.largest)  # (rows, n)
+        self.largest, masses = exponentiate(logits, out=logits)
+        self.columns = self.roots * masses  # (rows, n)
         self.sums = self.columns.sum(axis=1)
         self.orders: dict[str, Indices] = {}
 
-    def chosen(self, method: str, length: int, stop: Stop = never) -> Indices:
+    def choose(self, method: str, length: int, stop: Stop = never) -> Indices:
         """Return the tokens that one of the `METHODS` chooses: the first of those that it would for more."""
         if len(self.orders.get(method, ())) < length:
             self.orders[method] = METHODS[method](self, length, stop)
@@ -70,7 +71,7 @@ class Masses:
         return self.problem.tokens(key, np.log(np.maximum(weights, least * float(weights.max()) or 1.0)) - shift)
 
 
-def pursued(masses: Masses, length: int, stop: Stop) -> Indices:
+def pursue_masses(masses: Masses, length: int, stop: Stop) -> Indices:
     """Return the tokens whose weighted masses come nearest to all masses, one after another (matching pursuit).
 
     Weights are of least squares, by a basis to which each token adds a row; dependent ones have the least weight. The
@@ -99,11 +100,11 @@ def pursued(masses: Masses, length: int, stop: Stop) -> Indices:
         solution = scipy.linalg.solve_triangular(triangle[: len(kept), : len(kept)], basis[: len(kept)] @ sums)
         weights[kept] = np.maximum(solution, _LEAST)
         residual = sums - weights @ masses_chosen[: len(chosen)]
-    others = attended_most(masses, columns.shape[1], stop)
+    others = attend_most(masses, columns.shape[1], stop)
     return np.concatenate([chosen, others[~np.isin(others, chosen)]])[:length]
 
 
-def attended_most(masses: Masses, length: int, _: Stop) -> Indices:
+def attend_most(masses: Masses, length: int, _: Stop) -> Indices:
     """Return the tokens of the largest attention, in the root mean square over the queries."""
     return np.argsort(-np.square(masses.attention()).sum(axis=0), kind="stable")[:length]
 
@@ -134,21 +135,21 @@ def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Gener
     for _ in range(length):
         cumulative = np.cumsum(weights * squares)
         if cumulative[-1] > 0.0:
-            found = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
+            place = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
         else:  # all places are taken
-            found = int(rng.integers(len(places)))
-        chosen.append(min(found, len(places) - 1))
+            place = int(rng.integers(len(places)))
+        chosen.append(min(place, len(places) - 1))
         apart = np.square(places - places[chosen[-1]]).sum(axis=1)
         squares = apart if len(chosen) == 1 else np.minimum(squares, apart)
     return places[chosen]
 
 
-METHODS: dict[str, Callable[[Masses, int, Stop], Indices]] = {"pursuit": pursued, "attention": attended_most}
+METHODS: dict[str, Callable[[Masses, int, Stop], Indices]] = {"pursuit": pursue_masses, "attention": attend_most}
 
 
-def selected(masses: Masses, length: int, method: str, stop: Stop = never) -> Tokens:
+def select_tokens(masses: Masses, length: int, method: str, stop: Stop = never) -> Tokens:
     """Return tokens that are some of the prefix's, with biases and values in closed form."""
-    tokens = masses.tokens(masses.problem.key[masses.chosen(method, length, stop)], _LEAST)
+    tokens = masses.tokens(masses.problem.key[masses.choose(method, length, stop)], _LEAST)
     return solved(tokens, masses.problem.samples, 0.0).tokens
 
 
@@ -160,10 +161,10 @@ def starts(
     def clustered(number: int) -> Float64:
         return means(masses, length, np.random.default_rng([seed, number]), stop)
 
-    def chosen(method: str) -> Float64:
-        return masses.problem.key[masses.chosen(method, length, stop)]
+    def choose(method: str) -> Float64:
+        return masses.problem.key[masses.choose(method, length, stop)]
 
-    keys = [("k-means", partial(clustered, 0))] + [(method, partial(chosen, method)) for method in METHODS]
+    keys = [("k-means", partial(clustered, 0))] + [(method, partial(choose, method)) for method in METHODS]
     keys += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
     for (name, make), near in zip(keys[:count], itertools.cycle(_NEAR)):
         yield name, lambda make=make, near=near: shrunk(masses, make(), near, stop)  # type: ignore[misc]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import unit_of
 from ...._threads import one_blas_thread
 from ...._types import Float64
 from ..layer.contexts import WIDEST, arrays, read_contexts
@@ -41,6 +41,20 @@ class FittedPrefix(Prefix):
         The prefix's share of the attention at each query.
     key_scale : float
         The length of keys over that of queries. Of several heads, the largest.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Prefix` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import fit_prefix
+    >>> query, key, value = np.eye(3), np.ones((3, 4, 3)), np.ones((3, 4, 2))
+    >>> prefix = fit_prefix(query, key, value, [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    >>> prefix, prefix.error < 1e-12
+    (FittedPrefix(length=3, s=3, p=2, ...), True)
     """
 
     error: float = np.nan
@@ -128,8 +142,8 @@ def fit_prefix(
     """
     with one_blas_thread():
         contexts = read_contexts(query, key, value, scale)
-        wanted = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
-        fit = _fitted([Heads(contexts, np.eye(wanted.shape[1])[None])], wanted, length, key_scale)
+        outputs = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
+        fit = _fit([Heads(contexts, np.eye(outputs.shape[1])[None])], outputs, length, key_scale)
     return replace(fit, key=fit.key[0], value=fit.value[0], share=fit.share[0])
 
 
@@ -202,9 +216,9 @@ def fit_layer(
     asked = _checks.shaped(finite(x, "x"), "x", ("N", weights.width))
     seen = arrays(content, "content", len(asked), ("n", weights.width), "x")
     shape = len(asked), len(weights.out_bias)
-    wanted = _checks.shaped(finite(targets, "targets"), "targets", shape, note=" as outputs have")
+    outputs = _checks.shaped(finite(targets, "targets"), "targets", shape, note=" as outputs have")
     with one_blas_thread():
-        return _fitted(_groups(weights, asked, seen), wanted - weights.out_bias, length, key_scale)
+        return _fit(_groups(weights, asked, seen), outputs - weights.out_bias, length, key_scale)
 
 
 def _groups(weights: AttentionLayer, asked: Float64, seen: list[Float64]) -> list[Heads]:
@@ -220,13 +234,13 @@ def _groups(weights: AttentionLayer, asked: Float64, seen: list[Float64]) -> lis
     return groups
 
 
-def _fitted(groups: list[Heads], wanted: Float64, length: object, key_scale: object) -> FittedPrefix:
+def _fit(groups: list[Heads], outputs: Float64, length: object, key_scale: object) -> FittedPrefix:
     """Return the prefix of all heads for checked contexts and outputs (N, d_out), or an empty one if that is nearer."""
-    given = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
-    largest = max(float(np.abs(part).max()) for part in (wanted, *(heads.contexts.mean for heads in groups)))
-    unit = math.ldexp(1.0, min(math.frexp(largest)[1], 1022)) if largest else 1.0
-    examples = Examples([heads.over(unit) for heads in groups], wanted / unit)
-    keys, values, condition = _solved(examples, length, given)
+    scale = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
+    largest = max(float(np.abs(part).max()) for part in (outputs, *(heads.contexts.mean for heads in groups)))
+    unit = unit_of(largest)
+    examples = Examples([heads.over(unit) for heads in groups], outputs / unit)
+    keys, values, condition = _solve(examples, length, scale)
     (missed, share), change = examples.missed(keys, values), examples.change()
     both = keys, np.array([heads.contexts.query for heads in groups])
     squares, query_squares = (np.square(part).mean(axis=(1, 2)) for part in both)
@@ -246,7 +260,7 @@ def _fitted(groups: list[Heads], wanted: Float64, length: object, key_scale: obj
     return FittedPrefix(keys, values, None, error, condition, share, size)
 
 
-def _solved(examples: Examples, length: object, key_scale: float | None) -> tuple[Float64, Float64, float]:
+def _solve(examples: Examples, length: object, key_scale: float | None) -> tuple[Float64, Float64, float]:
     """Return keys and values of all groups, and the condition: exact ones if there are as many as different queries."""
     targets, groups = examples.head_targets(), examples.groups
     rows, same = zip(*(distinct(h.contexts, own) for h, own in zip(groups, targets, strict=True)), strict=True)
@@ -259,7 +273,7 @@ def _solved(examples: Examples, length: object, key_scale: float | None) -> tupl
     exact = all(same) and min(map(len, rows)) == count
     if exact:
         parts = zip(groups, rows, targets, strict=True)
-        fits = [exact_values(heads.contexts.some(i), own[i], key_scale) for heads, i, own in parts]
+        fits = [exact_values(heads.contexts.at(i), own[i], key_scale) for heads, i, own in parts]
         keys, values = (np.array([fit[k] for fit in fits]) for k in (0, 1))
         condition = max(fit[2] for fit in fits)
     else:

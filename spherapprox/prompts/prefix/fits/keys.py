@@ -47,18 +47,18 @@ def shapes(query: Float64) -> Iterator[Float64]:
     yield query
 
 
-def scales(contexts: Contexts, given: float | None) -> list[float]:
+def scales(contexts: Contexts, scale: float | None) -> list[float]:
     """Return the lengths of keys over those of queries that are tried: powers of 2, from logits of about 1 on."""
-    if given is not None:
-        return [given]
+    if scale is not None:
+        return [scale]
     squares = contexts.scale * float(np.mean(np.sum(contexts.query**2, axis=1)))
     first = -math.ceil(math.log2(squares)) if squares > 0.0 else 0
     return [2.0 ** (first + power) for power in range(POWERS)]
 
 
-def exact_values(contexts: Contexts, targets: Float64, given: float | None) -> tuple[Float64, Float64, float]:
+def exact_values(contexts: Contexts, targets: Float64, scale: float | None) -> tuple[Float64, Float64, float]:
     """Return a key for each different query, the values with which outputs are targets, and the condition."""
-    keys = _best_keys(contexts, given)
+    keys = _best_keys(contexts, scale)
     weights, log_mass = attention_alone(contexts, keys)
     rest = np.exp(np.minimum(contexts.log_mass - log_mass, 700.0))[:, None]  # the content's mass over the prefix's
     condition = condition_of(weights)
@@ -67,23 +67,23 @@ def exact_values(contexts: Contexts, targets: Float64, given: float | None) -> t
             "'key_scale' must be larger: the content's mass leaves the prefix a share of "
             f"{1.0 / (1.0 + rest.max()):.3g} of the attention, too little for its values to have a digit that counts"
         )
-    wanted = targets + rest * (targets - contexts.mean)
-    return keys, np.asarray(np.linalg.solve(weights, wanted)), condition
+    outputs = targets + rest * (targets - contexts.mean)
+    return keys, np.asarray(np.linalg.solve(weights, outputs)), condition
 
 
-def _best_keys(contexts: Contexts, given: float | None) -> Float64:
+def _best_keys(contexts: Contexts, scale: float | None) -> Float64:
     """Return a key for each query: the shortest by which values grow little over targets, or the most accurate."""
     best, least, condition = contexts.query, math.inf, math.inf
     for shape in shapes(contexts.query):
         last, rises = math.inf, 0
         largest = contexts.scale * float(abs(contexts.query @ shape.T).max())
-        for factor in scales(contexts, given):
+        for factor in scales(contexts, scale):
             weights, log_mass = attention_alone(contexts, shape * factor)
-            found = _estimate(weights)
-            grown = found * (1.0 + math.exp(min(float((contexts.log_mass - log_mass).max()), 700.0)))
+            estimate = _estimate(weights)
+            grown = estimate * (1.0 + math.exp(min(float((contexts.log_mass - log_mass).max()), 700.0)))
             error = grown * (1.0 + largest * factor)  # relative, in units of roundoff: logits are rounded
             if error < least:
-                best, least, condition = shape * factor, error, found
+                best, least, condition = shape * factor, error, estimate
             if grown < ENOUGH:
                 return shape * factor
             rises += error > last  # not of inf after inf: keys so short are too near to each other
@@ -92,7 +92,7 @@ def _best_keys(contexts: Contexts, given: float | None) -> Float64:
                 break
     if not condition < LARGEST:
         i, j = _nearest(contexts.query)
-        remedy = "leave one of them out, or take a smaller 'length'" if given is None else "take another 'key_scale'"
+        remedy = "leave one of them out, or take a smaller 'length'" if scale is None else "take another 'key_scale'"
         raise ValueError(
             f"'query' must have rows that keys can tell apart, got a condition of {condition:.3g}; the nearest rows "
             f"are {i} and {j}: {remedy}"
@@ -100,7 +100,7 @@ def _best_keys(contexts: Contexts, given: float | None) -> Float64:
     return best
 
 
-def few_keys(heads: Heads, rows: Indices, outputs: Float64, count: int, given: float | None) -> Float64:
+def few_keys(heads: Heads, rows: Indices, outputs: Float64, count: int, key_scale: float | None) -> Float64:
     """Return keys (L, s) at some of the queries: the best for outputs of these heads alone."""
     alone = Examples([heads], outputs).reduced()
     query, scale = heads.contexts.query[rows], heads.contexts.scale
@@ -108,7 +108,7 @@ def few_keys(heads: Heads, rows: Indices, outputs: Float64, count: int, given: f
     best, least = np.empty(0), math.inf
     for shape in shapes(query):
         last, rises = math.inf, 0
-        for factor in scales(heads.contexts, given):
+        for factor in scales(heads.contexts, key_scale):
             keys = shape[pivots(shape, scale * factor, count)] * factor
             _, squares, _ = least_values(alone, keys[None])
             if not best.size or squares < least - gain:
@@ -139,16 +139,16 @@ def pivots(rows: Float64, scale: float, count: int) -> list[int]:
     """Return so many rows, chosen by pivoted Cholesky of ``exp(-scale |x_i - x_j|^2 / 2)``."""
     remains = np.ones(len(rows))
     factor = np.zeros((count, len(rows)))
-    found: list[int] = []
+    pivot_rows: list[int] = []
     for k in range(count):
         i = int(np.argmax(remains))
         column = np.exp(-0.5 * scale * np.sum((rows - rows[i]) ** 2, axis=1))
         if remains[i] > _DEPENDENT:
             factor[k] = (column - factor[:k, i] @ factor[:k]) / math.sqrt(remains[i])
             remains = np.maximum(remains - factor[k] ** 2, 0.0)
-        found.append(i)
-        remains[found] = -1.0
-    return found
+        pivot_rows.append(i)
+        remains[pivot_rows] = -1.0
+    return pivot_rows
 
 
 def _nearest(rows: Float64) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...._softmax import exponentiate
 from ...._types import Float64
 from ..layer.contexts import Contexts
 
@@ -87,8 +88,7 @@ class Examples:
 def attention_alone(contexts: Contexts, keys: Float64) -> tuple[Float64, Float64]:
     """Return the attention (N, L) over the keys alone, and their log mass (N,)."""
     logits = contexts.scale * (contexts.query @ keys.T)
-    top = logits.max(axis=1, keepdims=True)
-    weights = np.exp(logits - top)
+    top, weights = exponentiate(logits, out=logits)
     sums = weights.sum(axis=1, keepdims=True)
     return weights / sums, (top + np.log(sums))[:, 0]
 
@@ -103,8 +103,8 @@ def least_values(examples: Examples, keys: Float64) -> tuple[Float64, float, flo
 
     groups = examples.groups
     attention, rest = zip(*(heads.beside(key) for heads, key in zip(groups, keys, strict=True)), strict=True)
-    wanted = examples.outputs - sum(rest)
-    (g, m, d, p), n = (len(groups), *groups[0].out.shape), len(wanted)
+    change = examples.outputs - sum(rest)
+    (g, m, d, p), n = (len(groups), *groups[0].out.shape), len(change)
     left, sizes, from_left = _orthonormal(np.reshape(attention, (g, m * n, -1)))
     right, _, from_right = _orthonormal(np.reshape([heads.out for heads in groups], (g, m * d, p)))
     shape = g, left.shape[2], right.shape[2]
@@ -119,10 +119,10 @@ def least_values(examples: Examples, keys: Float64) -> tuple[Float64, float, flo
         return np.asarray((np.swapaxes(rows, 2, 3) @ parts).sum(axis=1).ravel())
 
     operator = LinearOperator((n * d, math.prod(shape)), matvec=forward, rmatvec=backward, dtype=np.float64)
-    x = lsqr(operator, wanted.ravel(), atol=_TOLERANCE, btol=_TOLERANCE, iter_lim=_STEPS)[0]
+    x = lsqr(operator, change.ravel(), atol=_TOLERANCE, btol=_TOLERANCE, iter_lim=_STEPS)[0]
     values = from_left @ x.reshape(shape) @ np.swapaxes(from_right, 1, 2)
     condition = float((sizes[:, 0] / np.maximum(sizes[:, -1], 1e-300)).max())
-    return np.asarray(values), float(np.square(forward(x) - wanted.ravel()).sum()), condition
+    return np.asarray(values), float(np.square(forward(x) - change.ravel()).sum()), condition
 
 
 def _orthonormal(matrices: Float64) -> tuple[Float64, Float64, Float64]:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from .... import _checks
+from ...._softmax import exponentiate, softmax
 from ...._types import Bools, Float64
 
 _AT_ONCE = 2**22
 """Logits that are held at once."""
 
 
-def attended(x: Float64, key: Float64, value: Float64, bias: Float64 | None = None) -> tuple[Float64, Float64]:
+def attend(x: Float64, key: Float64, value: Float64, bias: Float64 | None = None) -> tuple[Float64, Float64]:
     """Return the outputs (m, p) and the log masses (m,) of queries, times their scale, at keys with values."""
     with np.errstate(over="ignore", invalid="ignore"):
-        outputs, masses = _attended(x, key, value, bias)
+        outputs, masses = _attend(x, key, value, bias)
     if not (np.isfinite(outputs).all() and np.isfinite(masses).all()):
         raise ValueError("'queries' must have finite logits and outputs: scale * <q, k> or sums of values overflow")
     return outputs, masses
 
 
-def _attended(x: Float64, key: Float64, value: Float64, bias: Float64 | None) -> tuple[Float64, Float64]:
+def _attend(x: Float64, key: Float64, value: Float64, bias: Float64 | None) -> tuple[Float64, Float64]:
     outputs, masses = np.empty((len(x), value.shape[1])), np.empty(len(x))
     step = max(_AT_ONCE // len(key), 1)
     for start in range(0, len(x), step):
@@ -28,11 +29,10 @@ def _attended(x: Float64, key: Float64, value: Float64, bias: Float64 | None) ->
         logits = x[part] @ key.T  # (step, n)
         if bias is not None:
             logits += bias
-        largest = logits.max(axis=1)
-        weights = np.exp(logits - largest[:, None], out=logits)
+        largest, weights = exponentiate(logits, out=logits)
         sums = weights.sum(axis=1)
         outputs[part] = (weights @ value) / sums[:, None]
-        masses[part] = largest + np.log(sums)
+        masses[part] = largest[:, 0] + np.log(sums)
     return outputs, masses
 
 
@@ -43,9 +43,7 @@ def beside(
     """Return attention (..., T, p) over a prefix (..., L, s) and the content (..., n, s) that is seen, (T, n)."""
     logits = log_weights(query, key, prefix_key, scale=scale, seen=seen)  # (..., T, L + n)
     length = prefix_key.shape[-2]
-    with np.errstate(under="ignore"):
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
+    weights = softmax(logits, out=logits)
     return np.asarray(weights[..., :length] @ prefix_value + weights[..., length:] @ value)
 
 

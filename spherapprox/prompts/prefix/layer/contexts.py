@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .... import _checks
 from ...._threads import one_blas_thread
 from ...._types import Float64, Indices
-from .attention import attended
+from .attention import attend
 from .rows import array, finite, scale_for
 
 WIDEST = 1e70
@@ -28,8 +28,8 @@ class Contexts:
     mean: Float64
     scale: float
 
-    def some(self, rows: Indices) -> Contexts:
-        """Return some of the contexts."""
+    def at(self, rows: Indices) -> Contexts:
+        """Return the contexts of rows."""
         return Contexts(self.query[rows], self.log_mass[rows], self.mean[rows], self.scale)
 
 
@@ -44,12 +44,12 @@ def read_contexts(
     factor = scale_for(
         None if scale is None else _checks.real(scale, "scale", minimum=1.0 / WIDEST, maximum=WIDEST), rows.shape[1]
     )
-    keys, values = several(rows, key, value)
-    means, masses = seen(factor * rows, keys, values)
+    keys, values = keys_and_values(rows, key, value)
+    means, masses = attend_contexts(factor * rows, keys, values)
     return Contexts(rows, masses, means, factor)
 
 
-def several(query: Float64, key: Any, value: Any) -> tuple[list[Float64], list[Float64]]:
+def keys_and_values(query: Float64, key: Any, value: Any) -> tuple[list[Float64], list[Float64]]:
     """Return the checked keys and values of the context of each query."""
     keys = arrays(key, "key", len(query), ("n", query.shape[1]))
     values = arrays(value, "value", len(query), ("n", "p"))
@@ -62,11 +62,11 @@ def several(query: Float64, key: Any, value: Any) -> tuple[list[Float64], list[F
     return keys, values
 
 
-def seen(x: Float64, keys: list[Float64], values: list[Float64]) -> tuple[Float64, Float64]:
+def attend_contexts(x: Float64, keys: list[Float64], values: list[Float64]) -> tuple[Float64, Float64]:
     """Return the means (N, p) and the log masses (N,) of contexts, for queries times their scale."""
     with one_blas_thread():
-        found = [attended(x[i : i + 1], k, v) for i, (k, v) in enumerate(zip(keys, values, strict=True))]
-    return np.concatenate([mean for mean, _ in found]), np.concatenate([mass for _, mass in found])
+        contexts = [attend(x[i : i + 1], k, v) for i, (k, v) in enumerate(zip(keys, values, strict=True))]
+    return np.concatenate([mean for mean, _ in contexts]), np.concatenate([mass for _, mass in contexts])
 
 
 def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owner: str = "query") -> list[Float64]:
@@ -77,4 +77,4 @@ def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owne
     if not isinstance(value, list | tuple) or len(value) != count:
         got = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
         raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {got}")
-    return [array(one, name, shape, f" in row {i}") for i, one in enumerate(value)]
+    return [array(rows, name, shape, f" in row {i}") for i, rows in enumerate(value)]

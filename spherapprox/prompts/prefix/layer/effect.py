@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._softmax import softmax
 from ...._types import Float64
 from .attention import log_weights
 from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import Prefix, causal_mask, finite, fitting
-from .share import share_of, softmax
+from .share import share_of
 from .weights import by_head, matrix, side_by_side
 
 
@@ -153,8 +154,8 @@ class PrefixEffect:
         """
         bias, content = self.split_output()
         width = content.shape[-1]
-        given = isinstance(interaction, AttentionLayer) or hasattr(interaction, "in_proj_bias")
-        if given:
+        is_layer = isinstance(interaction, AttentionLayer) or hasattr(interaction, "in_proj_bias")
+        if is_layer:
             layer = as_layer(interaction)
         else:
             h = matrix(interaction, "interaction", width, 1)
@@ -169,7 +170,7 @@ class PrefixEffect:
         answer = np.repeat(by_head(bias @ layer.key.T, layer.key_value_heads), layer.group_size, axis=-3)
         pairs = ((added, answer), (added, key), (query, answer), (query, key))
         terms = (layer.scale * (left @ np.swapaxes(right, -1, -2)) for left, right in pairs)
-        return NextLogits(*(term if given else term[..., 0, :, :] for term in terms))
+        return NextLogits(*(term if is_layer else term[..., 0, :, :] for term in terms))
 
     def _joined(self, heads: Float64) -> Float64:
         """Return outputs of heads (..., heads, T, p) behind the layer's last weights, (..., T, d_out)."""
@@ -219,8 +220,8 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     if not query.size:
         raise ValueError(f"'x' must have rows, got shape {np.shape(x)}")
     seen = causal_mask(count, count) if _checks.flag(causal, "causal") else None
-    given = prefix if isinstance(prefix, Prefix) else weights.prefix(_tokens(prefix, weights.width))
-    rows = fitting(given, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
+    prefix_rows = prefix if isinstance(prefix, Prefix) else weights.prefix(_tokens(prefix, weights.width))
+    rows = fitting(prefix_rows, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
     length = len(rows)
     _checks.memory(40.0 * query[..., 0].size * (length + count), "attention", "take fewer rows of 'x' at a time")
     logits = log_weights(query, key, rows.key, scale=weights.scale, seen=seen)  # (..., heads, T, L + T)

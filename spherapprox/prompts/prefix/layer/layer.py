@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,8 @@ from ...._types import Float64
 from .attention import beside
 from .rows import Prefix, causal_mask, finite, fitting, scale_for
 from .weights import by_head, head_counts, matrix, product, side_by_side, vector
+
+_LEFT_OUT: Any = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,39 +67,34 @@ class AttentionLayer:
     query: Float64
     key: Float64
     value: Float64
-    out: Float64 | None
-    query_bias: Float64
-    key_bias: Float64
-    value_bias: Float64
-    out_bias: Float64
-    heads: int
-    key_value_heads: int
-    scale: float
+    out: Float64 | None = None
+    _: KW_ONLY
+    query_bias: Float64 = _LEFT_OUT
+    key_bias: Float64 = _LEFT_OUT
+    value_bias: Float64 = _LEFT_OUT
+    out_bias: Float64 = _LEFT_OUT
+    heads: int = 1
+    key_value_heads: int = _LEFT_OUT
+    scale: float = _LEFT_OUT
 
-    def __init__(
-        self, query: ArrayLike, key: ArrayLike, value: ArrayLike, out: ArrayLike | None = None, *,
-        query_bias: ArrayLike | None = None, key_bias: ArrayLike | None = None, value_bias: ArrayLike | None = None,
-        out_bias: ArrayLike | None = None, heads: int = 1, key_value_heads: int | None = None,
-        scale: float | None = None,
-    ) -> None:  # fmt: skip
-        h, g = head_counts(heads, key_value_heads)
-        q = matrix(query, "query", None, h)
-        k = matrix(key, "key", q.shape[1], g)
-        v = matrix(value, "value", q.shape[1], g)
+    def __post_init__(self) -> None:
+        h, g = head_counts(self.heads, self.key_value_heads)
+        q = matrix(self.query, "query", None, h)
+        k = matrix(self.key, "key", q.shape[1], g)
+        v = matrix(self.value, "value", q.shape[1], g)
         if len(q) // h != len(k) // g:
             raise ValueError(
                 f"'query' and 'key' must have as many rows for each head, got {len(q)} for {h} and {len(k)} for {g}"
             )
         columns = h * (len(v) // g)
-        o = None if out is None else matrix(out, "out", columns, 1)
-        if o is None and out_bias is not None:
+        o = None if self.out is None else matrix(self.out, "out", columns, 1)
+        if o is None and self.out_bias is not _LEFT_OUT:
             raise TypeError("'out_bias' needs 'out', the weights behind the heads")
-        biases = {"query": (query_bias, q), "key": (key_bias, k), "value": (value_bias, v), "out": (out_bias, o)}
-        for name, (bias, weight) in biases.items():
+        for name, weight in (("query", q), ("key", k), ("value", v), ("out", o)):
             object.__setattr__(self, name, weight)
             length = columns if weight is None else len(weight)
-            object.__setattr__(self, f"{name}_bias", vector(bias, f"{name}_bias", length))
-        for name, number in (("heads", h), ("key_value_heads", g), ("scale", scale_for(scale, len(q) // h))):
+            object.__setattr__(self, f"{name}_bias", vector(getattr(self, f"{name}_bias"), f"{name}_bias", length))
+        for name, number in (("heads", h), ("key_value_heads", g), ("scale", scale_for(self.scale, len(q) // h))):
             object.__setattr__(self, name, number)
 
     @classmethod
@@ -130,17 +127,24 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             As `AttentionLayer` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> AttentionLayer.fused(np.ones((24, 8)), heads=2)
+        AttentionLayer(d=8, heads=2, s=4, p=4)
         """
         h, g = head_counts(heads, key_value_heads)
         weights = matrix(qkv, "qkv", None, h + 2 * g)
         s = len(weights) // (h + 2 * g)
         ends = [h * s, (h + g) * s]
         q, k, v = np.split(weights, ends)
-        biases: dict[str, Any] = {}
+        options: dict[str, Any] = {"out": out, "out_bias": out_bias, "heads": h, "key_value_heads": g, "scale": scale}
         if bias is not None:
             parts = np.split(vector(bias, "bias", len(weights)), ends)
-            biases = dict(zip(("query_bias", "key_bias", "value_bias"), parts, strict=True))
-        return cls(q, k, v, out, **biases, out_bias=out_bias, heads=h, key_value_heads=g, scale=scale)
+            options |= zip(("query_bias", "key_bias", "value_bias"), parts, strict=True)
+        return cls(q, k, v, **options)
 
     def __repr__(self) -> str:
         groups = f", key_value_heads={self.key_value_heads}" if self.key_value_heads != self.heads else ""
@@ -192,6 +196,14 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If arrays are not finite or have other columns than d.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
+        [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
         """
         asking = self._rows(x, "x")
         seen = asking if content is None else self._rows(content, "content")
@@ -216,6 +228,14 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If tokens are not finite or have other columns than d.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> layer.prefix(np.ones((3, 8)))
+        Prefix(heads=2, length=3, s=4, p=4)
         """
         rows = self._rows(tokens, "tokens")
         return Prefix(*self._keys_and_values(rows, "tokens"), rows)
@@ -248,6 +268,14 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If arrays are not finite or do not fit together, or logits take too much memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> layer.head_outputs(np.ones((1, 8)), np.ones((5, 8))).shape
+        (2, 1, 4)
         """
         query, key, value = self.head_inputs(x, content)
         seen = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
@@ -281,6 +309,15 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             As `head_outputs` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import AttentionLayer
+        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+        >>> x = np.ones((5, 8))
+        >>> bool(np.allclose(layer.attend(x, prefix=layer.prefix(x)), layer.attend(x)))  # more of the same
+        True
         """
         joined = side_by_side(self.head_outputs(x, content, prefix=prefix, causal=causal))
         return joined if self.out is None else product(joined, self.out, self.out_bias, "content")

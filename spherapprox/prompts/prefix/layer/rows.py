@@ -81,6 +81,13 @@ class Prefix:
         ------
         TypeError, ValueError
             If the number is no multiple, or the prefix is of one head, without an axis of heads.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.prefix import Prefix
+        >>> Prefix(np.ones((2, 3, 4)), np.ones((2, 3, 4))).repeated(8)
+        Prefix(heads=8, length=3, s=4, p=4)
         """
         heads = _checks.integer(heads, "heads", minimum=1)
         if self.key.ndim != 3 or heads % len(self.key):
@@ -112,6 +119,12 @@ class Prefix:
         ------
         TypeError, ValueError
             If arrays are not finite or do not fit together.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.prefix import Prefix
+        >>> Prefix([[0.0]], [[1.0]]).attend([[2.0]], [[0.0], [0.0]], [[0.0], [2.0]])  # three equal logits
+        array([[1.]])
         """
         q, k, v = finite(query, "query"), finite(key, "key"), finite(value, "value")
         for name, array, width in (("query", q, self.key), ("key", k, self.key), ("value", v, self.value)):
@@ -128,14 +141,14 @@ class Prefix:
 def fitting(prefix: Prefix | None, shape: tuple[int, int, int]) -> Prefix:
     """Return a prefix of a layer with so many heads of keys, columns of keys and of values; for None an empty one."""
     g, s, p = shape
-    found = Prefix(np.empty((g, 0, s)), np.empty((g, 0, p))) if prefix is None else prefix
-    _checks.instance(found, "prefix", Prefix, remedy=as_prefix(found, "layer.prefix(tokens) makes one"))
-    if found.key.shape != (g, len(found), s) or found.value.shape != (g, len(found), p):
+    rows = Prefix(np.empty((g, 0, s)), np.empty((g, 0, p))) if prefix is None else prefix
+    _checks.instance(rows, "prefix", Prefix, remedy=as_prefix(rows, "layer.prefix(tokens) makes one"))
+    if rows.key.shape != (g, len(rows), s) or rows.value.shape != (g, len(rows), p):
         raise ValueError(
             f"'prefix' must have keys ({g}, L, {s}) and values ({g}, L, {p}) as the layer has, got "
-            f"{found.key.shape} and {found.value.shape}"
+            f"{rows.key.shape} and {rows.value.shape}"
         )
-    return found
+    return rows
 
 
 def as_prefix(value: object, remedy: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._softmax import log_sum_exp, softmax
 from ...._types import Float64
 from .rows import finite, scale_for
 
@@ -98,7 +99,7 @@ def context(
     leading = {"query": q.shape[:-1], "key": k.shape[:-2], "value": v.shape[:-2]}
     _checks.broadcast_shape("one context for each query", **leading)
     logits = _logits(q, k, factor)  # (..., n)
-    return log_sums(logits), np.asarray((softmax(logits)[..., None, :] @ v)[..., 0, :])
+    return log_sum_exp(logits), np.asarray((softmax(logits)[..., None, :] @ v)[..., 0, :])
 
 
 def _matching(query: Float64, scale: float | None, **keys: Float64) -> float:
@@ -124,24 +125,7 @@ def _logits(query: Float64, key: Float64, scale: float) -> Float64:
     return np.asarray(logits)
 
 
-def softmax(logits: Float64) -> Float64:
-    """Return the weights of logits (..., n), which sum to 1 over the last axis."""
-    with np.errstate(under="ignore"):
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
-    return np.asarray(weights)
-
-
-def log_sums(logits: Float64) -> Float64:
-    """Return the logarithms of the sums of exp over the last axis; -inf where there is none."""
-    if not logits.shape[-1]:
-        return np.full(logits.shape[:-1], -np.inf)
-    largest = logits.max(axis=-1)
-    with np.errstate(under="ignore"):
-        return np.asarray(largest + np.log(np.exp(logits - largest[..., None]).sum(axis=-1)))
-
-
 def share_of(far: Float64, own: Float64) -> Float64:
     """Return the share of the first of two sets of logits in the sum of all exp(logit)."""
     with np.errstate(under="ignore"):
-        return np.asarray(np.exp(-np.logaddexp(0.0, log_sums(own) - log_sums(far))))
+        return np.asarray(np.exp(-np.logaddexp(0.0, log_sum_exp(own) - log_sum_exp(far))))

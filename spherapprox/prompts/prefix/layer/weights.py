@@ -21,8 +21,8 @@ def head_counts(heads: int, key_value_heads: int | None) -> tuple[int, int]:
 
 def matrix(value: ArrayLike, name: str, columns: int | None, heads: int) -> Float64:
     """Return a matrix of weights, with rows for so many heads."""
-    wanted = ("rows", "d" if columns is None else columns)
-    rows = array(value, name, wanted)
+    shape = ("rows", "d" if columns is None else columns)
+    rows = array(value, name, shape)
     if len(rows) % heads:
         raise ValueError(
             f"'{name}' must have as many rows for each of {heads} heads, got {len(rows)} rows: "
@@ -41,23 +41,13 @@ def vector(value: ArrayLike | None, name: str, length: int) -> Float64:
 def product(rows: Float64, weight: Float64, bias: Float64, name: str) -> Float64:
     """Return ``rows @ weight.T + bias``, finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = rows @ weight.T + bias
-    if not np.isfinite(found).all():
+        products = rows @ weight.T + bias
+    if not np.isfinite(products).all():
         raise ValueError(
             f"'{name}' must have finite products with the layer's weights, got entries up to {np.abs(rows).max():.3g} "
             f"and weights up to {np.abs(weight).max():.3g}: scale one of them down"
         )
-    return np.asarray(found)
-
-
-def lengths(rows: Float64) -> Float64:
-    """Return the Euclidean lengths (...) of rows (..., n); squares neither overflow nor vanish."""
-    largest = np.abs(rows).max(axis=-1, initial=0.0)
-    if rows.shape[-1] == 1:
-        return np.asarray(largest)
-    units = np.where(largest > 0.0, largest, 1.0)
-    with np.errstate(under="ignore"):
-        return np.asarray(units * np.linalg.norm(rows / units[..., None], axis=-1))
+    return np.asarray(products)
 
 
 def by_head(rows: Float64, heads: int) -> Float64:

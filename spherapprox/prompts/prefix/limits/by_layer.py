@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..layer.reading import as_layer
 from ..layer.rows import Prefix, array
 from .floors import NORMS, sizes_of
 from .reachability import Reachability, reachable
+from .wishes import Limits
 
 _ROUNDING = 1e-14
 """Targets of heads are off by so much times the condition of the weights behind them and the largest one."""
@@ -43,6 +44,14 @@ class LayerReachability:
         the next one that shares it.
     prefix : Prefix or None
         A witness of shape (key_value_heads, L, ...), if there is one. It need not be near the infimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import AttentionLayer, reachable_by_layer
+    >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+    >>> reachable_by_layer(layer, np.ones((1, 8)), np.ones((1, 5, 8)), np.zeros((1, 8)), atol=1e-6)
+    LayerReachability(error=0, upper=..., reachable=True, heads=2)
     """
 
     error: float
@@ -66,9 +75,7 @@ def reachable_by_layer(
     *,
     atol: float | None = None,
     norm: str = "max",
-    length: int | None = None,
-    key_norm: float | None = None,
-    value_bound: float | None = None,
+    limits: Limits | None = None,
 ) -> LayerReachability:
     """Tell whether a prefix gives an attention layer the outputs that are wanted, and how near any prefix comes.
 
@@ -84,7 +91,7 @@ def reachable_by_layer(
         What each x attends to, most often itself included.
     targets : array_like, shape (N, d_out)
         The outputs of the layer that are wanted, behind the weights behind the heads.
-    atol, norm, length, key_norm, value_bound
+    atol, norm, limits
         As in `reachable`; limits are those of each head's keys and values.
 
     Returns
@@ -127,28 +134,38 @@ def reachable_by_layer(
     asking = array(x, "x", ("N", frozen.width))
     seen = arrays(content, "content", len(asking), ("n", frozen.width), "x")
     out = frozen.output_weights
-    wanted = array(targets, "targets", (len(asking), len(out)))
-    limits: Any = {"norm": norm, "key_norm": key_norm, "value_bound": value_bound, "scale": frozen.scale}
+    outputs = array(targets, "targets", (len(asking), len(out)))
+    limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
+
+    def of_head(questions: tuple[Any, ...], limits: Limits) -> Reachability:
+        return reachable(*questions, scale=frozen.scale, norm=norm, limits=limits)
+
     with one_blas_thread():
         # Step 2: what every head has to give, and how near it comes
         inverse, condition = _inverse(out)
-        shifted = wanted - frozen.out_bias
+        shifted = outputs - frozen.out_bias
         inner = shifted @ inverse.T
         asked = _questions(frozen, asking, seen, inner)
-        found = [reachable(*one, length=length, **limits) for one in asked]
+        heads = [of_head(questions, limits) for questions in asked]
         # Step 3: the bound, and a prefix
         beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
         rounding = _ROUNDING * condition
         error = max(float(beyond) - rounding * float(np.abs(shifted).max()), 0.0)
         norms = [_norm(block, norm) for block in np.split(inverse, frozen.heads)]
-        error = max(error, *_bounds(found, norms, len(asking), rounding * float(np.abs(inner).max())))
-        prefix = _stacked(asked, found, length, limits)
-        upper = _error(frozen, asking, seen, wanted, prefix, norm)
-    tolerance = 1e-12 * float(np.abs(wanted).max()) if tolerance is None else tolerance
+        error = max(error, *_bounds(heads, norms, len(asking), rounding * float(np.abs(inner).max())))
+        most = max((len(head.prefix) for head in heads if head.prefix is not None), default=0)
+        longest = replace(limits, length=most or limits.length)
+        prefix = _stacked(
+            head if limits.length is not None or head.prefix is None or len(head.prefix) == most
+            else of_head(questions, longest)
+            for questions, head in zip(asked, heads, strict=True)
+        )  # fmt: skip
+        upper = _error(frozen, asking, seen, outputs, prefix, norm)
+    tolerance = 1e-12 * float(np.abs(outputs).max()) if tolerance is None else tolerance
     # all heads have as many tokens, on which masses depend if keys are limited
-    free = key_norm is None or length is not None
-    known = upper <= tolerance or (free and all(head.reachable for head in found))
-    return LayerReachability(error, upper, False if error > tolerance else known or None, tuple(found), prefix)
+    free = limits.key_norm is None or limits.length is not None
+    reached = upper <= tolerance or (free and all(head.reachable for head in heads))
+    return LayerReachability(error, upper, False if error > tolerance else reached or None, tuple(heads), prefix)
 
 
 def _inverse(out: Float64) -> tuple[Float64, float]:
@@ -173,36 +190,31 @@ def _questions(
     """Return queries, keys, values and targets of each head of keys, for all heads of queries that share it."""
     inputs = [layer.head_inputs(row[None], rows) for row, rows in zip(x, content, strict=True)]
     parts = inner.reshape(len(x), layer.heads, -1)
-    found = []
+    questions = []
     for several in np.split(np.arange(layer.heads), layer.key_value_heads):
-        query = np.concatenate([[one[0][h, 0] for one in inputs] for h in several])
-        key, value = ([one[k][h] for h in several for one in inputs] for k in (1, 2))
-        found.append((query, key, value, np.concatenate([parts[:, h] for h in several])))
-    return found
+        query = np.concatenate([[inputs_of_row[0][h, 0] for inputs_of_row in inputs] for h in several])
+        key, value = ([inputs_of_row[k][h] for h in several for inputs_of_row in inputs] for k in (1, 2))
+        questions.append((query, key, value, np.concatenate([parts[:, h] for h in several])))
+    return questions
 
 
-def _bounds(found: Sequence[Reachability], norms: Sequence[float], count: int, rounding: float) -> list[float]:
+def _bounds(heads: Sequence[Reachability], norms: Sequence[float], count: int, rounding: float) -> list[float]:
     """Return what the least error of each group of rows says of the layer's."""
-    bounds, times = [], len(norms) // len(found)
-    for g, head in enumerate(found):
+    bounds, times = [], len(norms) // len(heads)
+    for g, head in enumerate(heads):
         for rows, least in zip(head.groups, head.errors, strict=True):
             factor = max(norms[g * times + int(row) // count] for row in rows)
             bounds.append(max(float(least) - rounding, 0.0) / factor)
     return bounds
 
 
-def _stacked(asked: Sequence[Any], found: Sequence[Reachability], length: int | None, limits: Any) -> Prefix | None:
-    """Return one prefix from those of the heads, made as long as the longest, if there are all."""
-    most = max((len(head.prefix) for head in found if head.prefix is not None), default=0)
-    several = [
-        head if length is not None or head.prefix is None or len(head.prefix) == most
-        else reachable(*one, length=most, **limits)
-        for one, head in zip(asked, found, strict=True)
-    ]  # fmt: skip
-    prefixes = [head.prefix for head in several if head.prefix is not None]
-    if len(prefixes) < len(found):
+def _stacked(heads: Iterable[Reachability]) -> Prefix | None:
+    """Return one prefix from those of the heads, all of one length, if there are all."""
+    prefixes = [head.prefix for head in heads]
+    if any(prefix is None for prefix in prefixes):
         return None
-    return Prefix(np.stack([one.key for one in prefixes]), np.stack([one.value for one in prefixes]))
+    keys, values = zip(*((prefix.key, prefix.value) for prefix in prefixes if prefix is not None), strict=True)
+    return Prefix(np.stack(keys), np.stack(values))
 
 
 def _error(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64
-from ..layer.weights import lengths
 
 _SLACK = 1e-13
 """Intervals are this much wider, so that those of small masses still meet beside those of large ones."""
@@ -30,9 +30,9 @@ def centre(y: Float64, steps: Float64, origin: Float64, bound: float) -> Float64
         return np.asarray(y[0] * np.exp(steps[0]))
     if len(y) == 2:  # where the errors are equal, between the two
         both = np.logaddexp(steps[0], steps[1])
-        found = np.asarray((y[0] + y[1]) * np.exp(steps[0] + steps[1] - both))
-        if bound == np.inf or float(lengths((origin + found)[None])[0]) <= bound:
-            return found
+        mean = np.asarray((y[0] + y[1]) * np.exp(steps[0] + steps[1] - both))
+        if bound == np.inf or float(lengths((origin + mean)[None])[0]) <= bound:
+            return mean
     return _lawson(y, steps, origin, bound)
 
 

@@ -10,13 +10,14 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
+from ...._softmax import softmax
 from ...._threads import one_blas_thread
 from ...._types import Float64
 from ..layer.layer import AttentionLayer
 from ..layer.reading import as_layer
 from ..layer.rows import finite
-from ..layer.share import context, softmax
-from ..layer.weights import lengths
+from ..layer.share import context
 
 _RESIDUAL = 1e-12
 """Differences of log masses, and of mean values over the largest value, up to which contents collide."""
@@ -102,13 +103,13 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     size = float(np.linalg.norm(rows))
     spread = size / np.sqrt(rows.size) or 1.0
     with one_blas_thread():
-        wanted = _State(weights, rows)
+        state = _State(weights, rows)
         for _ in range(_STARTS):
             start = rows.copy()
             start[:-1] += spread * generator.standard_normal(rows[:-1].shape)
-            found = _solved(weights, start, wanted)
-            if found is not None and np.linalg.norm(found - rows) > _APART * size:
-                return found
+            inputs = _solve(weights, start, state)
+            if inputs is not None and np.linalg.norm(inputs - rows) > _APART * size:
+                return inputs
     raise ValueError(
         f"'x' has no other content that collides with it within reach of {_STARTS} random starts: take more tokens, or "
         "another seed for 'rng'"
@@ -200,15 +201,15 @@ class _State:
         self.weights = softmax(logits)  # (heads, T)
         self.units = max(1.0, float(np.abs(logits).max())), float(np.abs(self.value).max()) or 1.0
 
-    def away(self, wanted: _State) -> Float64:
+    def away(self, goal: _State) -> Float64:
         """Return the differences from another state, (heads, 1 + p), in the other's units."""
-        mass, value = wanted.units
-        parts = (self.log_mass - wanted.log_mass)[:, None] / mass, (self.mean - wanted.mean) / value
+        mass, value = goal.units
+        parts = (self.log_mass - goal.log_mass)[:, None] / mass, (self.mean - goal.mean) / value
         return np.concatenate(parts, axis=1)
 
-    def jacobian(self, layer: AttentionLayer, wanted: _State) -> Float64:
+    def jacobian(self, layer: AttentionLayer, goal: _State) -> Float64:
         """Return the derivatives of `away` in the tokens but the last, (heads (1 + p), (T - 1) d)."""
-        mass, value = wanted.units
+        mass, value = goal.units
         keys, values = (
             np.repeat(weights.reshape(layer.key_value_heads, -1, layer.width), layer.group_size, axis=0)
             for weights in (layer.key, layer.value)
@@ -221,20 +222,20 @@ class _State:
         return both[:, :, :-1].reshape(both.shape[0] * both.shape[1], -1)
 
 
-def _solved(layer: AttentionLayer, rows: Float64, wanted: _State) -> Float64 | None:
+def _solve(layer: AttentionLayer, rows: Float64, goal: _State) -> Float64 | None:
     """Return content near a start with the wanted state, by Newton's method with least steps; None if it stalls."""
     state = _State(layer, rows)
-    away = state.away(wanted)
+    away = state.away(goal)
     for _ in range(_STEPS):
         if np.abs(away).max() <= _ENOUGH:
             break
         step = np.zeros_like(rows)
-        slopes = state.jacobian(layer, wanted)
+        slopes = state.jacobian(layer, goal)
         solution = scipy.linalg.lstsq(slopes, -away.ravel(), cond=_CUT, lapack_driver="gelsy", check_finite=False)[0]
         step[:-1] = solution.reshape(step[:-1].shape)
         for size in 0.5 ** np.arange(_HALVINGS):
             nearer = _State(layer, rows + size * step)
-            left = nearer.away(wanted)
+            left = nearer.away(goal)
             if np.linalg.norm(left) < (1.0 - 0.1 * size) * np.linalg.norm(away):
                 break
         else:

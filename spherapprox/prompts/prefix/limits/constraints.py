@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Bools, Float64, Indices
-from ..layer.weights import lengths
 from .centres import centre, middle
 from .pairs import farthest_pairs, share
 
@@ -88,12 +88,12 @@ class QueryContexts:
         """Return the least error over log masses in [low, high], which are finite, by adding constraints not met."""
         kept = self.constraints(np.empty((0, 3), dtype=np.intp))
         while True:
-            found = kept.lowest(low, high)
-            rows = self._unmet(found.log_mass, found.error)
-            known = set(map(tuple, kept.rows.tolist()))
-            added = [row for row in rows.tolist() if tuple(row) not in known]
+            point = kept.lowest(low, high)
+            rows = self._unmet(point.log_mass, point.error)
+            sets = set(map(tuple, kept.rows.tolist()))
+            added = [row for row in rows.tolist() if tuple(row) not in sets]
             if not added:
-                return found
+                return point
             kept = self.constraints(np.concatenate([kept.rows, np.array(added, dtype=np.intp)]))
 
     def at(self, log_psi: float) -> Point:
@@ -127,16 +127,16 @@ class QueryContexts:
         steps = np.logaddexp(0.0, self.log_mass - log_psi)  # log r_i / psi
         with np.errstate(over="ignore", invalid="ignore"):
             if self.euclidean:
-                found = self.target[0] + centre(y, steps, self.target[0], self.bound)
-                if math.isfinite(self.bound) and not np.isfinite(found).all():  # a mass so small that all do as well
-                    return np.zeros_like(found)
-                size = float(lengths(found[None])[0])
-                return np.asarray(found * min(1.0, self.bound / size)) if size > 0.0 else found
+                mean = self.target[0] + centre(y, steps, self.target[0], self.bound)
+                if math.isfinite(self.bound) and not np.isfinite(mean).all():  # a mass so small that all do as well
+                    return np.zeros_like(mean)
+                size = float(lengths(mean[None])[0])
+                return np.asarray(mean * min(1.0, self.bound / size)) if size > 0.0 else mean
             i, j = farthest_pairs(y, steps, False)
             c = np.arange(len(i))
             error = np.abs(share(steps[i] - steps[j]) * y[i, c] - share(steps[j] - steps[i]) * y[j, c])
-            found = self.target[0] + middle(y, steps, error)
-            return np.asarray(np.clip(found, -self.bound, self.bound))
+            mean = self.target[0] + middle(y, steps, error)
+            return np.asarray(np.clip(mean, -self.bound, self.bound))
 
     def constraints(self, rows: Indices) -> Constraints:
         """Return the constraints of pairs of rows, and of rows and the bound of values."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64, Indices
-from ..layer.weights import lengths
 from .wishes import Wishes
 
 _FARTHEST = 3.0
@@ -61,14 +61,14 @@ class _Program:
         rows = vstack([self._outputs(error), self.coupling], format="csr")
         soft = np.concatenate([np.ones(2 * n * p), np.zeros(self.coupling.shape[0])])
         width = rows.shape[1]
-        found = linprog(
+        solution = linprog(
             np.append(np.zeros(width), 1.0), A_ub=hstack([rows, csr_array(-soft[:, None])], format="csr"),
             b_ub=np.zeros(len(soft)), A_eq=[[1.0] * (n + 1) + [0.0] * (n * p + 1)], b_eq=[1.0],
             bounds=[(0.0, None)] * (n + 1) + [(None, None)] * (n * p + 1), method="highs",
         )  # fmt: skip
-        if found.status != 0:
+        if solution.status != 0:
             return False
-        multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+        multipliers = np.maximum(-solution.ineqlin.marginals, 0.0)
         sums, size = rows.T @ multipliers, abs(rows).T @ multipliers
         around = np.abs(sums[n + 1 :]).reshape(n, p) + self.rounding * size[n + 1 :].reshape(n, p)
         positive = sums[: n + 1] - self.rounding * size[: n + 1]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
 from ...._types import Float64
 from ..layer.rows import array
-from ..layer.weights import lengths
 from .constraints import Point, QueryContexts
 from .pairs import share
 
@@ -120,13 +120,15 @@ def prefix_floor(
     >>> floor.error, floor.attained
     (0.5, False)
     """
-    wanted = array(targets, "targets", ("N", "p"))
-    given = array(means, "means", wanted.shape)
-    masses = _checks.reals(array(log_masses, "log_masses", (len(wanted),)), "log_masses", minimum=-1e300, maximum=1e300)
+    outputs = array(targets, "targets", ("N", "p"))
+    rows = array(means, "means", outputs.shape)
+    masses = _checks.reals(
+        array(log_masses, "log_masses", (len(outputs),)), "log_masses", minimum=-1e300, maximum=1e300
+    )
     norm = _checks.choice(norm, "norm", NORMS)
     low, high = _range(log_psi)
     bound = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", minimum=0.0)
-    return floor_of(wanted, given, masses, norm == "euclidean", (low, high), bound)
+    return floor_of(outputs, rows, masses, norm == "euclidean", (low, high), bound)
 
 
 @np.errstate(under="ignore")
@@ -143,12 +145,13 @@ def floor_of(
         limit = math.inf
     contexts = QueryContexts(small, small - smaller, log_masses - top, euclidean, limit)
     low, high = log_psi[0] - top, log_psi[1] - top
-    found, attained = _least(contexts, low, high)
-    error, psi, worst = found
+    point, attained = _lowest_point(contexts, low, high)
+    error, psi, worst = point
     if low == -math.inf and float(sizes_of(contexts.change, euclidean).max()) <= error * _SAME:
         psi, attained = -math.inf, True
     value = np.zeros(targets.shape[1]) if psi == -math.inf else contexts.mean(psi)
-    if euclidean and len(targets) > settled(limit) and psi > -math.inf:  # what is met in pairs need not be at once
+    if euclidean and len(targets) > exact_contexts(limit) and psi > -math.inf:
+        # what is met in pairs need not be at once
         outputs, _ = contexts.weights(psi)
         with np.errstate(invalid="ignore"):  # of a value that floats do not hold nothing is known
             missed = share(psi - contexts.log_mass)[:, None] * (value - contexts.target[0]) - outputs
@@ -160,7 +163,7 @@ def floor_of(
         )  # fmt: skip
 
 
-def settled(bound: float) -> int:
+def exact_contexts(bound: float) -> int:
     """Return for how many contexts the bounds by pairs are infima in the Euclidean norm."""
     return 1 if math.isfinite(bound) else 2
 
@@ -170,19 +173,19 @@ def sizes_of(rows: Float64, euclidean: bool) -> Float64:
     return lengths(rows) if euclidean else np.asarray(np.abs(rows).max(axis=1))
 
 
-def _least(contexts: QueryContexts, low: float, high: float) -> tuple[Point, bool]:
+def _lowest_point(contexts: QueryContexts, low: float, high: float) -> tuple[Point, bool]:
     """Return the least error over log masses in [low, high], where a mass comes near it, and whether one reaches it."""
     least = float(contexts.log_mass.min())
     first = min(max(low, least - _FAR), high) if low == -math.inf else low
-    found = contexts.floor(first, max(min(high, _FAR), first))
+    lowest = contexts.floor(first, max(min(high, _FAR), first))
     for end, bound, outer in ((-math.inf, low, least - _NEAR), (math.inf, high, _NEAR)):
-        outside = found.log_mass < outer if end < 0.0 else found.log_mass > outer
-        if bound == end and outside and (limit := contexts.at(end)).error <= found.error * _SAME:
-            near, error = min(max(outer, low), high), min(limit.error, found.error)
+        outside = lowest.log_mass < outer if end < 0.0 else lowest.log_mass > outer
+        if bound == end and outside and (limit := contexts.at(end)).error <= lowest.error * _SAME:
+            near, error = min(max(outer, low), high), min(limit.error, lowest.error)
             point = Point(error, near, limit.rows)
             away = contexts.slope(point) * (1.0 if end < 0.0 else -1.0) > 0.0
             return point, not away and contexts.at(near).error <= error * _SAME
-    return found, True
+    return lowest, True
 
 
 def _range(log_psi: tuple[float, float]) -> tuple[float, float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._threads import one_blas_thread
 from ...._types import Float64
-from ..layer.weights import lengths
 
 _DROP = 80.0
 """Logits of a token at other queries are below the log mass wanted there by as much, for values up to 1e9 times 1e9."""

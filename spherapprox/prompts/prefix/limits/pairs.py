@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64, Indices
-from ..layer.weights import lengths
 
 _SPREAD = 600.0
 """Log masses that differ by less keep all digits as masses over the largest one."""
@@ -36,11 +36,11 @@ def _of_coordinates(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
     while True:
         above = radius * (error * _ABOVE)
         i, j = np.argmax(middle - above, axis=0), np.argmin(middle + above, axis=0)
-        found = (middle[i, columns] - middle[j, columns]) / (radius[i, 0] + radius[j, 0])
-        better = found > error
+        ratios = (middle[i, columns] - middle[j, columns]) / (radius[i, 0] + radius[j, 0])
+        better = ratios > error
         if not better.any():
             return best[0], best[1]
-        best[:, better], error[better] = np.stack([i, j])[:, better], found[better]
+        best[:, better], error[better] = np.stack([i, j])[:, better], ratios[better]
 
 
 def _of_all(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
@@ -57,8 +57,8 @@ def _of_all(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
 
 def _of_rows(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
     """Find the farthest row of each row."""
-    found = [int(np.argmax(lengths(_differences(y, log_radius, row)))) for row in range(len(y))]
-    return np.arange(len(y)), np.array(found)
+    partners = [int(np.argmax(lengths(_differences(y, log_radius, row)))) for row in range(len(y))]
+    return np.arange(len(y)), np.array(partners)
 
 
 def _differences(y: Float64, log_radius: Float64, row: int) -> Float64:

@@ -45,6 +45,14 @@ class Reachability:
         The rows that are in each other's way most; one if it is a limit that is in its way, none if nothing is.
     norm : str
         "max" or "euclidean".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import reachable
+    >>> answer = reachable(np.ones((2, 1)), np.ones((2, 3, 1)), np.ones((2, 3, 1)), [[0.0], [0.0]], atol=1e-6)
+    >>> answer.reachable, len(answer.groups)
+    (True, 1)
     """
 
     error: float
@@ -101,10 +109,7 @@ def reachable(
     scale: float | None = None,
     atol: float | None = None,
     norm: str = "max",
-    length: int | None = None,
-    key_norm: float | None = None,
-    value_bound: float | None = None,
-    coupled: bool = False,
+    limits: Limits | None = None,
 ) -> Reachability:
     """Tell whether a prefix gives an attention head the outputs that are wanted, and how near any prefix comes.
 
@@ -128,15 +133,8 @@ def reachable(
         Largest error of outputs that count as reached, by default 1e-12 of the largest target or output.
     norm : {"max", "euclidean"}
         The distance of outputs from targets.
-    length : int, optional
-        Exactly so many tokens; by default any number, 0 included.
-    key_norm : float, optional
-        Largest Euclidean length of a key of the prefix.
-    value_bound : float, optional
-        Largest length of a value of the prefix, in the norm chosen.
-    coupled : bool, default False
-        Whether to bound the error also by what near queries see of one prefix, by linear programs: for a few dozen
-        queries, in the maximum norm, with `key_norm` and `value_bound`.
+    limits : Limits, optional
+        What prefixes are considered; by default any.
 
     Returns
     -------
@@ -157,12 +155,12 @@ def reachable(
     Notes
     -----
     In the maximum norm the error of one group is the infimum, with and without limits. In the Euclidean norm it is for
-    one context with limits and two without, and otherwise a lower bound; without `value_bound` the infimum is at most
-    ``sqrt(2 d / (d + 1))`` times as large, d = min(p, N - 1). For several groups it is the largest of their errors, a
-    lower bound: the infimum if there are no limits and for each query some direction is orthogonal to it and at obtuse
-    angles to the others, as for linearly independent queries. Then and for one group there is a prefix that attains it
-    or comes near: in front of limits at infinity, one with 1e9 times the largest mass of a context or 1e-9 times the
-    least one.
+    one context with limits and two without, and otherwise a lower bound; for values of any length the infimum is at
+    most ``sqrt(2 d / (d + 1))`` times as large, d = min(p, N - 1). For several groups it is the largest of their
+    errors, a lower bound: the infimum if there are no limits and for each query some direction is orthogonal to it and
+    at obtuse angles to the others, as for linearly independent queries. Then and for one group there is a prefix that
+    attains it or comes near: in front of limits at infinity, one with 1e9 times the largest mass of a context or 1e-9
+    times the least one.
 
     References
     ----------
@@ -189,20 +187,17 @@ def reachable(
     # Step 1: check the arguments
     euclidean = _checks.choice(norm, "norm", NORMS) == "euclidean"
     tolerance = None if atol is None else _checks.real(atol, "atol", minimum=0.0)
-    count = None if length is None else _checks.integer(length, "length", minimum=1)
-    reach = None if key_norm is None else _checks.real(key_norm, "key_norm", minimum=0.0)
-    bound = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", minimum=0.0)
-    limits = Limits(count, reach, bound)
-    if _checks.flag(coupled, "coupled"):
-        _check_coupled(limits, norm)
-    wishes = wishes_of(query, key, value, targets, scale, euclidean, limits)
+    limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
+    if limits.coupled and euclidean:
+        raise ValueError("'norm' must be 'max' with coupled limits, got 'euclidean': their constraints are linear")
+    wishes = wishes_of(query, key, value, targets, scale=scale, euclidean=euclidean, limits=limits)
     # Step 2: the least errors, and the worst of them
     groups = wishes.groups()
     floors = [wishes.floor(group) for group in groups]
     errors = np.array([floor.error for floor in floors])
     first = int(np.argmax(errors))
     error, worst = float(errors[first]), tuple(int(groups[first][k]) for k in floors[first].worst_pair)
-    if coupled and (least := coupled_floor(wishes)) > error:
+    if limits.coupled and (least := coupled_floor(wishes)) > error:
         error, worst = least, ()
     # Step 3: a prefix, and what is known of it
     prefix, upper, exact = _witness(wishes, groups, floors)
@@ -218,22 +213,14 @@ def _witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor])
     """Return a prefix, the empty one if it is no worse, with its error, and whether the floors are infima."""
     none, limits = empty(wishes), wishes.limits
     nothing = none is not None and all(floor.log_psi == -math.inf for floor in floors)
-    made = None if nothing else witness(wishes, groups, floors)
-    alone = not limits.any() and limits.length is None and len(groups) == len(wishes.query)
-    exact = wishes.exact(groups) and (len(groups) == 1 or alone or made is not None)
-    upper, found = min(((error_of(wishes, one), one) for one in (none, made)), key=lambda pair: pair[0])
-    return (None if upper == math.inf else found), upper, exact
+    nearest = None if nothing else witness(wishes, groups, floors)
+    alone = not limits.bounded and limits.length is None and len(groups) == len(wishes.query)
+    exact = wishes.exact(groups) and (len(groups) == 1 or alone or nearest is not None)
+    upper, prefix = min(((error_of(wishes, rows), rows) for rows in (none, nearest)), key=lambda pair: pair[0])
+    return (None if upper == math.inf else prefix), upper, exact
 
 
 def _counted(count: int, word: str) -> str:
     """Return a number with its noun."""
     plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
     return f"{count} {word if count == 1 else plural}"
-
-
-def _check_coupled(limits: Limits, norm: str) -> None:
-    """Check that linear programs have the limits that they need."""
-    if limits.key_norm is None or limits.value_bound == math.inf:
-        raise TypeError("'key_norm' and 'value_bound' must be given with coupled=True, which rests on them")
-    if norm != "max":
-        raise ValueError(f"'norm' must be 'max' with coupled=True, got {norm!r}: its constraints are linear")

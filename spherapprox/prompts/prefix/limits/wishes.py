@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .... import _checks
+from ...._norms import lengths
 from ...._types import Float64, Indices
-from ..layer.contexts import seen, several
+from ..layer.contexts import attend_contexts, keys_and_values
 from ..layer.rows import array, scale_for
-from ..layer.weights import lengths
-from .floors import Floor, floor_of, settled, sizes_of
+from .floors import Floor, exact_contexts, floor_of, sizes_of
 
 MOST = 10_000
 """Tokens of a witness at most, where none are asked for."""
@@ -21,14 +22,54 @@ MOST = 10_000
 
 @dataclass(frozen=True)
 class Limits:
-    """What prefixes are considered: tokens, length of keys and of values."""
+    """What prefixes are considered: their number of tokens, and the lengths of keys and of values.
 
-    length: int | None
-    key_norm: float | None
-    value_bound: float
+    Parameters
+    ----------
+    length : int, optional
+        Exactly so many tokens; by default any number, 0 included.
+    key_norm : float, optional
+        Largest Euclidean length of a key.
+    value_bound : float, default inf
+        Largest length of a value, in the norm of the errors.
+    coupled : bool, default False
+        Whether to use that limits tie near queries together, by linear programs: for a few dozen queries, in the
+        maximum norm, with `key_norm` and `value_bound`.
 
-    def any(self) -> bool:
-        """Tell whether masses or values are limited."""
+    Raises
+    ------
+    TypeError, ValueError
+        If a limit is out of its range, or `coupled` lacks those on which it rests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import Limits, reachable
+    >>> query, key, value = np.ones((1, 2)), np.zeros((1, 3, 2)), np.zeros((1, 3, 1))
+    >>> reachable(query, key, value, [[1.0]]).error, reachable(query, key, value, [[1.0]], limits=Limits(1, 0.0)).error
+    (0.0, 0.0)
+    >>> round(reachable(query, key, value, [[1.0]], limits=Limits(1, 0.0, value_bound=1.0)).error, 12)  # 1 of 4 tokens
+    0.75
+    """
+
+    length: int | None = None
+    key_norm: float | None = None
+    value_bound: float = math.inf
+    coupled: bool = False
+
+    def __post_init__(self) -> None:
+        if self.length is not None:
+            _checks.integer(self.length, "length", minimum=1)
+        if self.key_norm is not None:
+            _checks.real(self.key_norm, "key_norm", minimum=0.0)
+        if self.value_bound != math.inf:
+            _checks.real(self.value_bound, "value_bound", minimum=0.0)
+        if _checks.flag(self.coupled, "coupled") and (self.key_norm is None or self.value_bound == math.inf):
+            raise TypeError("'key_norm' and 'value_bound' must be given with coupled=True, which rests on them")
+
+    @property
+    def bounded(self) -> bool:
+        """Whether keys or values are limited."""
         return self.key_norm is not None or math.isfinite(self.value_bound)
 
 
@@ -53,14 +94,14 @@ class Wishes:
 
     def groups(self) -> tuple[Indices, ...]:
         """Return the rows of equal queries, in the order in which they come."""
-        found: dict[bytes, list[int]] = {}
+        groups: dict[bytes, list[int]] = {}
         for i, row in enumerate(self.query + 0.0):  # -0 is 0
-            found.setdefault(row.tobytes(), []).append(i)
-        return tuple(np.array(rows) for rows in found.values())
+            groups.setdefault(row.tobytes(), []).append(i)
+        return tuple(np.array(rows) for rows in groups.values())
 
     def exact(self, groups: Sequence[Indices]) -> bool:
         """Tell whether the least errors of groups are infima, and not bounds of them."""
-        return not self.euclidean or max(map(len, groups)) <= settled(self.limits.value_bound)
+        return not self.euclidean or max(map(len, groups)) <= exact_contexts(self.limits.value_bound)
 
     def floor(self, group: Indices) -> Floor:
         """Return the least error of a group of equal queries."""
@@ -71,25 +112,25 @@ class Wishes:
         if limits.length is not None:
             middle = math.log(limits.length)
             return self._between(group, middle - reach, middle + reach)
-        found = self._counted(group, reach, math.inf)
-        if found.log_psi - reach > math.log(MOST):
+        floor = self._counted(group, reach, math.inf)
+        if floor.log_psi - reach > math.log(MOST):
             fewer = self._counted(group, reach, math.log(MOST) + reach)
-            found = replace(fewer, error=found.error, attained=False)
+            floor = replace(fewer, error=floor.error, attained=False)
         size = float(sizes_of(self.targets[group] - self.means[group], self.euclidean).max())
-        if size > found.error:
-            return found
-        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, found.worst_pair)
+        if size > floor.error:
+            return floor
+        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, floor.worst_pair)
 
     def _counted(self, group: Indices, reach: float, high: float) -> Floor:
         """Return the least error over masses, up to one, that some number of tokens within the reach has."""
-        found = self._between(group, -reach, high)
-        gap = _between_counts(found.log_psi, reach)
+        least_floor = self._between(group, -reach, high)
+        gap = _between_counts(least_floor.log_psi, reach)
         if gap is None:
-            return found
+            return least_floor
         ends = [self._between(group, end, end) for end in gap]  # errors fall and then rise: one of these is best
-        if found.attained:
+        if least_floor.attained:
             return min(ends, key=lambda floor: floor.error)
-        return replace(ends[1], error=found.error, attained=False)  # a limit, which larger masses come near
+        return replace(ends[1], error=least_floor.error, attained=False)  # a limit, which larger masses come near
 
     def _between(self, group: Indices, low: float, high: float) -> Floor:
         return floor_of(
@@ -100,7 +141,7 @@ class Wishes:
 
 def wishes_of(
     query: ArrayLike, key: ArrayLike | Sequence[ArrayLike], value: ArrayLike | Sequence[ArrayLike],
-    targets: ArrayLike, scale: float | None, euclidean: bool, limits: Limits,
+    targets: ArrayLike, *, scale: float | None, euclidean: bool, limits: Limits,
 ) -> Wishes:  # fmt: skip
     """Return the checked wishes."""
     rows = array(query, "query", ("N", "s"))
@@ -110,13 +151,13 @@ def wishes_of(
             f"'query' must have no row of zeros, to which all keys are alike, got row {where}: leave it out"
         )
     factor = scale_for(scale, rows.shape[1])
-    keys, values = several(rows, key, value)
+    keys, values = keys_and_values(rows, key, value)
     note = ", a row for each query and columns as 'value' has"
-    wanted = array(targets, "targets", (len(rows), values[0].shape[1]), note)
-    means, masses = seen(factor * rows, keys, values)
+    outputs = array(targets, "targets", (len(rows), values[0].shape[1]), note)
+    means, masses = attend_contexts(factor * rows, keys, values)
     if not np.abs(masses).max() <= 1e300:
         raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
-    return Wishes(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
+    return Wishes(rows, keys, values, outputs, means, masses, factor, euclidean, limits)
 
 
 def _between_counts(log_psi: float, reach: float) -> tuple[float, float] | None:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._threads import one_blas_thread
 from ...._types import Float64, Indices
-from ..layer.attention import attended
+from ..layer.attention import attend
 from ..layer.rows import Prefix
-from ..layer.weights import lengths
 from .floors import Floor, sizes_of
 from .joint import tokens
 from .wishes import Wishes
@@ -23,18 +23,18 @@ _NOTHING = 46.0
 def witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor]) -> Prefix | None:
     """Return a prefix that does at every query what its floor says, if one can be built."""
     least = np.array([float(wishes.log_masses[group].min()) - _NOTHING for group in groups])
-    wanted = np.array([floor.log_psi for floor in floors])
-    masses = np.where(wanted == -np.inf, least, wanted)
+    log_psi = np.array([floor.log_psi for floor in floors])
+    masses = np.where(log_psi == -np.inf, least, log_psi)
     value = np.array([floor.value for floor in floors])
     if not (np.isfinite(masses).all() and np.isfinite(value).all()):
         return None
     if len(groups) == 1:
         return _repeated(wishes, int(groups[0][0]), float(masses[0]), value[0])
     count = len(groups) if wishes.limits.length is None else wishes.limits.length
-    if wishes.limits.any() or count < len(groups):
+    if wishes.limits.bounded or count < len(groups):
         return None
-    made = tokens(wishes.query[[group[0] for group in groups]], masses, value, wishes.scale, count)
-    return None if made is None or not all(np.isfinite(part).all() for part in made) else Prefix(*made)
+    arrays = tokens(wishes.query[[group[0] for group in groups]], masses, value, wishes.scale, count)
+    return None if arrays is None or not all(np.isfinite(part).all() for part in arrays) else Prefix(*arrays)
 
 
 def empty(wishes: Wishes) -> Prefix | None:
@@ -52,7 +52,7 @@ def error_of(wishes: Wishes, prefix: Prefix | None) -> float:
         for i, (key, value) in enumerate(zip(wishes.key, wishes.value, strict=True)):
             keys, values = np.concatenate([prefix.key, key]), np.concatenate([prefix.value, value])
             try:
-                outputs[i] = attended(wishes.scale * wishes.query[i : i + 1], keys, values)[0]
+                outputs[i] = attend(wishes.scale * wishes.query[i : i + 1], keys, values)[0]
             except ValueError:
                 return math.inf
     with np.errstate(over="ignore"):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...._norms import lengths
 from ...._types import Float64
 from ..layer.layer import AttentionLayer
-from ..layer.weights import lengths
 
 _WEAK = 1e-3
 """What parts depend on by less than this, relatively, is not used to make them small."""
@@ -51,7 +51,7 @@ class System:
     parts: Float64 | None = None
     parts_constant: Float64 | float = 0.0
 
-    def solved(self, wanted: Float64) -> tuple[Float64, float]:
+    def solve(self, sides: Float64) -> tuple[Float64, float]:
         """Return unknowns for rows (N, equations) of wanted numbers, and the condition of scaled rows.
 
         They are the least, moved in the null space to where the sum of squares of the parts is least.
@@ -71,19 +71,19 @@ class System:
                 f"'layer' has too small a rank: the equations of {self.what} have rank {rank} of {n} "
                 f"in {columns} unknowns{counts}"
             )
-        found = ((wanted - self.constant) / long @ left / sizes) @ right[:n]  # (N, unknowns)
+        solutions = ((sides - self.constant) / long @ left / sizes) @ right[:n]  # (N, unknowns)
         if self.parts is not None and columns > n:
             free = right[n:].T  # (unknowns, free)
             u, strengths, v = np.linalg.svd(self.parts @ free, full_matrices=False)
             kept = strengths > _WEAK * lengths(self.parts.ravel())
-            remains = found @ self.parts.T + self.parts_constant  # (N, numbers)
-            found -= (remains @ u[:, kept] / strengths[kept]) @ v[kept] @ free.T
-        if not np.isfinite(found).all():
+            remains = solutions @ self.parts.T + self.parts_constant  # (N, numbers)
+            solutions -= (remains @ u[:, kept] / strengths[kept]) @ v[kept] @ free.T
+        if not np.isfinite(solutions).all():
             raise ValueError(
                 f"'layer' must have larger weights: solutions of the equations of {self.what} overflow, the shortest "
                 f"row of the equations has length {long.min():.3g}"
             )
-        return np.asarray(found), float(sizes[0] / sizes[-1])
+        return np.asarray(solutions), float(sizes[0] / sizes[-1])
 
 
 def levels(layer: AttentionLayer, inputs: Interface) -> Float64:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
 from ...._types import Float64, Floats
 from ....heads import SplitHead
 from ..layer.attention import log_weights
 from ..layer.layer import AttentionLayer
 from ..layer.rows import Prefix, causal_mask
 from ..layer.share import share_of
-from ..layer.weights import lengths
 from .equations import Interface
 
 
@@ -102,6 +102,19 @@ class ProgrammedPrefix:
         ------
         ValueError
             If the rows are no points of S^m.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import SplitHead
+        >>> from spherapprox.prompts.prefix import AttentionLayer, program
+        >>> rng = np.random.default_rng(0)
+        >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
+        >>> interface = {"embedding": rng.standard_normal((16, 2)), "readout": rng.standard_normal(16)}
+        >>> head = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0)
+        >>> programmed = program(head, layer, **interface, kind="key_values", offset=-2.0)
+        >>> bool(np.allclose(programmed.embed([[0.6, 0.8]]), interface["embedding"] @ [0.6, 0.8]))
+        True
         """
         points = _checks.sequences(_checks.detached(y), "y", dim=self.head.dim).astype(np.float64)
         return np.asarray(points @ self.interface.embedding.T + self.interface.shift)
@@ -127,6 +140,20 @@ class ProgrammedPrefix:
         ------
         TypeError, ValueError
             If the rows are no points of S^m, or arrays do not fit together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import SplitHead
+        >>> from spherapprox.prompts.prefix import AttentionLayer, program
+        >>> rng = np.random.default_rng(0)
+        >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
+        >>> interface = {"embedding": rng.standard_normal((16, 2)), "readout": rng.standard_normal(16)}
+        >>> head = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0)
+        >>> programmed = program(head, layer, **interface, kind="key_values", offset=-2.0)
+        >>> y = np.array([[0.6, 0.8], [0.0, 1.0]])
+        >>> bool(np.all(abs(programmed.attend(y) - head(y)) <= programmed.bound(y)))
+        True
         """
         outputs = self.layer.attend(self.embed(y), content, prefix=self.prefix, causal=causal)
         return self._read(outputs)
@@ -169,6 +196,20 @@ class ProgrammedPrefix:
         References
         ----------
         docs/theorems/8.6-programming-a-layer.md.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import SplitHead
+        >>> from spherapprox.prompts.prefix import AttentionLayer, program
+        >>> rng = np.random.default_rng(0)
+        >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
+        >>> interface = {"embedding": rng.standard_normal((16, 2)), "readout": rng.standard_normal(16)}
+        >>> head = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0)
+        >>> programmed = program(head, layer, **interface, kind="key_values", offset=-2.0)
+        >>> y = np.array([[0.6, 0.8]])
+        >>> bool(programmed.bound(y) > programmed.bound(y, np.empty((0, 16))))  # content takes a share
+        True
         """
         query, key, value = self.layer.head_inputs(self.embed(y), content)
         far = self.prefix.repeated(self.layer.heads)
@@ -179,10 +220,10 @@ class ProgrammedPrefix:
         share = share_of(logits[..., len(far) :], logits[..., : len(far)])  # (..., heads, T)
         largest = self._largest(far.value) + self._largest(value)  # (..., heads)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = (share * largest[..., None]).sum(axis=-2)
-        if not np.isfinite(found).all():
+            errors = (share * largest[..., None]).sum(axis=-2)
+        if not np.isfinite(errors).all():
             raise ValueError("'content' and 'prefix' must have values with finite read-outs: they overflow")
-        return np.asarray(found)
+        return np.asarray(errors)
 
     def _largest(self, value: Float64) -> Float64:
         """Return the largest length of a read-out of a value (..., heads, n, p) behind its head, for each head."""

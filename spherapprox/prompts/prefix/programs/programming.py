@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import lengths
 from ...._threads import one_blas_thread
 from ...._types import Float64
 from ....heads import SplitHead
 from ..layer.layer import AttentionLayer
 from ..layer.reading import as_layer
 from ..layer.rows import Prefix, finite
-from ..layer.weights import lengths
 from .equations import Interface, levels, logit_system, token_system, value_system, wanted_logits
 from .programmed import ProgrammedPrefix
 
@@ -156,18 +156,18 @@ def _interface(
         finite(embedding, "embedding"), "embedding", (d, head.dim + 1), note=f" for a head on S^{head.dim}"
     )
     c = np.zeros(d) if shift is None else _checks.shaped(finite(shift, "shift"), "shift", (d,))
-    wanted = 1 if head.values.ndim == 1 else head.values.shape[1]
-    shapes = [(wanted, outputs), (outputs,)] if wanted == 1 else [(wanted, outputs)]
+    columns = 1 if head.values.ndim == 1 else head.values.shape[1]
+    shapes = [(columns, outputs), (outputs,)] if columns == 1 else [(columns, outputs)]
     r = _checks.shaped(finite(readout, "readout"), "readout", *shapes, note=" for the head's values")
-    return Interface(e, c, r.reshape(wanted, outputs))
+    return Interface(e, c, r.reshape(columns, outputs))
 
 
 def _tokens(
     layer: AttentionLayer, inputs: Interface, keys: Float64, values: Float64, offset: float
 ) -> tuple[Prefix, float]:
     """Return the prefix of tokens, and the condition of their equations."""
-    wanted = np.concatenate([wanted_logits(layer, inputs, keys, offset, range(layer.heads)), values], axis=1)
-    tokens, condition = token_system(layer, inputs).solved(wanted)
+    sides = np.concatenate([wanted_logits(layer, inputs, keys, offset, range(layer.heads)), values], axis=1)
+    tokens, condition = token_system(layer, inputs).solve(sides)
     return layer.prefix(tokens), condition
 
 
@@ -176,12 +176,12 @@ def _key_values(
 ) -> tuple[Prefix, float]:
     """Return the prefix of free keys and values, and the largest condition of their equations."""
     g, times = layer.key_value_heads, layer.group_size
-    found, conditions = [], []
+    parts, conditions = [], []
     for group in range(g):
-        wanted = wanted_logits(layer, inputs, keys, offset, range(group * times, (group + 1) * times))
-        rows, condition = logit_system(layer, inputs, group).solved(wanted)
-        found.append(rows)
+        sides = wanted_logits(layer, inputs, keys, offset, range(group * times, (group + 1) * times))
+        rows, condition = logit_system(layer, inputs, group).solve(sides)
+        parts.append(rows)
         conditions.append(condition)
-    rows, condition = value_system(layer, inputs).solved(values)
+    rows, condition = value_system(layer, inputs).solve(values)
     split = np.moveaxis(rows.reshape(len(rows), g, layer.value_dim), 1, 0)
-    return Prefix(np.stack(found), split), max(*conditions, condition)
+    return Prefix(np.stack(parts), split), max(*conditions, condition)

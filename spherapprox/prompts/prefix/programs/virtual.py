@@ -80,9 +80,9 @@ class VirtualToken:
         limit = _LARGEST_PAIR if self.kind == "pair" else _LARGEST
         why = "float64 tells no more codes apart" if self.kind == "pair" else ""
         self.vocabulary = _checks.integer(vocabulary, "vocabulary", minimum=2, maximum=limit, limit=why)
-        one = self.kind in ("map", "pair")
+        single = self.kind in ("map", "pair")
         self.length = _checks.integer(
-            length, "length", minimum=1, maximum=1 if one else _checks.MAX_COUNT, limit="one symbol answers" * one
+            length, "length", minimum=1, maximum=1 if single else _checks.MAX_COUNT, limit="one symbol answers" * single
         )
         columns = self.length if self.kind == "sequence" else self.vocabulary
         rows = columns + 2 * self.length
@@ -90,13 +90,13 @@ class VirtualToken:
         if self.kind != "sequence":
             _checks.left_out(embedding, "embedding", f"where kind is {self.kind!r}", "tokens are those of the identity")
         shape = columns, self.vocabulary
-        given = (
+        matrix = (
             np.eye(*shape) if embedding is None else _checks.shaped(finite(embedding, "embedding"), "embedding", shape)
         )
-        self.embedding = given
-        enough = least_gap(self.vocabulary, self.length, kind=self.kind, largest=float(np.abs(given).max()))
+        self.embedding = matrix
+        enough = least_gap(self.vocabulary, self.length, kind=self.kind, largest=float(np.abs(matrix).max()))
         self.gap = enough if gap is None else _checks.real(gap, "gap", above=0.0)
-        self.layers = self._made()
+        self.layers = self._make_layers()
 
     def __repr__(self) -> str:
         return (
@@ -172,11 +172,11 @@ class VirtualToken:
             _checks.left_out(user, "user", "where kind is 'sequence'")
             return self._generated(rows)
         shape = (2,) if self.kind == "pair" else ()
-        given = _symbols(_checks.given(user, "user", ": what the user gives"), "user", shape, self.vocabulary)
-        rows = np.vstack([rows, self.embedding.T[np.atleast_1d(given)]])
+        symbols = _symbols(_checks.given(user, "user", ": what the user gives"), "user", shape, self.vocabulary)
+        rows = np.vstack([rows, self.embedding.T[np.atleast_1d(symbols)]])
         return self._paired(rows) if self.kind == "pair" else self._generated(rows)
 
-    def _made(self) -> tuple[AttentionLayer, ...]:
+    def _make_layers(self) -> tuple[AttentionLayer, ...]:
         if self.kind == "sequence":
             return sequence_layers(self.length, self.gap)
         if self.kind == "pair":
@@ -187,13 +187,13 @@ class VirtualToken:
         """Return the symbols that follow, one after another."""
         (layer,) = self.layers
         places = np.eye(layer.width - rows.shape[1])
-        found = np.empty(self.length, dtype=np.int64)
+        symbols = np.empty(self.length, dtype=np.int64)
         for i in range(self.length):
             held = np.hstack([rows, places[: len(rows)]])
             both = layer.attend(held[-1:], held)[0]  # what both heads have exceeds 1
-            found[i] = decoded(float(excess(both).sum()), self.vocabulary)
-            rows = np.vstack([rows, self.embedding[:, found[i]]])
-        return found
+            symbols[i] = decoded(float(excess(both).sum()), self.vocabulary)
+            rows = np.vstack([rows, self.embedding[:, symbols[i]]])
+        return symbols
 
     def _paired(self, rows: Float64) -> Int64:
         """Return the symbol for a pair, by the two layers."""

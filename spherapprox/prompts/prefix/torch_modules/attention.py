@@ -263,8 +263,8 @@ def _of_all_heads(
     """Return the prefix of all heads, and which rows (heads, L) are beyond a head's own: None if there are none."""
     shape = heads, columns, columns
     if isinstance(prefix, Prefix):
-        one = heads == 1 and prefix.key.ndim == 2
-        return fitting(Prefix(prefix.key[None], prefix.value[None], prefix.tokens) if one else prefix, shape), None
+        single = heads == 1 and prefix.key.ndim == 2
+        return fitting(Prefix(prefix.key[None], prefix.value[None], prefix.tokens) if single else prefix, shape), None
     kinds: Any = (Prefix, list, tuple)
     remedy = as_prefix(prefix, "layer.prefix(tokens) is one of all heads, a list has one for each")
     instance(prefix, "prefix", *kinds, remedy=remedy)
@@ -281,11 +281,11 @@ def _of_all_heads(
 
 def _of_one_head(prefix: Prefix | None, head: int, columns: int) -> Prefix:
     """Return a head's prefix, which may be empty."""
-    found = Prefix(np.empty((0, columns)), np.empty((0, columns))) if prefix is None else prefix
+    rows = Prefix(np.empty((0, columns)), np.empty((0, columns))) if prefix is None else prefix
     name = f"prefix[{head}]"
-    instance(found, name, Prefix, remedy=as_prefix(found, "Prefix(key, value) makes one"))
-    if found.key.shape[1:] != (columns,) or found.value.shape[1:] != (columns,):
+    instance(rows, name, Prefix, remedy=as_prefix(rows, "Prefix(key, value) makes one"))
+    if rows.key.shape[1:] != (columns,) or rows.value.shape[1:] != (columns,):
         raise ValueError(
-            f"'{name}' must have keys and values (L, {columns}), got {found.key.shape} and {found.value.shape}"
+            f"'{name}' must have keys and values (L, {columns}), got {rows.key.shape} and {rows.value.shape}"
         )
-    return found
+    return rows

@@ -249,9 +249,9 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim
     """
     counts = (("layers", layers), ("heads", heads), ("head_dim", head_dim))
     parts = [integer(number, name, minimum=1) for name, number in counts]
-    wanted, note = ("L", 2 * math.prod(parts)), " of 2 * layers * heads * head_dim columns"
+    shape, note = ("L", 2 * math.prod(parts)), " of 2 * layers * heads * head_dim columns"
     remedy = "those of prompt tuning are inputs of the model, from_past_key_values reads what it makes of them"
-    rows = floating(detached(embeddings), "embeddings", wanted, note=note, remedy=remedy).astype(np.float64)
+    rows = floating(detached(embeddings), "embeddings", shape, note=note, remedy=remedy).astype(np.float64)
     arrays = rows.reshape(len(rows), 2 * parts[0], *parts[1:]).transpose(1, 2, 0, 3)  # (2 layers, heads, L, s)
     return tuple(Prefix(key, value) for key, value in zip(arrays[::2], arrays[1::2], strict=True))
 

@@ -58,10 +58,10 @@ def check_rows(mha: Any, tensor: Any, name: str, like: Any) -> None:
     if tensor.dtype != dtype and not torch.is_autocast_enabled(tensor.device.type):
         raise TypeError(f"'{name}' must be of the module's dtype {dtype}, got {tensor.dtype}: {name}.to({dtype}) is")
     batch = 0 if mha.batch_first else 1
-    wanted = f"(batch, T, {mha.embed_dim})" if mha.batch_first else f"(T, batch, {mha.embed_dim})"
+    layout = f"(batch, T, {mha.embed_dim})" if mha.batch_first else f"(T, batch, {mha.embed_dim})"
     shape = tuple(tensor.shape)
     if tensor.ndim not in (2, 3) or shape[-1] != mha.embed_dim:
-        raise ValueError(f"'{name}' must have shape (T, {mha.embed_dim}) or {wanted}, got {shape}")
+        raise ValueError(f"'{name}' must have shape (T, {mha.embed_dim}) or {layout}, got {shape}")
     if tensor.ndim != like.ndim or (like.ndim == 3 and shape[batch] != like.shape[batch]):
         raise ValueError(f"'{name}' must have as many sequences as the queries, got {shape} beside {tuple(like.shape)}")
 
@@ -94,22 +94,22 @@ def joined(mha: Any, heads: Any, batched: bool) -> Any:
 def content_mask(query: Any, key: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
     """Return what is added to the logits of content, up to (batch, heads, T, n); None if nothing is."""
     batch, heads, length, _ = query.shape
-    n, found = key.shape[2], None
+    n, mask = key.shape[2], None
     if attn_mask is not None:
         added = _added(attn_mask, "attn_mask", ((length, n), (batch * heads, length, n)), query)
-        found = added if added.ndim == 2 else added.unflatten(0, (batch, heads))
+        mask = added if added.ndim == 2 else added.unflatten(0, (batch, heads))
     elif is_causal:
         if n < length:
             raise ValueError(
                 f"'is_causal' needs as many tokens of content as there are queries or more, got {n} for {length}: the "
                 "last query is at the last place"
             )
-        found = query.new_full((length, n), -torch.inf).triu(1 + n - length)
+        mask = query.new_full((length, n), -torch.inf).triu(1 + n - length)
     if key_padding_mask is not None:
         shapes = [(batch, n), (n,)] if batch == 1 else [(batch, n)]
         padding = _added(key_padding_mask, "key_padding_mask", shapes, query).reshape(batch, 1, 1, n)
-        found = padding if found is None else found + padding
-    return found
+        mask = padding if mask is None else mask + padding
+    return mask
 
 
 def _added(mask: Any, name: str, shapes: Sequence[tuple[int, ...]], like: Any) -> Any:

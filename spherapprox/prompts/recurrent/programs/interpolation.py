@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..language import Input, LinState, RunningMax, Variable
+from ..blocks import Input, LinState, RunningMax
+from ..language import Variable
 from ..program import Program
-from ..sugar import absolute, first, gate, maximum
+from ..registers import first
+from ..sugar import absolute, gate, maximum
 from .model import PromptModel, padded, power_of_two
 from .partition import values_at
 
@@ -76,10 +78,6 @@ class Extension(PromptModel):
     outputs: int
     lipschitz: float
     bound: float
-
-    @property
-    def _steps(self) -> tuple[int, int]:
-        return 1, 1
 
     def _program(self) -> Program:
         """Keep the largest lower and the least upper bound that a token gives of the function at the query."""

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..language import Input, LinState, ReLU, Variable
+from ..blocks import Input, LinState, ReLU
+from ..language import Variable
 from ..program import Program
-from ..sugar import absolute, cycle, first, gate, snap
+from ..registers import cycle, first
+from ..sugar import absolute, gate, snap
 from .model import PromptModel, power_of_two
 
 MAX_LENGTH = 256
@@ -90,11 +92,11 @@ class Dictionary(PromptModel):
         in_key = self._truth(phase[:n] + begun - 1.0).named("in key")
         in_value = self._truth(phase[n:] + begun - 1.0).named("in value")
         query = LinState(gate(asking, x, bound, positive=True), 1.0, bound=bound, name="query")
-        wanted = ones @ gate(in_key, query, bound, positive=True)
-        same = self._truth(ones @ in_key - absolute(x - wanted)).named("same")
+        target = ones @ gate(in_key, query, bound, positive=True)
+        same = self._truth(ones @ in_key - absolute(x - target)).named("same")
         matches = LinState(same, shift[:n, :n], np.eye(n)[:, :1], bound=1.0)
-        found = self._truth(ones @ matches + in_key[n - 1] - n).named("found")
-        behind = LinState(found, shift, np.eye(n + 1)[:, :1], bound=1.0)[1:]
+        is_match = self._truth(ones @ matches + in_key[n - 1] - n).named("found")
+        behind = LinState(is_match, shift, np.eye(n + 1)[:, :1], bound=1.0)[1:]
         storing = self._truth(in_value + ones @ behind - 1.0)
         value = LinState(gate(storing, x, bound, positive=True), 1.0, bound=bound, name="value")
         return Program(ones @ gate(in_value, value, bound, positive=True), "dictionary")
@@ -133,11 +135,11 @@ class Dictionary(PromptModel):
         >>> dictionary(2, vocabulary=9).prompt([[1, 2], [3, 4]], [[5, 6], [7, 8]])[:, 0]
         array([1., 2., 5., 6., 3., 4., 7., 8.])
         """
-        known, told = self._tokens(keys, "keys"), self._tokens(values, "values")
-        if len(told) != len(known):
-            raise ValueError(f"'values' must have a row for each of {len(known)} keys, got {len(told)}")
-        _unique(known, "'keys'")
-        return np.concatenate([known, told], axis=1).reshape(-1, 1)
+        entries, answers = self._tokens(keys, "keys"), self._tokens(values, "values")
+        if len(answers) != len(entries):
+            raise ValueError(f"'values' must have a row for each of {len(entries)} keys, got {len(answers)}")
+        _unique(entries, "'keys'")
+        return np.concatenate([entries, answers], axis=1).reshape(-1, 1)
 
     def _check(self, prompt: Float64) -> None:
         if len(prompt) % (2 * self.length):
@@ -150,11 +152,11 @@ class Dictionary(PromptModel):
         _unique(pairs[:, 0], "keys of 'prompt'")
 
     def _tokens(self, tokens: ArrayLike, name: str) -> Float64:
-        given = np.asarray(_checks.floating(tokens, name, ("n", self.length)), dtype=np.float64)
-        wrong = given[(given != np.rint(given)) | (given < 1.0) | (given > self.vocabulary)]
+        rows = np.asarray(_checks.floating(tokens, name, ("n", self.length)), dtype=np.float64)
+        wrong = rows[(rows != np.rint(rows)) | (rows < 1.0) | (rows > self.vocabulary)]
         if wrong.size:
             raise ValueError(f"'{name}' must be integers from 1 to {self.vocabulary}, got {_checks.show(wrong[0])}")
-        return given
+        return rows
 
 
 def _unique(keys: Float64, name: str) -> None:

@@ -41,9 +41,9 @@ class PromptModel(ABC):
     """
 
     @property
-    @abstractmethod
     def _steps(self) -> tuple[int, int]:
         """Number of steps of a query, and of its answer at the end."""
+        return 1, 1
 
     @abstractmethod
     def _program(self) -> Program:
@@ -182,18 +182,18 @@ class PromptModel(ABC):
         array([[2., 3.]])
         """
         p = len(self.network.readout)
-        given = np.asarray(_checks.floating(outputs, "outputs", ("n", "L", p)), dtype=np.float64)
-        if given.shape[1] < sum(self._steps):
-            raise ValueError(f"'outputs' must have {sum(self._steps)} steps at least, got shape {given.shape}")
-        return self._answers(given[:, -self._steps[1] :])
+        rows = np.asarray(_checks.floating(outputs, "outputs", ("n", "L", p)), dtype=np.float64)
+        if rows.shape[1] < sum(self._steps):
+            raise ValueError(f"'outputs' must have {sum(self._steps)} steps at least, got shape {rows.shape}")
+        return self._answers(rows[:, -self._steps[1] :])
 
     def _prompt(self, prompt: ArrayLike) -> Float64:
         """Return the steps of a prompt, after checking."""
-        given = np.asarray(sequences(prompt, self.network.dim, "prompt"), dtype=np.float64)
-        if given.ndim != 2 or len(given) < self._steps[1]:
-            raise ValueError(f"'prompt' must be one prompt, shape (L, {self.network.dim}), got shape {given.shape}")
-        self._check(given)
-        return given
+        rows = np.asarray(sequences(prompt, self.network.dim, "prompt"), dtype=np.float64)
+        if rows.ndim != 2 or len(rows) < self._steps[1]:
+            raise ValueError(f"'prompt' must be one prompt, shape (L, {self.network.dim}), got shape {rows.shape}")
+        self._check(rows)
+        return rows
 
     def _check(self, prompt: Float64) -> None:
         """Raise if the steps of a prompt, shape (L, d), are none that the program understands."""
@@ -207,10 +207,10 @@ class PromptModel(ABC):
 
 def padded(queries: ArrayLike, dim: int, columns: int, bound: float) -> Float64:
     """Return queries of one step, in the first entries of it, after checking."""
-    given = np.asarray(_checks.floating(queries, "queries", ("n", dim)), dtype=np.float64)
-    _checks.reals(given, "queries", minimum=-bound, maximum=bound)
-    steps = np.zeros((len(given), 1, columns))
-    steps[:, 0, :dim] = given
+    rows = np.asarray(_checks.floating(queries, "queries", ("n", dim)), dtype=np.float64)
+    _checks.reals(rows, "queries", minimum=-bound, maximum=bound)
+    steps = np.zeros((len(rows), 1, columns))
+    steps[:, 0, :dim] = rows
     return steps
 
 

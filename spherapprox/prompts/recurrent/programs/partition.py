@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
-from ..language import Input, LinState, Multiplicative, ReLU, Variable
+from ..blocks import Input, LinState, ReLU
+from ..language import Multiplicative, Variable
 from ..program import Program
-from ..sugar import first, gate, step
+from ..registers import first
+from ..sugar import gate, step
 from .model import PromptModel, padded
 
 
@@ -79,10 +81,6 @@ class Grid(PromptModel):
     outputs: int
     slope: float
     bound: float
-
-    @property
-    def _steps(self) -> tuple[int, int]:
-        return 1, 1
 
     def _program(self) -> Program:
         """Add the values of cells, each by the share of the query that is in it."""
@@ -171,13 +169,13 @@ class Grid(PromptModel):
 def values_at(values: Any, n: int, outputs: int, bound: float) -> Float64:
     """Return values of a function at n points, shape (n, outputs), after checking."""
     shapes: list[Any] = [(n, outputs), *([(n,)] if outputs == 1 else [])]
-    given = np.asarray(_checks.floating(values, "values", *shapes), dtype=np.float64)
-    if not np.abs(given).max() <= bound:
+    array = np.asarray(_checks.floating(values, "values", *shapes), dtype=np.float64)
+    if not np.abs(array).max() <= bound:
         raise ValueError(
-            f"'values' must be at most {bound:g} in size, the model's bound, got {np.abs(given).max():g}: "
+            f"'values' must be at most {bound:g} in size, the model's bound, got {np.abs(array).max():g}: "
             "make the model with a larger bound"
         )
-    return given.reshape(n, outputs)
+    return array.reshape(n, outputs)
 
 
 def _blended(share: Variable, v: Variable, bound: float) -> Variable:

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
+from ...._norms import directions
 from ...._types import Float64
 from ....heads.classical import ClassicalHead
 from ....heads.split import SplitHead
-from ..language import Concat, Input, Linear, LinState, Multiplicative, ReLU, Variable
+from ..blocks import Concat, Input, LinState, ReLU
+from ..language import Linear, Multiplicative, Variable
 from ..program import Program
-from ..sugar import constant, first
+from ..registers import first
+from ..sugar import constant
 from .model import PromptModel, padded
 
 
@@ -96,10 +99,6 @@ class KernelSum(PromptModel):
     bound: float
     length: int
 
-    @property
-    def _steps(self) -> tuple[int, int]:
-        return 1, 1
-
     def _program(self) -> Program:
         """Add exponentials, and their products with values, up."""
         d = self.dim + 1
@@ -119,8 +118,8 @@ class KernelSum(PromptModel):
         return Linear(ReLU(Linear(v, np.ones((count, 1)), -knots[:-1])), np.diff(slopes, prepend=0.0)[None])
 
     def _queries(self, queries: ArrayLike) -> Float64:
-        given = _checks.rows(queries, "queries", dim=self.dim)
-        return padded(given, self.dim + 1, self.dim + 2 + self.outputs, 1.001)
+        rows = _checks.rows(queries, "queries", dim=self.dim)
+        return padded(rows, self.dim + 1, self.dim + 2 + self.outputs, 1.001)
 
     def _answers(self, outputs: Float64) -> Float64:
         sums = outputs[:, 0]
@@ -162,8 +161,7 @@ class KernelSum(PromptModel):
                 f"'head' must have dim {self.dim} and {self.outputs} values, got {head!r} with {values.shape[1]}: "
                 "make the model with these numbers"
             )
-        points = np.asarray(head.control_points, dtype=np.float64)
-        points = points / np.linalg.norm(points, axis=1, keepdims=True)
+        points = directions(np.asarray(head.control_points, dtype=np.float64))
         each = np.broadcast_to(np.asarray(head.concentration, dtype=np.float64), len(points))[:, None]
         tokens = np.hstack([each * points, np.full_like(each, -each.max()), values])
         if len(tokens) > self.length or not np.abs(tokens).max() <= self.bound:

@@ -12,12 +12,14 @@ from threadpoolctl import threadpool_limits
 
 from spherapprox.fitting.projection import Samples, gradient, normal_equations, solved
 from spherapprox.fitting.tokens import Tokens
-from spherapprox.prompts.prefix import compress, select
+from spherapprox.prompts.prefix import Descent, Prefix, compress, select
 from spherapprox.prompts.prefix.compression import fitting, search
 from spherapprox.prompts.prefix.compression.problem import Problem
 
 RNG = np.random.default_rng(0)
 KEY, VALUE, QUERIES = RNG.standard_normal((60, 5)), RNG.standard_normal((60, 3)), RNG.standard_normal((200, 5))
+LONG = Prefix(KEY, VALUE)
+BRIEF, RMS = Descent(starts=1), Descent(norm="rms")
 
 
 def attention(queries, key, value, scale, bias=0.0):
@@ -44,7 +46,7 @@ class TestExactCases:
     def test_copies_of_four_tokens_are_four_tokens(self, bias):
         rng = np.random.default_rng(1)
         key, value = (np.tile(rng.standard_normal((4, width)), (10, 1)) for width in (8, 6))
-        found = compress(key, value, rng.standard_normal((300, 8)), length=4, bias=bias)
+        found = compress(Prefix(key, value), rng.standard_normal((300, 8)), length=4, bias=bias)
         assert found.error < 1e-8
         fresh = rng.standard_normal((300, 8))
         assert errors_of(found, fresh, key, value, 1.0 / np.sqrt(8.0))[0] < 1e-6
@@ -53,38 +55,38 @@ class TestExactCases:
             np.testing.assert_allclose(found.log_mass(fresh), attention(fresh, key, value, 8**-0.5)[1], atol=1e-5)
 
     def test_one_token_is_enough_for_equal_values(self):
-        found = compress(KEY, np.ones((60, 2)), QUERIES, eps=1e-6, mass=0.0)
+        found = compress(Prefix(KEY, np.ones((60, 2))), QUERIES, eps=1e-6, solver=Descent(mass=0.0))
         assert found.n == 1
 
     def test_values_of_zero_are_kept(self):
-        found = compress(KEY, np.zeros((60, 2)), QUERIES, length=2)
+        found = compress(Prefix(KEY, np.zeros((60, 2))), QUERIES, length=2)
         assert found.error == 0.0
         assert not found(QUERIES).any()
 
     def test_as_many_tokens_as_the_prefix_has_are_itself(self):
         for length in (60, 100):
-            found = compress(KEY, VALUE, QUERIES, length=length)
+            found = compress(LONG, QUERIES, length=length)
             assert found.n == 60
             assert numbers(found) == (0.0,) * 4
             np.testing.assert_array_equal(found.key, KEY)
             np.testing.assert_allclose(found(QUERIES), attention(QUERIES, KEY, VALUE, 5**-0.5)[0], atol=1e-13)
 
     def test_one_token_is_itself(self):
-        found = compress(KEY[:1], VALUE[:1], QUERIES, eps=0.1)
+        found = compress(Prefix(KEY[:1], VALUE[:1]), QUERIES, eps=0.1)
         assert found.n == 1
         assert found.error == 0.0
 
     def test_an_error_that_no_shorter_prefix_has_gives_the_prefix(self):
-        found = compress(KEY[:3], 1e3 * VALUE[:3], QUERIES, eps=1e-15, starts=1)
+        found = compress(Prefix(KEY[:3], 1e3 * VALUE[:3]), QUERIES, eps=1e-15, solver=BRIEF)
         assert found.n == 3
         assert found.error == 0.0
         assert [row.n for row in found.history] == [1, 2]
 
 
 class TestErrors:
-    @pytest.mark.parametrize("options", [{}, {"bias": False}, {"mass": 0.0}, {"norm": "rms"}])
+    @pytest.mark.parametrize("options", [{}, {"bias": False}, {"solver": Descent(mass=0.0)}, {"solver": RMS}])
     def test_those_stated_are_those_of_plain_attention(self, options):
-        found = compress(KEY, VALUE, QUERIES, length=5, **options)
+        found = compress(LONG, QUERIES, length=5, **options)
         np.testing.assert_allclose(numbers(found), errors_of(found, QUERIES), rtol=1e-9, atol=1e-12)
         assert (found.bias is None) == (options.get("bias") is False)
         wanted = attention(QUERIES, found.key, found.value, 5**-0.5, 0.0 if found.bias is None else found.bias)
@@ -92,15 +94,15 @@ class TestErrors:
         np.testing.assert_allclose(found.log_mass(QUERIES), wanted[1], atol=1e-12)
 
     def test_they_fall_with_the_length_and_below_those_of_selection(self):
-        found = [compress(KEY, VALUE, QUERIES, length=n, norm="rms") for n in (5, 10, 20)]
+        found = [compress(LONG, QUERIES, length=n, solver=RMS) for n in (5, 10, 20)]
         rms = [row.rms for row in found]
         assert rms[0] > 1.5 * rms[1] > 3.0 * rms[2]
         for row in found:
             for method in ("pursuit", "attention"):
-                assert row.rms < 0.75 * select(KEY, VALUE, QUERIES, row.n, method=method).rms
+                assert row.rms < 0.75 * select(LONG, QUERIES, row.n, method=method).rms
 
     def test_the_error_asked_for_is_reached_and_not_much_earlier(self):
-        found = compress(KEY, VALUE, QUERIES, eps=0.1, starts=1)
+        found = compress(LONG, QUERIES, eps=0.1, solver=BRIEF)
         error, _, mass_error, _ = errors_of(found, QUERIES)
         assert error <= 0.1
         assert 0.5 * mass_error <= 0.1
@@ -110,30 +112,30 @@ class TestErrors:
 
     @pytest.mark.parametrize("norm", ["sup", "rms"])
     def test_an_error_asked_for_holds_for_log_masses(self, norm):
-        found = compress(KEY, VALUE, QUERIES[:100], eps=1.0, mass=20.0, norm=norm, starts=1)
+        found = compress(LONG, QUERIES[:100], eps=1.0, solver=Descent(mass=20.0, norm=norm, starts=1))
         error = errors_of(found, QUERIES[:100])[2 if norm == "sup" else 3]
         assert 0.1 < 20.0 * error <= 1.0
 
     def test_norms_are_what_they_say(self):
-        worst, mean = (compress(KEY, VALUE, QUERIES, length=8, norm=norm, starts=2) for norm in ("sup", "rms"))
+        worst, mean = (compress(LONG, QUERIES, length=8, solver=Descent(norm, starts=2)) for norm in ("sup", "rms"))
         assert worst.error < 0.9 * mean.error
         assert mean.rms <= worst.rms
-        found = compress(KEY, VALUE, QUERIES, eps=0.1, norm="rms", starts=1)
+        found = compress(LONG, QUERIES, eps=0.1, solver=replace(RMS, starts=1))
         assert errors_of(found, QUERIES)[1] <= 0.1 < found.error
 
     def test_mass_trades_outputs_for_log_masses(self):
-        kept, lost = (compress(KEY, VALUE, QUERIES, length=6, mass=mass, norm="rms") for mass in (1.0, 0.0))
+        kept, lost = (compress(LONG, QUERIES, length=6, solver=Descent(mass=mass, norm="rms")) for mass in (1.0, 0.0))
         assert kept.mass_rms < 0.7 * lost.mass_rms
         assert lost.rms < kept.rms
 
     def test_without_mass_keys_are_shifted_to_it(self):
-        found = compress(KEY, VALUE, QUERIES, length=6, mass=0.0, norm="rms")
+        found = compress(LONG, QUERIES, length=6, solver=Descent(mass=0.0, norm="rms"))
         missed = found.log_mass(QUERIES) - attention(QUERIES, KEY, VALUE, 5**-0.5)[1]
         assert abs(missed.mean()) < 1e-9
         assert np.abs(missed @ QUERIES).max() < 1e-6
 
     def test_outputs_beside_other_tokens_change_by_no_more_than_stated(self):
-        found, rng = compress(KEY, VALUE, QUERIES, length=6), np.random.default_rng(3)
+        found, rng = compress(LONG, QUERIES, length=6), np.random.default_rng(3)
         outputs, masses = attention(QUERIES, KEY, VALUE, 5**-0.5)
         size = np.linalg.norm(outputs, axis=1).max()
         for log_mass in (-2.0, 0.0, 2.0):
@@ -149,37 +151,37 @@ class TestErrors:
 
     def test_weights_leave_queries_out(self):
         weights = np.where(QUERIES[:, 0] > 0.0, 1.0, 0.0)
-        found = compress(KEY, VALUE, QUERIES, length=4, weights=weights)
-        same = compress(KEY, VALUE, QUERIES[weights > 0.0], length=4)
+        found = compress(LONG, QUERIES, length=4, weights=weights)
+        same = compress(LONG, QUERIES[weights > 0.0], length=4)
         np.testing.assert_array_equal(found.key, same.key)
         assert found.error == pytest.approx(errors_of(found, QUERIES[weights > 0.0])[0])
 
     def test_shifts_and_factors_of_queries_do_not_matter(self):
-        found = compress(KEY, VALUE, QUERIES, length=4, norm="rms")
-        moved = compress(KEY / 50.0, VALUE, 50.0 * QUERIES, length=4, norm="rms")
+        found = compress(LONG, QUERIES, length=4, solver=RMS)
+        moved = compress(Prefix(KEY / 50.0, VALUE), 50.0 * QUERIES, length=4, solver=RMS)
         assert moved.rms == pytest.approx(found.rms, rel=1e-3)
         for factor in (1e-200, 1e200):
-            same = compress(KEY, factor * VALUE, QUERIES, length=4, norm="rms")
+            same = compress(Prefix(KEY, factor * VALUE), QUERIES, length=4, solver=RMS)
             assert same.rms == pytest.approx(found.rms, rel=1e-3)
-        far = compress(KEY, VALUE, QUERIES + 100.0 * KEY[0], length=4, norm="rms")
+        far = compress(LONG, QUERIES + 100.0 * KEY[0], length=4, solver=RMS)
         assert np.isfinite(numbers(far)).all()
 
     @pytest.mark.parametrize("factor", [1e-300, 1e200])
     @pytest.mark.parametrize("bias", [True, False])
     def test_units_of_keys_do_not_matter(self, factor, bias):
-        found = compress(KEY, VALUE, QUERIES[:100], length=3, bias=bias, starts=1)
-        same = compress(factor * KEY, VALUE, QUERIES[:100] / factor, length=3, bias=bias, starts=1)
+        found = compress(LONG, QUERIES[:100], length=3, bias=bias, solver=BRIEF)
+        same = compress(Prefix(factor * KEY, VALUE), QUERIES[:100] / factor, length=3, bias=bias, solver=BRIEF)
         assert same.rms == pytest.approx(found.rms, rel=1e-3)
         got = attention(QUERIES[:100], same.key / factor, same.value, 5**-0.5, 0.0 if same.bias is None else same.bias)
         np.testing.assert_allclose(same(QUERIES[:100] / factor), got[0], atol=1e-9)
-        itself = compress(factor * KEY, VALUE, QUERIES / factor, length=60)
+        itself = compress(Prefix(factor * KEY, VALUE), QUERIES / factor, length=60)
         np.testing.assert_array_equal(itself.key, factor * KEY)
 
     def test_units_of_weights_do_not_matter(self):
         weights = np.linspace(0.5, 1.0, 200)
-        first, other = (compress(KEY, VALUE, QUERIES, length=2, weights=w) for w in (weights, 2.0**1023 * weights))
+        first, other = (compress(LONG, QUERIES, length=2, weights=w) for w in (weights, 2.0**1023 * weights))
         np.testing.assert_array_equal(first.key, other.key)
-        apart = compress(KEY, VALUE, QUERIES[:50], length=2, starts=1, weights=10.0 ** np.linspace(-300.0, 300.0, 50))
+        apart = compress(LONG, QUERIES[:50], length=2, weights=10.0 ** np.linspace(-300.0, 300.0, 50), solver=BRIEF)
         assert np.isfinite(numbers(apart)).all()
 
     @pytest.mark.filterwarnings("ignore:'queries' must be")
@@ -187,9 +189,9 @@ class TestErrors:
     @pytest.mark.parametrize("length", [12, 30, 58])
     def test_long_keys_are_no_worse_than_selected_ones(self, norm, length):
         key = 300.0 * KEY
-        found = compress(key, VALUE, QUERIES[:80], length=length, mass=0.0, norm=norm, starts=1)
+        found = compress(Prefix(key, VALUE), QUERIES[:80], length=length, solver=Descent(mass=0.0, norm=norm, starts=1))
         for method in ("pursuit", "attention"):
-            chosen = select(key, VALUE, QUERIES[:80], length, method=method)
+            chosen = select(Prefix(key, VALUE), QUERIES[:80], length, method=method)
             pair = (found.error, chosen.error) if norm == "sup" else (found.rms, chosen.rms)
             assert pair[0] <= pair[1] * (1.0 + 1e-9)
         assert found.history[0].start in ("k-means", "pursuit", "attention")
@@ -198,10 +200,10 @@ class TestErrors:
     def test_few_different_queries_are_matched_by_as_many_tokens(self, queries):
         for bias in (True, False):
             with pytest.warns(RuntimeWarning, match="'queries' must be .* different ones or more for 5 tokens"):
-                found = compress(KEY, VALUE, queries, length=5, bias=bias, mass=0.0)
+                found = compress(LONG, queries, length=5, bias=bias, solver=Descent(mass=0.0))
             assert found.error < 1e-8
             assert errors_of(found, queries)[0] < 1e-8
-            chosen = select(KEY, VALUE, queries, 20, bias=bias)
+            chosen = select(LONG, queries, 20, bias=bias)
             assert chosen.error < 1e-8
             assert len(np.unique(chosen.key, axis=0)) == 20
 
@@ -209,16 +211,16 @@ class TestErrors:
         # fits from narrow kernels stall at errors of 0.78 and 1.0
         b = np.random.default_rng(5).standard_normal((2000, 3))
         b /= np.linalg.norm(b, axis=1, keepdims=True)
-        options = {"length": 9, "mass": 0.0, "scale": 1.0, "norm": "rms", "starts": 2}
-        assert compress(3000.0 * b, b[:, :1] ** 2 - b[:, 1:2], b[:600], **options).error < 0.05
-        assert compress(3000.0 * b, np.cos(4.0 * b[:, :1]) * b[:, 1:2], b[:600], **options).error < 0.3
+        options = {"length": 9, "scale": 1.0, "solver": Descent(mass=0.0, norm="rms", starts=2)}
+        assert compress(Prefix(3000.0 * b, b[:, :1] ** 2 - b[:, 1:2]), b[:600], **options).error < 0.05
+        assert compress(Prefix(3000.0 * b, np.cos(4.0 * b[:, :1]) * b[:, 1:2]), b[:600], **options).error < 0.3
 
 
 class TestFewQueries:
     def test_errors_at_others_are_said(self):
         # 10 tokens have 90 free numbers, and 40 queries are asked for 160
         with pytest.warns(RuntimeWarning, match=r"'queries' must be 45 .* for 10 tokens, got 40: give more") as caught:
-            found = compress(KEY, VALUE, np.tile(QUERIES[:40], (2, 1)), length=10, norm="rms", starts=1)
+            found = compress(LONG, np.tile(QUERIES[:40], (2, 1)), length=10, solver=replace(RMS, starts=1))
         left_out, here = map(float, re.findall(r"(\S+) at every fifth .* (\S+) here", str(caught[0].message))[0])
         assert here == pytest.approx(found.rms, rel=1e-2)
         assert left_out > 1.5 * here
@@ -227,41 +229,41 @@ class TestFewQueries:
     def test_enough_queries_give_no_warning(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            compress(KEY, VALUE, QUERIES[:45], length=10, norm="rms", starts=1)
-            compress(KEY, VALUE, QUERIES[:4], length=60)  # itself
+            compress(LONG, QUERIES[:45], length=10, solver=replace(RMS, starts=1))
+            compress(LONG, QUERIES[:4], length=60)  # itself
 
     def test_work_does_not_grow_with_the_cube_of_the_free_numbers(self, monkeypatch):
         # Levenberg and Marquardt's equations of 40 keys in 41 coordinates would hold 1640^2 numbers
         monkeypatch.setattr(fitting, "fitted", lambda *_, **__: pytest.fail("equations too large"))
         key, queries = np.random.default_rng(0).standard_normal((2, 50, 40))
         with pytest.warns(RuntimeWarning, match="'queries' must be"):
-            found = compress(key, key[:, :1], queries[:10], length=40, norm="rms", starts=1, mass=0.0)
+            found = compress(Prefix(key, key[:, :1]), queries[:10], length=40, solver=Descent("rms", 0.0, 1))
         assert found.error < 1e-8
 
 
 class TestSelection:
     @pytest.mark.parametrize("method", ["pursuit", "attention"])
     def test_keys_are_among_those_given(self, method):
-        found = select(KEY, VALUE, QUERIES, 12, method=method)
+        found = select(LONG, QUERIES, 12, method=method)
         assert found.n == 12
         assert len(np.unique(found.key, axis=0)) == 12
         assert np.abs(found.key[:, None] - KEY).max(axis=2).min(axis=1).max() < 1e-12
         np.testing.assert_allclose(numbers(found), errors_of(found, QUERIES), rtol=1e-9, atol=1e-12)
 
     def test_all_tokens_keep_everything(self):
-        assert max(numbers(select(KEY, VALUE, QUERIES, 60))) < 1e-6
+        assert max(numbers(select(LONG, QUERIES, 60))) < 1e-6
 
     def test_attention_takes_the_tokens_attended_most(self):
         masses = np.exp(QUERIES @ KEY.T / np.sqrt(5.0))
         shares = np.square(masses / masses.sum(axis=1, keepdims=True)).sum(axis=0)
         wanted = KEY[np.argsort(-shares)[:5]]
-        np.testing.assert_allclose(select(KEY, VALUE, QUERIES, 5, method="attention").key, wanted, atol=1e-12)
+        np.testing.assert_allclose(select(LONG, QUERIES, 5, method="attention").key, wanted, atol=1e-12)
 
     def test_the_first_token_of_the_pursuit_matches_the_mass_best(self):
         logits = QUERIES @ KEY.T / np.sqrt(5.0)
         masses = np.exp(logits - logits.max(axis=1, keepdims=True))
         wanted = KEY[(masses.T @ masses.sum(axis=1)).argmax()]
-        np.testing.assert_allclose(select(KEY, VALUE, QUERIES, 1).key[0], wanted, atol=1e-12)
+        np.testing.assert_allclose(select(LONG, QUERIES, 1).key[0], wanted, atol=1e-12)
 
     def test_each_token_of_the_pursuit_matches_what_the_least_squares_of_those_before_leave(self):
         key = np.concatenate([KEY[:20], KEY[:5]])  # copies depend on others
@@ -274,10 +276,10 @@ class TestSelection:
             chosen.append(int(match.argmax()))
             weights = np.linalg.lstsq(masses[:, chosen], masses.sum(axis=1), rcond=1e-10)[0]
             residual = masses.sum(axis=1) - masses[:, chosen] @ np.maximum(weights, 1e-12)
-        found = select(key, np.zeros((25, 1)), QUERIES, 8)
+        found = select(Prefix(key, np.zeros((25, 1))), QUERIES, 8)
         np.testing.assert_allclose(found.key, key[chosen], atol=1e-12)
         far = np.vstack([-1e7 * np.eye(5)[:1], KEY[:9]])  # no mass at any query
-        assert max(numbers(select(far, VALUE[:10], np.abs(QUERIES), 10))) < 1e-6
+        assert max(numbers(select(Prefix(far, VALUE[:10]), np.abs(QUERIES), 10))) < 1e-6
 
 
 class TestDerivatives:
@@ -317,46 +319,48 @@ def projected_matrix(found, samples: Samples):
 
 class TestCalls:
     def test_the_same_seed_gives_the_same_prefix(self):
-        first, second = (compress(KEY, VALUE, QUERIES, length=3, rng=3) for _ in range(2))
+        first, second = (compress(LONG, QUERIES, length=3, solver=Descent(rng=3)) for _ in range(2))
         for name in ("key", "value", "bias"):
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-        assert not np.array_equal(first.key, compress(KEY, VALUE, QUERIES, length=3, rng=4, starts=1).key)
+        assert not np.array_equal(first.key, compress(LONG, QUERIES, length=3, solver=Descent(rng=4, starts=1)).key)
 
     def test_threads_of_the_blas_change_no_bit(self):
         rng = np.random.default_rng(0)
-        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((1500, 24))
+        prefix = Prefix(rng.standard_normal((60, 24)), rng.standard_normal((60, 8)))
+        queries = rng.standard_normal((1500, 24))
+        solver = Descent(norm="rms", starts=1)
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads, "blas"):
-                found += [compress(*data, length=12, starts=1, norm="rms"), select(*data, 20)]
+                found += [compress(prefix, queries, length=12, solver=solver), select(prefix, queries, 20)]
         for first, second in zip(found[:2], found[2:], strict=True):
             np.testing.assert_array_equal(first.key, second.key)
             np.testing.assert_array_equal(first.value, second.value)
             assert numbers(first) == numbers(second)
 
     def test_queries_whose_logits_overflow_are_refused(self):
-        found = select(KEY, VALUE, QUERIES, 5)
+        found = select(LONG, QUERIES, 5)
         for ask in (found, found.log_mass):
             with pytest.raises(ValueError, match="'queries' must have finite logits"):
                 ask(1e308 * np.sign(QUERIES))
 
     def test_arguments_are_left_alone(self):
         key, value, queries = KEY.copy(), VALUE.copy(), QUERIES.copy()
-        compress(key, value, queries, length=3)
+        compress(Prefix(key, value), queries, length=3)
         for got, wanted in ((key, KEY), (value, VALUE), (queries, QUERIES)):
             np.testing.assert_array_equal(got, wanted)
 
     def test_progress_prints_a_line_for_each_length(self, capsys):
-        found = compress(KEY, VALUE, QUERIES, eps=0.3, starts=1, progress=True)
+        found = compress(LONG, QUERIES, eps=0.3, solver=Descent(starts=1, progress=True))
         lines = capsys.readouterr().out.splitlines()
         assert sorted(int(line[2:].split()[0]) for line in lines) == [row.n for row in found.history]
         assert len(found.table().splitlines()) == len(lines) + 2
 
     def test_time_ends_the_fit_of_one_length(self, monkeypatch):
         # what is left is a solution in closed form, at the tokens attended most
-        monkeypatch.setattr(search, "tried", lambda *_: pytest.fail("a fit begins after time has ended"))
-        found = compress(KEY, VALUE, QUERIES, length=20, norm="rms", mass=0.0, time_limit=1e-9)
-        closed = {m: select(KEY, VALUE, QUERIES, 20, method=m).rms for m in ("attention", "pursuit")}
+        monkeypatch.setattr(search, "fit_briefly", lambda *_: pytest.fail("a fit begins after time has ended"))
+        found = compress(LONG, QUERIES, length=20, solver=Descent(norm="rms", mass=0.0, time_limit=1e-9))
+        closed = {m: select(LONG, QUERIES, 20, method=m).rms for m in ("attention", "pursuit")}
         assert closed["pursuit"] < 0.9 * closed["attention"]
         assert found.rms == pytest.approx(closed["attention"], rel=1e-9)
 
@@ -366,12 +370,12 @@ class TestCalls:
         monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
         for limit in (4.0, 15.0, 40.0, 100.0):
             before = next(ticks)
-            compress(KEY, VALUE, QUERIES, length=10, time_limit=limit)
+            compress(LONG, QUERIES, length=10, solver=Descent(time_limit=limit))
             assert limit < next(ticks) - before < limit + 20.0
 
     def test_time_ends_the_search_with_a_warning(self):
         with pytest.warns(RuntimeWarning, match="no shorter prefix within eps = 1e-06 was found in 1e-06 s"):
-            found = compress(KEY, VALUE, QUERIES, eps=1e-6, time_limit=1e-6)
+            found = compress(LONG, QUERIES, eps=1e-6, solver=Descent(time_limit=1e-6))
         np.testing.assert_array_equal(found.key, KEY)  # never worse than what was given
         assert numbers(found) == (0.0,) * 4
         assert found.eps == 1e-6
@@ -385,50 +389,55 @@ class TestCalls:
             ({"length": 0}, "'length' must be at least 1"),
             ({"eps": 0.0}, "'eps' must be greater than 0"),
             ({"eps": np.nan}, "'eps' must be a number"),
-            ({"length": 3, "norm": "max"}, "'norm' must be one of"),
-            ({"length": 3, "mass": -1.0}, "'mass' must be at least 0"),
-            ({"length": 3, "mass": 1e200}, "'mass' must be at most 1e"),
             ({"length": 3, "queries": 1e200 * QUERIES}, "'queries' and 'key' must be at most 1e"),
             ({"length": 3, "scale": 0.0}, "'scale' must be greater than 0"),
             ({"length": 3, "scale": 1e308}, "overflows"),
             ({"length": 3, "bias": 1}, "'bias' must be True or False"),
             ({"length": 3, "weights": np.ones(3)}, "'weights' must have shape"),
             ({"length": 3, "weights": -np.ones(200)}, "'weights' must be at least 0"),
-            ({"length": 3, "key": KEY[:0]}, "'key' must not be empty"),
-            ({"length": 3, "key": KEY[:, 0]}, "'key' must have shape"),
-            ({"length": 3, "key": np.full_like(KEY, np.nan)}, "'key' must be finite"),
-            ({"length": 3, "value": VALUE[:5]}, "one row for each key"),
-            ({"length": 3, "queries": QUERIES[:, :4]}, "columns as 'key' has"),
-            (
-                {"length": 3, "key": KEY[None]},
-                r"'key' must have shape \(n, d\), those of one head: key\[h\] of a layer's",
-            ),
-            ({"length": 3, "starts": 0}, "'starts' must be at least 1"),
-            ({"length": 3, "time_limit": 0.0}, "'time_limit' must be greater than 0"),
+            ({"length": 3, "prefix": KEY}, "'prefix' must be a Prefix"),
+            ({"length": 3, "prefix": Prefix(KEY[:0], VALUE[:0])}, "'prefix' must be of one head and have tokens"),
+            ({"length": 3, "prefix": Prefix(KEY[None], VALUE[None])}, "'prefix' must be of one head"),
+            ({"length": 3, "queries": QUERIES[:, :4]}, "columns as keys have"),
+            ({"length": 3, "solver": "sup"}, "'solver' must be a Descent"),
         ],
     )
     def test_complaints(self, options, message):
-        arguments = {"key": KEY, "value": VALUE, "queries": QUERIES} | options
         with pytest.raises((TypeError, ValueError), match=message):
-            compress(**arguments)
+            compress(**{"prefix": LONG, "queries": QUERIES} | options)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"norm": "max"}, "'norm' must be one of"),
+            ({"mass": -1.0}, "'mass' must be at least 0"),
+            ({"mass": 1e200}, "'mass' must be at most 1e"),
+            ({"starts": 0}, "'starts' must be at least 1"),
+            ({"time_limit": 0.0}, "'time_limit' must be greater than 0"),
+            ({"progress": 1}, "'progress' must be True or False"),
+        ],
+    )
+    def test_complaints_of_solvers(self, options, message):
+        with pytest.raises((TypeError, ValueError), match=message):
+            Descent(**options)
 
     def test_work_without_end_is_refused(self):
         rows = np.broadcast_to(np.ones(5), (3_000_000, 5))
-        with pytest.raises(ValueError, match="attention of 'queries' to 'key' would take"):
-            select(rows, rows, rows, 5)
+        with pytest.raises(ValueError, match="attention of 'queries' to 'prefix' would take"):
+            select(Prefix(rows, rows), rows, 5)
 
     def test_tensors_with_a_graph(self):
         torch = pytest.importorskip("torch")
         tensors = [torch.tensor(part, requires_grad=True) for part in (KEY, VALUE, QUERIES)]
-        np.testing.assert_array_equal(select(*tensors, 5).key, select(KEY, VALUE, QUERIES, 5).key)
+        np.testing.assert_array_equal(select(Prefix(*tensors[:2]), tensors[2], 5).key, select(LONG, QUERIES, 5).key)
 
     def test_complaints_of_selection_and_calls(self):
         with pytest.raises(ValueError, match="no more"):
-            select(KEY, VALUE, QUERIES, 61)
+            select(LONG, QUERIES, 61)
         with pytest.raises(ValueError, match="'method' must be one of"):
-            select(KEY, VALUE, QUERIES, 5, method="omp")
+            select(LONG, QUERIES, 5, method="omp")
         with pytest.raises(ValueError, match="'queries' must have shape"):
-            select(KEY, VALUE, QUERIES, 5)(QUERIES[:, :2])
+            select(LONG, QUERIES, 5)(QUERIES[:, :2])
 
 
 def test_values_that_tokens_cannot_have_are_refused():

@@ -114,7 +114,7 @@ def test_logits_of_any_size():
 
 
 LAYER = made(np.random.default_rng(0))
-SHORT = compress(np.eye(3), np.eye(3), np.concatenate([np.eye(3), -np.eye(3), 2.0 * np.eye(3)]), length=2, starts=1)
+SHORT = compress(Prefix(np.eye(3), np.eye(3)), np.kron([[1.0], [-1.0], [2.0]], np.eye(3)), length=2)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """`reachable` through attention itself: no prefix beats it, and its witnesses do what they promise."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox.prompts.prefix import AttentionLayer, Prefix, reachable, reachable_by_layer
+from spherapprox.prompts.prefix import AttentionLayer, Limits, Prefix, reachable, reachable_by_layer
 
 
 def sizes(rows, norm):
@@ -66,9 +67,9 @@ def test_no_prefix_within_limits_beats_the_floor(seed):
     rng, query, key, value, targets, scale = case(seed)
     length = None if rng.random() < 0.4 else int(rng.integers(1, 5))
     key_norm = None if rng.random() < 0.3 else float(10 ** rng.uniform(-2, 1))
-    value_bound = None if rng.random() < 0.4 else float(10 ** rng.uniform(-1, 1))
+    value_bound = math.inf if rng.random() < 0.4 else float(10 ** rng.uniform(-1, 1))
     for norm in ("max", "euclidean"):
-        options = {"length": length, "key_norm": key_norm, "value_bound": value_bound, "norm": norm, "scale": scale}
+        options = {"limits": Limits(length, key_norm, value_bound), "norm": norm, "scale": scale}
         found = reachable(query, key, value, targets, **options)
         assert found.upper >= found.error * (1 - 1e-12) - 1e-13
         if found.prefix is not None:
@@ -99,7 +100,7 @@ def test_one_token_attains_the_floor_without_limits(seed):
     assert got == pytest.approx(
         found.error, rel=1e-9 if found.attained else 1e-5, abs=1e-11 if found.attained else 1e-6
     )
-    longer = reachable(query, key, value, targets, scale=scale, length=5)
+    longer = reachable(query, key, value, targets, scale=scale, limits=Limits(length=5))
     assert longer.error == found.error
     assert len(longer.prefix) == 5
     assert longer.upper == pytest.approx(found.upper, abs=1e-11)
@@ -119,7 +120,7 @@ def test_one_token_a_query_attains_the_largest_floor_of_several(seed, groups):
         got = sizes(attention(query, key, value, found.prefix, scale) - targets, "max").max()
         assert got == pytest.approx(found.error, rel=1e-5, abs=1e-6)
         assert len(found.prefix) == groups
-        longer = reachable(query, key, value, targets, scale=scale, length=groups + 3)
+        longer = reachable(query, key, value, targets, scale=scale, limits=Limits(length=groups + 3))
         assert len(longer.prefix) == groups + 3
         assert longer.upper == pytest.approx(found.upper, rel=1e-6)
         # groups alone ask no more
@@ -142,13 +143,14 @@ def test_short_keys_allow_some_masses_only():
     # between L exp(-R) .. L exp(R) and the same of L + 1 tokens there are gaps for R < log(2) / 2
     query, key = np.tile([1.0, 0.0], (2, 1)), np.zeros((2, 1, 2))
     value, targets = np.array([[[2.2, -0.2]], [[-0.3, -0.2]]]), [[1.0, 0.0], [0.0, 0.0]]
-    found = reachable(query, key, value, targets, scale=1.0, key_norm=0.05)
+    found = reachable(query, key, value, targets, scale=1.0, limits=Limits(key_norm=0.05))
     assert found.error == pytest.approx(0.0693307, abs=1e-7)
     assert found.upper == pytest.approx(found.error, rel=1e-12)
     assert (len(found.prefix), found.reachable, found.attained) == (2, False, True)
     free = reachable(query, key, value, targets, scale=1.0)
     assert free.error < 1e-15
-    masses = [reachable(query, key, value, targets, scale=1.0, key_norm=0.05, length=n).error for n in range(1, 40)]
+    limits = [Limits(n, key_norm=0.05) for n in range(1, 40)]
+    masses = [reachable(query, key, value, targets, scale=1.0, limits=limit).error for limit in limits]
     assert found.error == pytest.approx(min(masses), rel=1e-12)
 
 
@@ -156,8 +158,8 @@ def test_keys_of_length_0_have_whole_numbers_as_masses():
     query, key = np.tile([1.0, 0.0], (2, 1)), np.zeros((2, 3, 2))
     rng = np.random.default_rng(0)
     value, targets = rng.standard_normal((2, 3, 2)), rng.standard_normal((2, 2))
-    found = reachable(query, key, value, targets, key_norm=0.0)
-    several = [reachable(query, key, value, targets, key_norm=0.0, length=n).error for n in range(1, 80)]
+    found = reachable(query, key, value, targets, limits=Limits(key_norm=0.0))
+    several = [reachable(query, key, value, targets, limits=Limits(key_norm=0.0, length=n)).error for n in range(1, 80)]
     nothing = np.abs(value.mean(1) - targets).max()
     assert found.error <= min(*several, nothing) + 1e-12
 
@@ -165,7 +167,7 @@ def test_keys_of_length_0_have_whole_numbers_as_masses():
 def test_keys_of_length_0_come_near_a_limit():
     # many tokens overwrite all; no number of them does so altogether
     value = np.array([[[0.0, 0.0]], [[0.5, 0.5]]])
-    found = reachable(np.ones((2, 1)), np.full((2, 1, 1), 0.1), value, np.eye(2), key_norm=0.0)
+    found = reachable(np.ones((2, 1)), np.full((2, 1, 1), 0.1), value, np.eye(2), limits=Limits(key_norm=0.0))
     assert found.error == 0.5
     assert (found.exact, found.attained) == (True, False)
     assert 0.5 < found.upper < 0.501
@@ -175,10 +177,10 @@ def test_keys_of_length_0_come_near_a_limit():
 def test_contexts_far_heavier_than_any_prefix_within_limits():
     query, key = np.ones((2, 1)), np.full((2, 1, 1), 200.0)
     value, targets = np.array([[[0.0]], [[1.0]]]), [[0.5], [0.5]]
-    found = reachable(query, key, value, targets, key_norm=1.0)
+    found = reachable(query, key, value, targets, limits=Limits(key_norm=1.0))
     assert found.error < 1e-15
     assert found.upper == pytest.approx(0.5)
-    three = reachable(query, key, value, targets, key_norm=1.0, length=3)
+    three = reachable(query, key, value, targets, limits=Limits(key_norm=1.0, length=3))
     assert three.error == pytest.approx(0.5)
     assert three.upper == pytest.approx(0.5)
     assert np.abs(three.prefix.key).max() <= 1.0 + 1e-12
@@ -187,7 +189,7 @@ def test_contexts_far_heavier_than_any_prefix_within_limits():
 def test_limits_and_several_queries_leave_a_lower_bound():
     rng = np.random.default_rng(0)
     query, key, value = np.eye(2), rng.standard_normal((2, 3, 2)), rng.standard_normal((2, 3, 2))
-    found = reachable(query, key, value, [[3.0, 0.0], [0.0, 3.0]], length=1)
+    found = reachable(query, key, value, [[3.0, 0.0], [0.0, 3.0]], limits=Limits(length=1))
     assert found.error < 1e-12
     assert (found.reachable, found.attained, found.exact) == (None, False, False)
     assert (found.upper, found.prefix) == (math.inf, None)
@@ -235,7 +237,7 @@ def test_rows_in_the_way_are_named():
     found = reachable(query, key, value, [[0.0], [5.0], [0.1], [9.0]])
     assert 3 in found.worst_pair
     assert "rows" in str(found)
-    bounded = reachable(query[:1], key[:1], value[:1], [[7.0]], value_bound=2.0)
+    bounded = reachable(query[:1], key[:1], value[:1], [[7.0]], limits=Limits(value_bound=2.0))
     assert bounded.error == pytest.approx(5.0)
     assert bounded.worst_pair == (0,)
     assert "limits are in the way of row 0" in str(bounded)
@@ -327,12 +329,13 @@ def test_near_queries_are_coupled():
         query = near + spread * rng.standard_normal((3, 4))
         content = [(rng.standard_normal((5, 4)), rng.standard_normal((5, 4))) for _ in range(3)]
         targets = 0.5 * rng.standard_normal((3, 4))
-        options = {"scale": 0.5, "key_norm": 4.0, "value_bound": 3.0}
-        found = reachable(query, *zip(*content, strict=True), targets, coupled=True, **options)
+        limits = Limits(key_norm=4.0, value_bound=3.0, coupled=True)
+        found = reachable(query, *zip(*content, strict=True), targets, scale=0.5, limits=limits)
         assert found.error == pytest.approx(bound, abs=2e-4)
         assert found.upper >= found.error
         assert found.reachable is (None if spread == 0.2 else False)
-        alone = reachable(query, *zip(*content, strict=True), targets, **options)
+        limits = replace(limits, coupled=False)
+        alone = reachable(query, *zip(*content, strict=True), targets, scale=0.5, limits=limits)
         assert alone.error <= found.error + 1e-9
         assert spread == 0.0 or alone.error < 1e-12
         other = np.random.default_rng(0)
@@ -352,10 +355,8 @@ def test_outputs_of_prefixes_pass_the_linear_programs(seed):
     prefix = random_prefix(rng, 4, 3, length or 2, 2.0, 1.5)
     rows = zip(query, key, value, strict=True)
     targets = np.array([prefix.attend(q[None], k, v, scale=scale)[0] for q, k, v in rows])
-    found = reachable(
-        query, key, value, targets, scale=scale, length=length, key_norm=2.0, value_bound=1.5, coupled=True
-    )
-    assert found.error <= 1e-12
+    limits = Limits(length, key_norm=2.0, value_bound=1.5, coupled=True)
+    assert reachable(query, key, value, targets, scale=scale, limits=limits).error <= 1e-12
 
 
 @settings(max_examples=25)
@@ -364,9 +365,11 @@ def test_linear_programs_say_no_more_of_equal_queries_than_is_true(seed):
     # masses of contexts that short keys come near only by thousands of tokens: tolerances of solvers are too coarse
     _rng, query, key, value, targets, scale = case(seed, each=5)
     key = [10.0 * rows for rows in key]
-    options = {"scale": scale, "key_norm": 0.02, "value_bound": 6.0}
-    alone = reachable(query, key, value, targets, **options)
-    assert reachable(query, key, value, targets, coupled=True, **options).error <= alone.error * (1 + 1e-9)
+    alone, coupled = (
+        reachable(query, key, value, targets, scale=scale, limits=Limits(None, 0.02, 6.0, coupled)).error
+        for coupled in (False, True)
+    )
+    assert coupled <= alone * (1 + 1e-9)
 
 
 def layer_case(seed, heads=2, groups=2, d=8, n=3):
@@ -410,12 +413,12 @@ def test_layers_are_bounded_by_their_heads(groups, norm):
 def test_the_bound_of_a_layer_is_sharp():
     # keys of length 0 and values 0 leave one prefix, which halves the output (1, 3) of the head
     layer = AttentionLayer(np.eye(2), np.zeros((2, 2)), np.eye(2), [[0.5, 0.5], [0.5, -0.5]])
-    options = {"length": 1, "key_norm": 0.0, "value_bound": 0.0}
+    options = {"limits": Limits(1, 0.0, 0.0)}
     found = reachable_by_layer(layer, [[1.0, 0.0]], [[[1.0, 3.0]]], [[0.0, -1.5]], **options)
     assert found.error == pytest.approx(1.0, rel=1e-12)
     assert found.upper == pytest.approx(1.0, rel=1e-12)
     assert found.heads[0].error == pytest.approx(2.0)
-    free = reachable_by_layer(layer, np.eye(2), np.ones((2, 1, 2)), np.eye(2), key_norm=1.0)
+    free = reachable_by_layer(layer, np.eye(2), np.ones((2, 1, 2)), np.eye(2), limits=Limits(key_norm=1.0))
     assert free.reachable is None
 
 
@@ -474,23 +477,30 @@ ONE = np.ones((2, 3)), np.ones((2, 4, 3)), np.ones((2, 4, 5)), np.ones((2, 5))
         ({"value": np.ones((2, 3, 5))}, ValueError, r"'value' must have shape \(4, 5\) in row 0"),
         ({"targets": np.ones((2, 4))}, ValueError, r"'targets' must have shape \(2, 5\)"),
         ({"key": np.full((2, 4, 3), 1e305), "scale": 1.0}, ValueError, "'query' and 'key' must have logits"),
-        ({"length": 0}, ValueError, "'length' must be at least 1"),
-        ({"length": 1.5}, ValueError, "'length' must be an integer"),
-        ({"key_norm": -1.0}, ValueError, "'key_norm' must be at least 0"),
-        ({"value_bound": math.inf}, ValueError, "'value_bound' must be finite"),
+        ({"limits": 3}, TypeError, "'limits' must be a Limits"),
         ({"scale": 0.0}, ValueError, "'scale' must be greater than 0"),
         ({"atol": -1.0}, ValueError, "'atol' must be at least 0"),
         ({"norm": "sup"}, ValueError, "'norm' must be one of 'max', 'euclidean'"),
-        ({"coupled": 1}, TypeError, "'coupled' must be True or False"),
-        ({"coupled": True, "key_norm": 1.0}, TypeError, "'key_norm' and 'value_bound' must be given"),
-        (
-            {"coupled": True, "key_norm": 1.0, "value_bound": 1.0, "norm": "euclidean"},
-            ValueError,
-            "'norm' must be 'max' with coupled",
-        ),
+        ({"limits": Limits(None, 1.0, 1.0, True), "norm": "euclidean"}, ValueError, "'norm' must be 'max' with"),
     ],
 )
 def test_complaints(change, fault, text):
     arguments = dict(zip(("query", "key", "value", "targets"), ONE, strict=True)) | change
     with pytest.raises(fault, match=text):
         reachable(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("limits", "fault", "text"),
+    [
+        ({"length": 0}, ValueError, "'length' must be at least 1"),
+        ({"length": 1.5}, ValueError, "'length' must be an integer"),
+        ({"key_norm": -1.0}, ValueError, "'key_norm' must be at least 0"),
+        ({"value_bound": -1.0}, ValueError, "'value_bound' must be at least 0"),
+        ({"coupled": 1}, TypeError, "'coupled' must be True or False"),
+        ({"coupled": True, "key_norm": 1.0}, TypeError, "'key_norm' and 'value_bound' must be given"),
+    ],
+)
+def test_complaints_of_limits(limits, fault, text):
+    with pytest.raises(fault, match=text):
+        Limits(**limits)

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from recurrent_programs import exact
 
-from bounds.prompts import module_errors as module_error_file
-from bounds.prompts.module_errors import _basis
-from bounds.prompts.recurrent import module_error
+from bounds.prompts.recurrent import models, module_error, modules
+from bounds.prompts.recurrent.modules import _basis
 from spherapprox.prompts.recurrent import Input, LinState, Multiplicative, Program, ReLU, RunningMax, cycle, step
 
 KINDS = ("interpreter", "network", "rnn", "lstm", "gru")
-PAGE = Path(__file__).parents[3] / "docs" / "theorems" / "10.6-errors-of-modules.md"
+PAGE = Path(__file__).parents[4] / "docs" / "theorems" / "10.6-errors-of-modules.md"
 
 
 def smooth(kind, dtype="float64", u=0.75, v=0.5):
@@ -260,8 +259,9 @@ def test_a_basis_is_for_states_whose_absolute_values_grow():
 
 
 def test_roundings_of_the_analysis_itself_are_covered(monkeypatch):
-    plain = module_error_file._gamma
-    monkeypatch.setattr(module_error_file, "_gamma", lambda *numbers: plain(*numbers) * (1.0 - 5e-7))
+    plain = models.gamma
+    for file in (models, modules):
+        monkeypatch.setattr(file, "gamma", lambda *numbers: plain(*numbers) * (1.0 - 5e-7))
     error = module_error(Program(ReLU(Input(1))), [[0.75]])[0, 0]
     size, unit = Fraction(3, 4), Fraction(2) ** -53
     share = sum(k * unit / (1 - k * unit) for k in (1, 5))  # of merged weights, and of the sum

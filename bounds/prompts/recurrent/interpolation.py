@@ -1,0 +1,281 @@
+"""Lipschitz functions in context: lengths of prompts, errors from so many values, bits of states (10.4)."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from numpy.typing import ArrayLike
+
+from spherapprox import _checks
+
+from ...covering.lattice import log_ball
+from ...records.bound import ACCURACY, Bound, Hypothesis, over_arrays, settle
+from ...records.problem import LARGEST_DIM, WIDEST
+from ...theorems._shells import log_density
+from ..lengths import between
+
+REFERENCE = "docs/theorems/10.4-in-context-interpolation.md"
+LENGTHS, ERRORS = ("extension", "grid", "grid-printed", "lower"), ("extension", "grid", "lower")
+NORMS = ("max", "euclidean")
+KERSHNER = 2.0 * math.pi / math.sqrt(27.0)
+"""The least mean number of equal discs over a point of a plane that they cover."""
+COUNTED = 1e15
+"""Cells of an axis that are counted one by one; more of them are taken as a real number."""
+
+
+def prompt_length(
+    eps: ArrayLike, *, dim: ArrayLike, theorem: str = "extension", lipschitz: ArrayLike = 1.0, norm: str = "max",
+    slope: ArrayLike | None = None,
+) -> Bound:  # fmt: skip
+    """Bound the number N of tokens, values of f each, from which a model takes a Lipschitz function on [0, 1]^d.
+
+    Parameters
+    ----------
+    eps : float or array_like
+        The error everywhere.
+    dim : int or array_like
+        d of the cube [0, 1]^d.
+    theorem : str, default "extension"
+        Upper bounds: ``"extension"``, for the program that takes the middle of all values that f may have
+        (`spherapprox.prompts.recurrent.programs.extension`); ``"grid"``, for the one that looks its cell up
+        (`spherapprox.prompts.recurrent.programs.grid`), whose steps have ramps; ``"grid-printed"``, which the thesis
+        says of it: true only without ramps. A lower one, for every model that knows f by N values: ``"lower"``.
+    lipschitz : float or array_like, default 1.0
+        L with ``|f(x) - f(y)| <= L |x - y|``.
+    norm : {"max", "euclidean"}
+        The norm of x - y. ("extension" and "grid" measure in the maximum norm, where the constant is L or L sqrt(d).)
+    slope : float or array_like
+        mu of the program's steps, from 2: they rise over 2/mu. "grid" only.
+
+    Returns
+    -------
+    Bound
+        On the quantity "prompt length"; or an array of them, for array arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown theorem or norm, or arguments missing or out of their range.
+
+    References
+    ----------
+    docs/theorems/10.4-in-context-interpolation.md.
+
+    Examples
+    --------
+    >>> from bounds.prompts import recurrent
+    >>> for theorem in ("extension", "lower", "grid"):
+    ...     slope = 1000.0 if theorem == "grid" else None
+    ...     print(theorem, recurrent.prompt_length(0.05, dim=2, theorem=theorem, slope=slope).as_integer())
+    extension 100
+    lower 100
+    grid 121
+    """
+    name, metric = _checks.choice(theorem, "theorem", LENGTHS), _checks.choice(norm, "norm", NORMS)
+    _check_slope(slope, name)
+
+    @over_arrays
+    def entry(e: object, d: object, lip: object, mu: object) -> Bound:
+        goal = between(e, "eps") / between(lip, "lipschitz")
+        m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
+        if name == "lower":
+            # 10.4 (lower)
+            log, whole = _log_cover(goal, m, metric)
+            return Bound("prompt length", log, "lower", name, REFERENCE, _sampling(), whole=whole)
+        share = goal / _stretch(m, metric)
+        needed: tuple[Hypothesis, ...] = (Hypothesis("steps without ramps", True),) if name == "grid-printed" else ()
+        cells = 0.5 / share
+        if name == "grid":
+            cells, needed = _cells_with_ramps(share, _steep(mu), m, metric)
+        count, whole = _count_cells(cells)
+        bound = Bound("prompt length", m * math.log(count), "upper", name, REFERENCE, needed, whole=whole)
+        return settle(bound)
+
+    return entry(eps, dim, lipschitz, slope)  # type: ignore[no-any-return]
+
+
+def error_bound(
+    *, dim: ArrayLike, n: ArrayLike, theorem: str = "extension", lipschitz: ArrayLike = 1.0, norm: str = "max",
+    slope: ArrayLike | None = None,
+) -> Bound:  # fmt: skip
+    """Bound the sup error of programs on [0, 1]^d whose prompt holds N values of a Lipschitz function.
+
+    Parameters
+    ----------
+    dim, lipschitz, norm, slope
+        As in `prompt_length`.
+    n : int or array_like
+        N; upper bounds use centres of a grid of k cells an axis, the largest k with k^d up to N, or a smaller one.
+    theorem : {"extension", "grid", "lower"}
+        As in `prompt_length`.
+
+    Returns
+    -------
+    Bound
+        On the quantity "sup error". In the maximum norm "extension" and "lower" agree.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown theorem or norm, or arguments missing or out of their range.
+
+    References
+    ----------
+    docs/theorems/10.4-in-context-interpolation.md.
+
+    Examples
+    --------
+    >>> from bounds.prompts import recurrent
+    >>> print(recurrent.error_bound(dim=2, n=64, theorem="grid", slope=1000.0))
+    grid: sup error <= 0.0645  [docs/theorems/10.4-in-context-interpolation.md]
+    """
+    name, metric = _checks.choice(theorem, "theorem", ERRORS), _checks.choice(norm, "norm", NORMS)
+    _check_slope(slope, name)
+
+    @over_arrays
+    def entry(d: object, count: object, lip: object, mu: object) -> Bound:
+        m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
+        total = _checks.integer(count, "n", minimum=1)
+        cells, constant = _root(total, m), between(lip, "lipschitz")
+        if name == "lower":
+            # 10.4 (lower)
+            radius = 0.5 / cells
+            if metric == "euclidean":
+                radius = max(radius, math.exp((_log_density(m) - log_ball(m) - math.log(total)) / m))
+            return Bound("sup error", math.log(constant) + math.log(radius), "lower", name, REFERENCE, _sampling())
+        # 10.4 (extension)
+        error = 0.5 / cells
+        if name == "grid":
+            narrow = min(cells, int(_steep(mu) / 2.0))  # ramps that overlap may cost more than wider cells
+            error = min(_grid_error(count, _steep(mu), m, metric) for count in (narrow, cells))
+        log = math.log(constant) + math.log(_stretch(m, metric)) + math.log(error)
+        return Bound("sup error", log, "upper", name, REFERENCE)
+
+    return entry(dim, n, lipschitz, slope)  # type: ignore[no-any-return]
+
+
+def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, norm: str = "max") -> Bound:
+    """Bound the bits that a model's state holds between a prompt and a query that follows it, from below.
+
+    Of M points of the cube, pairwise farther apart than ``2 eps / L``, some target takes values more than eps above or
+    below 0, as one likes; two of these targets leave the model in different states.
+
+    Parameters
+    ----------
+    eps, dim, lipschitz, norm
+        As in `prompt_length`: the model takes every f with the constant L that stays below some number above eps.
+
+    Returns
+    -------
+    Bound
+        On the quantity "state bits": M, in the maximum norm the largest one, otherwise that of a grid or of the densest
+        lattice known here.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown norm, or arguments out of their range.
+
+    References
+    ----------
+    docs/theorems/10.4-in-context-interpolation.md.
+
+    Examples
+    --------
+    >>> from bounds.prompts import recurrent
+    >>> print(recurrent.state_bits(0.1, dim=8))
+    packing: state bits >= 10^5.59  [docs/theorems/10.4-in-context-interpolation.md]
+    """
+    metric = _checks.choice(norm, "norm", NORMS)
+
+    @over_arrays
+    def entry(e: object, d: object, lip: object) -> Bound:
+        apart = 2.0 * (between(e, "eps") / between(lip, "lipschitz"))
+        m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
+        # 10.4 (state)
+        count, whole = _count_cells(1.0 / apart)
+        log = m * math.log(count)
+        if metric == "euclidean":
+            lattice, exact = _round_up(log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart)))
+            log, whole = (lattice, exact) if lattice > log else (log, whole)
+        return Bound("state bits", log, "lower", "packing", REFERENCE, whole=whole)
+
+    return entry(eps, dim, lipschitz)  # type: ignore[no-any-return]
+
+
+def _cells_with_ramps(share: float, slope: float, dim: int, norm: str) -> tuple[float, tuple[Hypothesis, ...]]:
+    """Return the cells of an axis whose errors, ramps included, are at most a share of L (10.4, grid)."""
+    narrow, lost = dim == 1 or norm == "euclidean", (1.0 if dim == 1 else 2.0) / slope
+    if dim > 1 and norm == "euclidean":
+        least = cells = 0.5 / share
+        for _ in range(64):  # a contraction by 1/2 where it stays below slope / 2
+            cells = least / math.sqrt(max(1.0 - cells / slope, 0.25))
+    else:
+        cells = 0.5 / (share - lost) if share > lost else math.inf
+    if narrow:
+        steep = Hypothesis("cells at least 2/slope wide", cells <= slope and _count_cells(cells)[0] <= 0.5 * slope)
+    else:
+        steep = Hypothesis("slope > 2 lipschitz / eps", share > lost)
+    return (cells if steep.holds else 1.0), (steep,)
+
+
+def _grid_error(cells: int, slope: float, dim: int, norm: str) -> float:
+    """Return the error of a grid, in units of L times the largest ratio of the norms (10.4, grid)."""
+    half, steps = 0.5 / cells, slope / cells
+    if dim == 1 and steps >= 2.0:
+        return half + 1.0 / slope
+    if norm == "euclidean" and steps >= 2.0:
+        # 10.4 (grid, euclidean)
+        return half * math.sqrt(steps / (steps - 1.0))
+    return half + 2.0 / slope
+
+
+def _log_cover(radius: float, dim: int, norm: str) -> tuple[float, bool]:
+    """Return the logarithm of balls that do not suffice to cover the cube less one, and whether it is whole (10.4)."""
+    count, whole = _count_cells(0.5 / radius)
+    log = dim * math.log(count)
+    if norm == "euclidean":
+        volume, exact = _round_up(_log_density(dim) - log_ball(dim) - dim * math.log(radius))
+        log, whole = (volume, exact) if volume > log else (log, whole)
+    return log, whole
+
+
+def _log_density(dim: int) -> float:
+    """Return the logarithm of a density that no covering by equal balls is below."""
+    return math.log(KERSHNER) if dim == 2 else 0.0
+
+
+def _count_cells(cells: float) -> tuple[float, bool]:
+    """Round a number of cells up, and tell whether it is exact."""
+    return (max(float(math.ceil(cells * (1.0 - ACCURACY))), 1.0), True) if cells < COUNTED else (cells, False)
+
+
+def _round_up(log: float) -> tuple[float, bool]:
+    """Round a count, given by its logarithm, up to a whole number where its units are known."""
+    return (math.log(max(math.ceil(math.exp(log) * (1.0 - ACCURACY)), 1)), True) if log < 20.0 else (log, False)
+
+
+def _root(count: int, dim: int) -> int:
+    """Return the largest k with k^dim <= count."""
+    k = round(math.exp(math.log(count) / dim))
+    return k if k**dim <= count else k - 1
+
+
+def _stretch(dim: int, norm: str) -> float:
+    """Return the largest ratio of the norm to the maximum norm."""
+    return math.sqrt(dim) if norm == "euclidean" else 1.0
+
+
+def _sampling() -> tuple[Hypothesis, ...]:
+    return (Hypothesis("the model knows f by values at N points that do not depend on the query", True),)
+
+
+def _check_slope(slope: object, theorem: str) -> None:
+    if theorem == "grid":
+        _checks.given(slope, "slope", " for theorem='grid'")
+    else:
+        _checks.left_out(slope, "slope", f"for theorem={theorem!r}")
+
+
+_steep = partial(_checks.real, name="slope", minimum=2.0, maximum=WIDEST)

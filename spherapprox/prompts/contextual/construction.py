@@ -1,0 +1,128 @@
+"""`contextual_attention`: one head of attention that separates the contexts of each token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import _checks
+from ..._types import Float64
+from .direction import separating_direction
+from .vocabulary import vocabulary
+
+_SLACK = 0.01
+"""Share of the distance of scores that the directions after the first may take away."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContextualAttention:
+    """One head of attention that separates the contexts of a token.
+
+    Parameters
+    ----------
+    query, key, value : ndarray, shape (rank, d)
+        Weights; scores are ``(query @ x) @ (key @ y)``, without a scale.
+    output : ndarray, shape (d, rank)
+        Weights from values to tokens; attention adds to a token at most a fourth of the least distance of two tokens.
+    ratio : float
+        The ratio of the separating direction.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.contextual import contextual_attention
+    >>> attention = contextual_attention([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 1.0]]], rank=2, rng=0)
+    >>> attention.query.shape, attention.output.shape
+    ((2, 2), (2, 2))
+    """
+
+    query: Float64
+    key: Float64
+    value: Float64
+    output: Float64
+    ratio: float
+
+    def __repr__(self) -> str:
+        return f"ContextualAttention(rank={len(self.query)}, d={self.query.shape[1]}, ratio={self.ratio:.3g})"
+
+
+def contextual_attention(
+    sequences: Any, *, rank: int = 1, rng: np.random.Generator | int | None = None
+) -> ContextualAttention:
+    """Construct an attention head of a given rank that separates the contexts of each token.
+
+    Scores of different tokens are apart by 4 log(n) or more, n the longest length, under every token of the vocabulary.
+    Outputs ``x + attention`` of one token in sequences with different sets of tokens are then different
+    (`context_separation` says by how much), and those of different tokens half the distance of these apart.
+
+    Parameters
+    ----------
+    sequences : array_like, shape (N, n, d), or list of arrays (n_i, d)
+        Sequences of at least 2 tokens; the tokens of a sequence are different, none is 0. (A position, added to the
+        tokens, makes them so.)
+    rank : int, default 1
+        Rank of each of the four matrices, at most d.
+    rng : None, int or numpy.random.Generator
+        Source of the directions; the same seed gives the same weights.
+
+    Returns
+    -------
+    ContextualAttention
+
+    Raises
+    ------
+    TypeError, ValueError
+        If tokens are not finite, 0, or repeated in a sequence, a sequence has fewer than 2, or the rank is above d.
+
+    References
+    ----------
+    docs/theorems/8.9-contextual-mapping.md.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.contextual import context_separation, contextual_attention
+    >>> sequences = [[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 1.0]]]
+    >>> w = contextual_attention(sequences, rng=0)
+    >>> -40.0 < context_separation(sequences, w.query, w.key, w.value, output=w.output) < 0.0
+    True
+    """
+    tokens, counts = vocabulary(sequences)
+    d = tokens.shape[1]
+    width = _checks.integer(rank, "rank", minimum=1, maximum=d)
+    _check_distinct(tokens, counts)
+    generator = _checks.generator(rng)
+    size = float(np.linalg.norm(tokens, axis=1).max())
+    u, ratio = separating_direction(np.concatenate([tokens, np.zeros((1, d))]), rng=generator)
+    apart = _least_size(tokens, lambda chords: np.abs(chords @ u)) * float(np.abs(tokens @ u).min())
+    gap = 4.0 * math.log(int(counts.sum(axis=1).max()))
+    slack = _SLACK * gap if width > 1 else 0.0
+    factor = (gap + slack) / apart if apart > 0.0 else math.inf
+    if not math.isfinite(factor):
+        raise ValueError("'sequences' must hold tokens that 16 digits tell apart: some are almost the same")
+    others = generator.standard_normal((d, width - 1))
+    frame = np.linalg.qr(np.concatenate([u[:, None], others], axis=1))[0].T  # (rank, d)
+    frame[0] = u
+    scales = np.append(factor, np.full(width - 1, 0.5 * slack / size**2))
+    output = 0.25 * _least_size(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)
+    return ContextualAttention(frame, scales[:, None] * frame, frame, output, ratio)
+
+
+def _check_distinct(tokens: Float64, counts: Float64) -> None:
+    """Check that the tokens of every sequence are different ones, at least 2, and none is 0."""
+    lengths = counts.sum(axis=1)
+    if lengths.min() < 2.0:
+        raise ValueError(f"'sequences' must have at least 2 tokens each, got 1 in sequence {int(np.argmin(lengths))}")
+    if counts.max() > 1.0:
+        i = int(np.argmax(counts.max(axis=1)))
+        raise ValueError(f"'sequences' must repeat no token, got one twice in sequence {i}: add positions")
+    if not tokens.any(axis=1).all():
+        i = int(np.argmax(counts[:, ~tokens.any(axis=1)].any(axis=1)))
+        raise ValueError(f"'sequences' must not hold the token 0, got it in sequence {i}: add a constant to the tokens")
+
+
+def _least_size(tokens: Float64, size: Callable[[Float64], Float64]) -> float:
+    """Return the least size of the difference of two tokens."""
+    return min(float(size(tokens[i + 1 :] - tokens[i]).min()) for i in range(len(tokens) - 1))

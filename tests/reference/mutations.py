@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COMPILED = ("spherapprox/_kernels", "spherapprox/_scalars")
 LIMIT = 900
 """Seconds after which a run of the tests counts as one that noticed."""
+COMPLAINTS = "tests/test_complaints.py"
+"""Run after the tests that a mutation names: the bad calls of all rooms."""
 ASK = "from spherapprox._kernels.jit import cache_folder; print(cache_folder())"
 
 
@@ -130,7 +132,7 @@ def run(mutant: Mutant, folder: str) -> tuple[str, str]:
     shutil.copytree(ROOT, tree, ignore=out)
     path = tree / mutant.file
     path.write_text(path.read_text("utf-8").replace(mutant.old, mutant.new), "utf-8")
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests, COMPLAINTS]
     done = subprocess.Popen(
         command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

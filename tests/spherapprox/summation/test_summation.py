@@ -122,6 +122,8 @@ def test_huge_values_do_not_overflow_on_the_way(path):
     b = sphere(8, 2, 17)
     values = np.array([1.5e308] * 7 + [-1.5e308])
     np.testing.assert_allclose(evaluate(b[:1], b, values, 0.0, normalize=True), [1.125e308], rtol=1e-15)
+    values[-1] = 0.0
+    np.testing.assert_allclose(evaluate(b[:1], b, -values - 1.0, 0.0, normalize=True), [-1.3125e308], rtol=1e-15)
     balanced = np.array([1.5e308, 1.5e308, -1.5e308, -1.5e308, 1e300, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(evaluate(b[:1], b, balanced, 0.0), [1e300], rtol=1e-6)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....fitting.growth import pruned
+from ....fitting.growth import prune_tokens
 from ....fitting.tokens import Tokens
 from .fitting import Fit, finished, tried
 from .problem import Problem
@@ -104,5 +104,5 @@ class Search:
         longer = [n for n in self.fits if n > length]
         if longer:
             fit = self.fits[min(longer)]
-            yield "prune", lambda: pruned(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
+            yield "prune", lambda: prune_tokens(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
         yield from starts(self.masses, length, self.count, self.seed, self.stop)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._types import Float64
 from ..jit import njit, subroutine
-from .moments import grown, list_near, uncertainty, write_mean, write_squares
+from .moments import bound_growth, list_near, uncertainty, write_mean, write_squares
 
 SUMS = 12
 """Number of sums of absolute terms: of 6.6 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa; and
@@ -45,15 +45,15 @@ def add_powers(
     d = len(z)
     for r in range(len(a)):
         for i in range(d):
-            one = w * a[r] * z[i]
-            firsts[r, i] += one
+            linear = w * a[r] * z[i]
+            firsts[r, i] += linear
             if depth > 1:
                 for j in range(i + 1):
-                    two = one * z[j]
-                    seconds[r, i, j] += two
+                    square = linear * z[j]
+                    seconds[r, i, j] += square
                     if depth > 2 and i < d - 1:
                         for k in range(j + 1):
-                            thirds[r, i, j, k] += two * z[k]
+                            thirds[r, i, j, k] += square * z[k]
 
 
 @njit
@@ -86,8 +86,8 @@ def local_cumulants(
             k, w, distance, size = near[j], weights[j] / total, 0.0, 0.0
             for axis in range(d):
                 z[axis] = 0.0
-                for other in range(d):
-                    z[axis] += frames[i, axis, other] * (rows[k, other] - origin[other])
+                for column in range(d):
+                    z[axis] += frames[i, axis, column] * (rows[k, column] - origin[column])
                 distance += z[axis] * z[axis]
             for r in range(p):
                 a[r] = values[k, r]
@@ -97,13 +97,13 @@ def local_cumulants(
                     means[i, r] += w * a[r]
                 size += a[r] * a[r]
             distance, size = math.sqrt(distance), math.sqrt(size)
-            first, second = grown(weights[j], rate * (squares[k] - least), 2.0 * rate * chords[i] * distance)
+            first, second = bound_growth(weights[j], rate * (squares[k] - least), 2.0 * rate * chords[i] * distance)
             add_sums(w, first / total, second / total, size, distance, z[d - 1], sums[i])
             add_powers(w, a, z, depth, firsts[i], seconds[i], thirds[i])
             if chords[i] > 0.0:
                 for axis in range(d):
-                    for other in range(d):
-                        pairs[i, axis, other] += w * z[axis] * z[other]
+                    for column in range(d):
+                        pairs[i, axis, column] += w * z[axis] * z[column]
 
 
 @njit

@@ -72,7 +72,7 @@ def parts_of(concentrations: Float64, squares: Float64, k: int, best: int, chord
 
 @njit
 def keyed_moments(
-    x: Float64, wanted: Float64, chords: Float64, b: Float64, keys: Float64, values: Float64, concentrations: Float64,
+    x: Float64, target: Float64, chords: Float64, b: Float64, keys: Float64, values: Float64, concentrations: Float64,
     normalize: bool, cut: float, slopes: Float64, origins: Float64, sums: Float64,
 ) -> None:  # fmt: skip
     """Write the moments of `local_moments` for control points with concentrations (n,) of their own.
@@ -102,7 +102,7 @@ def keyed_moments(
                 distance += step[axis] * step[axis]
             for r in range(p):
                 a = values[k, r]
-                off += (a - wanted[i, r]) * (a - wanted[i, r])
+                off += (a - target[i, r]) * (a - target[i, r])
                 if normalize:
                     a = (a - values[reference, r]) - mean[r]
                 size += a * a

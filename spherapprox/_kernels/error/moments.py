@@ -27,9 +27,9 @@ def write_squares(c: Float64, b: Float64, squares: Float64) -> None:
     for k in range(len(squares)):
         squares[k] = 0.0
     for axis in range(len(b)):
-        here = c[axis]
+        coordinate = c[axis]
         for k in range(len(squares)):
-            squares[k] += (b[axis, k] - here) * (b[axis, k] - here)
+            squares[k] += (b[axis, k] - coordinate) * (b[axis, k] - coordinate)
 
 
 @subroutine
@@ -103,7 +103,7 @@ def write_mean(near: Int64, weights: Float64, count: int, values: Float64, mean:
 
 
 @subroutine
-def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
+def bound_growth(w: float, exponent: float, y: float) -> tuple[float, float]:
     """Bound ``w (e^y - 1)`` and ``w (e^y - 1 - y)`` for ``w = e^-exponent``, without overflow at large y."""
     if y < 1e-2:
         return w * y * (1.0 + 0.51 * y), w * (0.5 * y * y) * (1.0 + 0.4 * y)
@@ -114,7 +114,7 @@ def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
 @subroutine
 def add_term(w: float, total: float, exponent: float, y: float, size: float, off: float, sums: Float64) -> None:
     """Add a term to S and Z, and to the spread or the far weights."""
-    _, second = grown(w, exponent, y)
+    _, second = bound_growth(w, exponent, y)
     sums[0] += second / total * size
     sums[1] += second / total
     if exponent - y < FAR:
@@ -125,7 +125,7 @@ def add_term(w: float, total: float, exponent: float, y: float, size: float, off
 
 @njit
 def local_moments(
-    x: Float64, wanted: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float,
+    x: Float64, target: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float,
     normalize: bool, cut: float, slopes: Float64, origins: Float64, sums: Float64,
 ) -> None:  # fmt: skip
     """Write the moments of 6.5 for cells with centres x (m, d): G (m, p, d), o (m, d) and sums (m, 5).
@@ -157,7 +157,7 @@ def local_moments(
                 distance += step[axis] * step[axis]
             for r in range(p):
                 a = values[k, r]
-                off += (a - wanted[i, r]) * (a - wanted[i, r])
+                off += (a - target[i, r]) * (a - target[i, r])
                 if normalize:
                     a = (a - values[reference, r]) - mean[r]
                 size += a * a
@@ -209,7 +209,7 @@ def angle_moments(
             if theta > delta and sine > 1e-12:
                 bend = min(bend, 0.5 * delta * delta * max(0.0, 1.0 / math.tan(theta - delta)))
             y = 2.0 * rate * chords[i] * math.sqrt(distance)
-            first, second = grown(w, rate * (squares[k] - least), y)
+            first, second = bound_growth(w, rate * (squares[k] - least), y)
             rest += second * abs(theta - mean) + delta * first + w * bend
         means[i], rests[i] = mean, rest / total
         roundings[i] = uncertainty(d, count, rate, least, chords[i], cut)

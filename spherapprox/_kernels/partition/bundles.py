@@ -23,12 +23,12 @@ WHOLE = 2**16
 
 
 @subroutine
-def about_between(lower: float, upper: float, across: float, one: float, other: float) -> float:
-    """Return the largest radius about a centre between the colatitudes `one` and `other`."""
-    result = max(zone.radius(lower, upper, one, across), zone.radius(lower, upper, other, across))
+def about_between(lower: float, upper: float, across: float, start: float, end: float) -> float:
+    """Return the largest radius about a centre between the colatitudes `start` and `end`."""
+    result = max(zone.radius(lower, upper, start, across), zone.radius(lower, upper, end, across))
     if across > 0.5 * math.pi:
         # the farthest centre from an end of the zone may lie inside
-        first, last = min(one, other), max(one, other)
+        first, last = min(start, end), max(start, end)
         result = max(result, zone.radius(first, last, lower, across), zone.radius(first, last, upper, across))
     return result
 
@@ -49,18 +49,18 @@ def of_one(radius: float, length: float, out: Float64) -> None:
 
 
 @njit
-def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
-    """Merge the bundles of `scratch` to at most `most` ones, those of similar lengths together; return their number."""
-    if size <= most:
+def gather(scratch: Float64, size: int, top: int, out: Float64) -> int:
+    """Merge the bundles of `scratch` to at most `top` ones, those of similar lengths together; return their number."""
+    if size <= top:
         _copy(scratch, size, out)
         return size
     # Step 1: equal intervals of the lengths
     low, high = scratch[0, LEAST], scratch[0, MOST]
     for i in range(size):
         low, high = min(low, scratch[i, LEAST]), max(high, scratch[i, MOST])
-    scale = 0.999999 * most / (high - low) if high > low else 0.0
+    scale = 0.999999 * top / (high - low) if high > low else 0.0
     # Step 2: one bundle for each interval; a negative bound stands for an empty one
-    out[:most, UPPER] = -1.0
+    out[:top, UPPER] = -1.0
     for i in range(size):
         k = int(scale * (0.5 * (scratch[i, LEAST] + scratch[i, MOST]) - low))
         if out[k, UPPER] < 0.0:
@@ -71,12 +71,12 @@ def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
         if scratch[i, RADIUS] > out[k, RADIUS]:
             out[k, RADIUS], out[k, LENGTH] = scratch[i, RADIUS], scratch[i, LENGTH]
     # Step 3: without the empty ones
-    kept = 0
-    for k in range(most):
+    count = 0
+    for k in range(top):
         if out[k, UPPER] >= 0.0:
-            _copy(out[k : k + 1], 1, out[kept : kept + 1])
-            kept += 1
-    return kept
+            _copy(out[k : k + 1], 1, out[count : count + 1])
+            count += 1
+    return count
 
 
 @njit
@@ -89,9 +89,9 @@ def lift(lower: float, upper: float, sine: float, cosine: float, inside: Float64
         of_one(out[RADIUS], out[LENGTH], out)
         return
     # 5.6: the radius about any centre between the two extreme ones
-    one, out[LEAST] = zone.toward(lower, upper, sine, cosine, inside[LEAST])
-    other, out[MOST] = zone.toward(lower, upper, sine, cosine, inside[MOST])
-    bound = about_between(lower, upper, inside[UPPER], one, other) * (1.0 + largest.ROUNDING)
+    near, out[LEAST] = zone.toward(lower, upper, sine, cosine, inside[LEAST])
+    far, out[MOST] = zone.toward(lower, upper, sine, cosine, inside[MOST])
+    bound = about_between(lower, upper, inside[UPPER], near, far) * (1.0 + largest.ROUNDING)
     out[UPPER] = max(out[RADIUS], bound)
 
 
@@ -153,7 +153,7 @@ def of_spheres(counts: Int64, most: int, offsets: Int64, out: Float64, start: in
             size = of_sphere(counts[e], scratch)
         if filled + min(size, most) > len(out):
             return e
-        filled += gathered(scratch, size, most, out[filled:])
+        filled += gather(scratch, size, most, out[filled:])
         offsets[e + 1] = filled
     return len(counts)
 
@@ -186,6 +186,6 @@ def raise_all(
             i += 1
         if filled + min(size, most) > len(out):
             return e
-        filled += gathered(scratch, size, most, out[filled:])
+        filled += gather(scratch, size, most, out[filled:])
         offsets[e + 1] = filled
     return len(caps)

@@ -12,7 +12,7 @@ from spherapprox import EqualMeasurePartition, special, sphere
 from spherapprox._kernels.partition import ascent, bundles, collars, zone
 from spherapprox._kernels.partition import largest as kernel
 from spherapprox.partition import kinds, levels, radius
-from spherapprox.partition.radius import enclosed, largest
+from spherapprox.partition.radius import enclose_radius, largest
 
 KINDS = ("midpoint", "smallest-cap", "centroid")
 fixed = settings(derandomize=True, deadline=None, max_examples=25)
@@ -173,7 +173,7 @@ def test_bundles_hold_their_cells():
     assert np.array_equal(above[:, bundles.UPPER], above[:, bundles.RADIUS])
     for most in (1, 7, 499):
         out = np.empty((most, 5))
-        kept = out[: bundles.gathered(cells, 500, most, out)]
+        kept = out[: bundles.gather(cells, 500, most, out)]
         assert kept[:, bundles.UPPER].max() == kept[:, bundles.RADIUS].max() == cells[:, bundles.RADIUS].max()
         assert held(kept, cells[:, bundles.RADIUS], cells[:, bundles.LENGTH]).all()
         lifted = np.empty((len(kept), 5))
@@ -208,16 +208,16 @@ def test_few_bundles_enclose_the_radius_about_centroids(monkeypatch, dim, n):
     true = EqualMeasurePartition(dim, n, "centroid").radii().max()
     assert largest(dim, n, "centroid") == (pytest.approx(true, rel=2e-14, abs=0), True)
     monkeypatch.setattr(radius, "BUNDLES", 1)
-    lower, upper = enclosed(dim, n, "centroid")
+    lower, upper = enclose_radius(dim, n, "centroid")
     assert lower * (1 - 2e-14) <= true <= upper * (1 + 2e-14)
     assert upper <= 1.01 * lower
 
 
 @pytest.mark.parametrize(("dim", "n"), [(8, 10**9), (16, 10**10), (400, 10**6)])
 def test_radii_about_centroids_of_huge_partitions_are_nearly_attained(dim, n):
-    lower, upper = enclosed(dim, n, "centroid")
+    lower, upper = enclose_radius(dim, n, "centroid")
     assert upper <= 1.0002 * lower
-    assert enclosed(dim, n, "smallest-cap")[0] <= lower * (1 + 1e-13)
+    assert enclose_radius(dim, n, "smallest-cap")[0] <= lower * (1 + 1e-13)
     partition = EqualMeasurePartition(dim, n, "centroid")
     assert partition.cell_radius() == upper
     for i in np.random.default_rng(dim).integers(n, size=3).tolist():

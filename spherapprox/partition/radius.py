@@ -122,12 +122,12 @@ def _about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]
 def _raise_bundles(opened: list[Opened], counts: Int64, limit: int) -> tuple[tuple[float, float], int]:
     """Return bounds of the largest radius by at most `limit` bundles of each partition, and the number lifted."""
     lifted = 0
-    offsets, rows = _collect_bundles(partial(bundles.of_spheres, counts, limit), len(counts), limit)
+    offsets, rows = _collect_bundles(partial(bundles.write_spheres, counts, limit), len(counts), limit)
     for m, caps, collars_of_m in reversed(opened):
         lifted += int(np.diff(offsets)[collars_of_m.inner].sum())
-        of_caps = np.empty((len(caps), rows.shape[1]))
-        bundles.of_caps(m, caps, of_caps)
-        write = partial(bundles.raise_all, m, collars_of_m, of_caps, (offsets, rows), limit)
+        bundles_of_caps = np.empty((len(caps), rows.shape[1]))
+        bundles.write_caps(m, caps, bundles_of_caps)
+        write = partial(bundles.raise_bundles, m, collars_of_m, bundles_of_caps, (offsets, rows), limit)
         offsets, rows = _collect_bundles(write, len(caps), limit)
     return (float(rows[:, bundles.RADIUS].max()), float(rows[:, bundles.UPPER].max())), lifted
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..._types import Float64
 from ..jit import njit, subroutine
+from . import E_B, E_V, E_VB, E_VBB, G_BB, G_VB, KAPPA, NOISE, V_B, V_BB, ZETA, V
 from .moments import bound_growth, list_near, uncertainty, write_mean, write_squares
 
-SUMS = 12
-"""Number of sums of absolute terms: of 6.6 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa; and
-the weights' uncertainty."""
+SUMS = NOISE + 1
+"""Number of sums of absolute terms."""
 
 
 @subroutine
@@ -24,17 +24,17 @@ def add_sums(
     w: float, first: float, second: float, size: float, distance: float, radial: float, sums: Float64
 ) -> None:  # fmt: skip
     """Add a term's share of the absolute sums; ``first`` and ``second`` are ``w (e^y - 1)`` and ``w (e^y - 1 - y)``."""
-    sums[0] += second
-    sums[1] += second * distance
-    sums[2] += second * size
-    sums[3] += second * size * distance
-    sums[4] += second * size * distance * distance
-    sums[5] += first * distance * distance
-    sums[6] += first * size * distance
-    sums[7] += w * size
-    sums[8] += w * size * distance
-    sums[9] += w * size * distance * distance
-    sums[10] += w * size * distance * distance * abs(radial)
+    sums[ZETA] += second
+    sums[E_B] += second * distance
+    sums[E_V] += second * size
+    sums[E_VB] += second * size * distance
+    sums[E_VBB] += second * size * distance * distance
+    sums[G_BB] += first * distance * distance
+    sums[G_VB] += first * size * distance
+    sums[V] += w * size
+    sums[V_B] += w * size * distance
+    sums[V_BB] += w * size * distance * distance
+    sums[KAPPA] += w * size * distance * distance * abs(radial)
 
 
 @subroutine
@@ -80,7 +80,7 @@ def local_cumulants(
         count, least, total = list_near(x[i], rows, squares, rate, chords[i], cut, normalize, near, weights, origin)
         if normalize:
             reference = write_mean(near, weights, count, values, mean)
-        sums[i, 11] = uncertainty(d, count, rate, least, chords[i], cut)
+        sums[i, NOISE] = uncertainty(d, count, rate, least, chords[i], cut)
         # Step 2: moments of the terms
         for j in range(count):
             k, w, distance, size = near[j], weights[j] / total, 0.0, 0.0

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._types import Float64
 from ..jit import njit, subroutine
+from . import ROUNDING
 from .moments import EPSILON, add_term, write_mean, write_squares
 
 
@@ -113,4 +114,4 @@ def keyed_moments(
             parts = parts_of(concentrations, squares, k, best, chords[i], length)
             if not exponents[k] - y - fine * parts > cut:
                 farthest, longest = max(farthest, parts), max(longest, concentrations[k])
-        sums[i, 4] = fine * farthest + EPSILON * n * (1.0 + 2.0 * chords[i] * longest)
+        sums[i, ROUNDING] = fine * farthest + EPSILON * n * (1.0 + 2.0 * chords[i] * longest)

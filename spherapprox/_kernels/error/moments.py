@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._types import Float64, Int64
 from ..jit import njit, subroutine
+from . import FAR_WEIGHT, GROWTH, REST, ROUNDING, SPREAD
 
 EPSILON = 2.0**-52
 """The unit of rounding."""
@@ -115,12 +116,12 @@ def bound_growth(w: float, exponent: float, y: float) -> tuple[float, float]:
 def add_term(w: float, total: float, exponent: float, y: float, size: float, off: float, sums: Float64) -> None:
     """Add a term to S and Z, and to the spread or the far weights."""
     _, second = bound_growth(w, exponent, y)
-    sums[0] += second / total * size
-    sums[1] += second / total
+    sums[REST] += second / total * size
+    sums[GROWTH] += second / total
     if exponent - y < FAR:
-        sums[2] = max(sums[2], off)
+        sums[SPREAD] = max(sums[SPREAD], off)
     else:
-        sums[3] += math.exp(y - exponent) / total
+        sums[FAR_WEIGHT] += math.exp(y - exponent) / total
 
 
 @njit
@@ -165,7 +166,7 @@ def local_moments(
                     slopes[i, r, axis] += 2.0 * rate * w * a * step[axis]
             y = 2.0 * rate * chords[i] * math.sqrt(distance)
             add_term(weights[j], total, rate * (squares[k] - least), y, math.sqrt(size), math.sqrt(off), sums[i])
-        sums[i, 4] = uncertainty(d, count, rate, least, chords[i], cut)
+        sums[i, ROUNDING] = uncertainty(d, count, rate, least, chords[i], cut)
 
 
 @njit

@@ -166,7 +166,7 @@ def test_bundles_hold_their_cells():
     rng = np.random.default_rng(3)
     cells = np.empty((500, 5))
     for cell, own, length in zip(cells, rng.uniform(0.1, 0.5, 500), rng.uniform(0.6, 0.9, 500), strict=True):
-        bundles.of_one(own, length, cell)
+        bundles.write_cell(own, length, cell)
     above, sine_cosine = np.empty((500, 5)), zone.means(5, 0.7, 0.9)
     for cell, out in zip(cells, above, strict=True):
         bundles.lift(0.7, 0.9, *sine_cosine, cell, out)
@@ -193,7 +193,7 @@ def test_bundles_of_the_sphere_hold_all_cells(n):
     ascent.centroids(2, spheres[0][1], spheres[0][2], length, np.empty(len(cells)))
     radii = np.concatenate([EqualMeasurePartition(2, n, "centroid").radii(i, i + 1) for i in cells])
     out = np.empty((3000, 5))
-    rows = out[: bundles.of_sphere(n, out)]
+    rows = out[: bundles.write_sphere(n, out)]
     rows[:, bundles.UPPER] += 4e-15  # colatitudes near the south pole have this rounding
     rows[:, bundles.LEAST] -= 1e-14
     rows[:, bundles.MOST] += 1e-14

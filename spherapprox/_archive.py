@@ -65,7 +65,7 @@ class Savable:
                 f"{type(self).__name__} is a subclass of what can be saved, and may hold more: save an instance of "
                 f"the library's own class for {self._kind!r}"
             )
-        return Record(self._kind, {name: _recorded(value) for name, value in self._arguments().items()})
+        return Record(self._kind, {name: _to_record(value) for name, value in self._arguments().items()})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this to a file from which `spherapprox.load` makes it again, bit by bit.
@@ -122,9 +122,9 @@ def _make(record: Record) -> Savable:
     if record.kind not in KINDS:
         list(wings())
     if record.kind not in KINDS:
-        known = ", ".join(sorted(KINDS))
+        kinds = ", ".join(sorted(KINDS))
         raise ValueError(
-            f"the kind {_checks.show(record.kind)} is none of {known}, which spherapprox {__version__} knows; upgrade "
+            f"the kind {_checks.show(record.kind)} is none of {kinds}, which spherapprox {__version__} knows; upgrade "
             "spherapprox"
         )
     return KINDS[record.kind](**{name: _argument(field) for name, field in record.fields.items()})
@@ -137,10 +137,10 @@ def _argument(field: Any) -> Any:
     return _make(field) if isinstance(field, Record) else field
 
 
-def _recorded(value: Any) -> Any:
+def _to_record(value: Any) -> Any:
     """Return a constructor's argument with the records of what can be saved in place of it."""
     if isinstance(value, tuple):
-        return tuple(_recorded(item) for item in value)
+        return tuple(_to_record(item) for item in value)
     return value._record() if isinstance(value, Savable) else value
 
 
@@ -165,7 +165,7 @@ def read(path: object) -> Record:
         size = os.fstat(file.fileno()).st_size
         _checks.memory(size, f"{name!r}", "np.load reads single arrays of it (docs/format.md)")
         try:
-            header, arrays = _verified(file, size)
+            header, arrays = _read_verified(file, size)
             rooms: dict[str, dict[str, Array]] = {}  # the arrays of each record, by its prefix
             for entry, array in arrays.items():
                 rooms.setdefault(entry[: entry.rfind("/") + 1], {})[entry] = array
@@ -186,7 +186,7 @@ class _Refused(Exception):
     """A complaint about a file that can be opened, without its name."""
 
 
-def _verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def _read_verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Array]]:
     """Read the header and the arrays of a file of any version, and check its checksum."""
     # Step 1: an archive of arrays, none of which is compressed
     if not zipfile.is_zipfile(file):

@@ -126,47 +126,47 @@ def as_done(
     This thread does blocks too: it is awake already, and need not wake up for each block that another has done.
     """
     done = yield from _alone(function, blocks, workers)
-    left, found = deque(blocks[done:]), SimpleQueue[tuple[Result | None, BaseException | None]]()
-    count = len(left)
+    todo, inbox = deque(blocks[done:]), SimpleQueue[tuple[Result | None, BaseException | None]]()
+    count = len(todo)
     ended, helpers = SimpleQueue[None](), 0
     try:
         for _ in range(min(most(workers), count) - 1):
             # Thread.start would wait until it runs; the context has NumPy's handling of errors
-            start_new_thread(copy_context().run, (_help, function, left, found, ended))
+            start_new_thread(copy_context().run, (_help, function, todo, inbox, ended))
             helpers += 1
         for _ in range(count):
-            if found.empty():
-                _do_next(function, left, found)
-            result, error = found.get()
+            if inbox.empty():
+                _do_next(function, todo, inbox)
+            result, error = inbox.get()
             if error is not None:
                 raise error
             yield result  # type: ignore[misc]
     finally:
-        left.clear()
+        todo.clear()
         for _ in range(helpers):
             ended.get()
 
 
-def _help(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any], ended: SimpleQueue[None]) -> None:
+def _help(function: Callable[[Any], Any], todo: deque[Any], inbox: SimpleQueue[Any], ended: SimpleQueue[None]) -> None:
     """Do blocks until none is left, and say so."""
-    while _do_next(function, left, found):
+    while _do_next(function, todo, inbox):
         pass
     ended.put(None)
 
 
-def _do_next(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any]) -> bool:
+def _do_next(function: Callable[[Any], Any], todo: deque[Any], inbox: SimpleQueue[Any]) -> bool:
     """Do the next block, if one is left, and put its result or its error where it is found."""
     try:
-        block = left.popleft()
+        block = todo.popleft()
     except IndexError:
         return False
     before = getattr(_here, "shared", False)
     try:
         _here.shared = True
-        found.put((function(block), None))
+        inbox.put((function(block), None))
     except BaseException as error:
-        left.clear()
-        found.put((None, error))
+        todo.clear()
+        inbox.put((None, error))
     finally:
         _here.shared = before
     return True
@@ -179,9 +179,9 @@ def interruptible(function: Callable[[], Result]) -> Result:
     """
     if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
         return function()
-    found = SimpleQueue[tuple[Any, BaseException | None]]()
-    start_new_thread(copy_context().run, (_do_next, lambda _: function(), deque([None]), found))
-    result, error = found.get()
+    inbox = SimpleQueue[tuple[Any, BaseException | None]]()
+    start_new_thread(copy_context().run, (_do_next, lambda _: function(), deque([None]), inbox))
+    result, error = inbox.get()
     if error is not None:
         raise error
     return result  # type: ignore[no-any-return]
@@ -189,8 +189,8 @@ def interruptible(function: Callable[[], Result]) -> Result:
 
 def each_block(task: Callable[[slice], None], rows: int, size: int, workers: int | None) -> None:
     """Call the task for each block of `size` rows; an interruption waits for the blocks that run and drops the rest."""
-    with closing(as_done(task, slices(rows, size), workers)) as finished:
-        for _ in finished:
+    with closing(as_done(task, slices(rows, size), workers)) as results:
+        for _ in results:
             pass
 
 
@@ -202,12 +202,12 @@ def _alone(
     With a stated number of workers it is all or none. With None blocks are done here until those that are left seem to
     take longer than `WORTH`.
     """
-    several = len(blocks) > 1 and most(workers) > 1
-    if several and workers is not None:
+    threaded = len(blocks) > 1 and most(workers) > 1
+    if threaded and workers is not None:
         return 0
     begin = time.perf_counter()
     for done, block in enumerate(blocks, 1):
         yield function(block)
-        if several and (time.perf_counter() - begin) * (len(blocks) - done) > WORTH * done:
+        if threaded and (time.perf_counter() - begin) * (len(blocks) - done) > WORTH * done:
             return done
     return len(blocks)

@@ -50,10 +50,10 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
     True
     """
     _checks.choice(mode, "mode", ("print", "dicts"))
-    found = _collect()
+    facts = _collect()
     if mode == "dicts":
-        return found
-    for title, entries in found.items():
+        return facts
+    for title, entries in facts.items():
         lines = entries.items() if isinstance(entries, dict) else [("", entries)]
         print(f"{title}:")
         for name, entry in lines:

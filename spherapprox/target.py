@@ -137,7 +137,7 @@ class Target:
         """Check the origins stated, and drop those of other numbers than the constants are now."""
         if not isinstance(self.origins, Mapping):
             raise TypeError(f"'origins' must map names of constants to origins, got {_checks.show(self.origins)}")
-        found = {}
+        origins = {}
         for name, stated in self.origins.items():
             value = getattr(self, _checks.choice(name, "origins", CONSTANTS))
             if isinstance(stated, Origin):
@@ -145,8 +145,8 @@ class Target:
             else:
                 origin = Origin(_checks.choice(stated, f"origins[{name!r}]", KINDS), value)
             if value is not None and value == origin.value:
-                found[name] = origin
-        return found
+                origins[name] = origin
+        return origins
 
     def origin(self, constant: str) -> str:
         """Return the origin of a constant.

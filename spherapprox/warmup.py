@@ -54,13 +54,13 @@ def compile_kernels(*, workers: int | None = None, progress: bool = False) -> in
 
     from ._kernels.jit import cache_folder
 
-    count, shown, folder = _checks.workers(workers), _checks.flag(progress, "progress"), cache_folder()
+    count, visible, folder = _checks.workers(workers), _checks.flag(progress, "progress"), cache_folder()
     if folder is None or not os.access(folder, os.W_OK):
         raise OSError("no folder can keep compiled kernels; name one that can be written to in NUMBA_CACHE_DIR")
     compiled, pool = 0, ThreadPoolExecutor(most(count))
     try:
         names = list(tasks())
-        with tqdm(total=len(names), desc="compiling", disable=not shown) as bar:
+        with tqdm(total=len(names), desc="compiling", disable=not visible) as bar:
             for task in as_completed([pool.submit(_compile, name) for name in names]):
                 compiled += task.result()
                 bar.update()
@@ -71,12 +71,12 @@ def compile_kernels(*, workers: int | None = None, progress: bool = False) -> in
 
 def _compile(name: str) -> int:
     """Run a task in a process of its own, and return the number of kernels that it compiled."""
-    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     code = f"from spherapprox.warmup import tasks; tasks()[{name!r}]()"
-    code += "; from spherapprox._kernels.store import kept; print(kept())"
+    code += "; from spherapprox._kernels.store import count_kept; print(count_kept())"
     run = subprocess.run(
         [sys.executable, "-P", "-W", "ignore", "-c", code],  # -P: no module of the current folder
-        env=os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=os.environ | single | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if run.returncode:
@@ -126,10 +126,10 @@ def _points() -> None:
         points.relax(x, steps=2, exponent=exponent)
     points.greedy(x, 90)
     for dim in (1, 2, 3, 5):
-        some = points.uniform(dim, 50, rng=0)
-        some.cap_discrepancy()
-        some.quadrature_error(4)
-        VonMisesFisher(dim, 20.0).rvs(some.points[0], 10, rng=0)
+        nodes = points.uniform(dim, 50, rng=0)
+        nodes.cap_discrepancy()
+        nodes.quadrature_error(4)
+        VonMisesFisher(dim, 20.0).rvs(nodes.points[0], 10, rng=0)
 
 
 def _sums() -> None:

@@ -46,9 +46,9 @@ def reals(
         if maximum is not None:
             bad |= array > maximum
     if bad.any():
-        got = array[bad].flat[0]
-        remedy = f": {why}" if why and math.isfinite(got) else ""
-        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {digits(got)}{remedy}")
+        number = array[bad].flat[0]
+        remedy = f": {why}" if why and math.isfinite(number) else ""
+        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {digits(number)}{remedy}")
     return array
 
 
@@ -92,14 +92,14 @@ def numeric(value: Any, name: str) -> Array:
 def _other(value: Any, raw: Array) -> str:
     """Word what was given instead of an array of numbers, and the remedy where there is one."""
     if raw.dtype.kind == "O" and raw.ndim == 0:
-        known = {
+        remedies = {
             "base_layer": ": merge the adapter first, model.merge_and_unload()",
             "weight": ": take its .weight",
             "centers": ": pass its centers()",
             "points": ": pass its points",
             "toarray": ": pass its .toarray(), since sparse matrices are not taken",
         }
-        remedy = next((text for attribute, text in known.items() if hasattr(value, attribute)), "")
+        remedy = next((text for attribute, text in remedies.items() if hasattr(value, attribute)), "")
         remedy = remedy or (": pass what it returns at the points" if callable(value) else "")
         return f"{show(value)} of type {type(value).__name__}{remedy}"
     remedy = ": .astype(float) makes them 0.0 and 1.0" if raw.dtype.kind == "b" else ""
@@ -131,8 +131,8 @@ def floating(value: ArrayLike, name: str, *shapes: Shape, note: str = "", remedy
 def _floats(value: ArrayLike, name: str) -> Floats:
     """Return a float32 or float64 array, finite or not."""
     raw = numeric(value, name)
-    kept = raw.dtype.kind == "f" and raw.itemsize <= 4
-    array: Floats = raw.astype(np.float32 if kept else np.float64, copy=False)
+    is_float = raw.dtype.kind == "f" and raw.itemsize <= 4
+    array: Floats = raw.astype(np.float32 if is_float else np.float64, copy=False)
     return array
 
 

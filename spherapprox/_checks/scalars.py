@@ -162,8 +162,8 @@ def choice(value: object, name: str, choices: Iterable[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
     words = tuple(choices)
     if not isinstance(value, str) or value not in words:
-        known = ", ".join(map(repr, words))
-        raise ValueError(f"'{name}' must be one of {known}, got {show(value)}{did_you_mean(value, words)}")
+        names = ", ".join(map(repr, words))
+        raise ValueError(f"'{name}' must be one of {names}, got {show(value)}{did_you_mean(value, words)}")
     return value
 
 

@@ -17,21 +17,21 @@ def shaped(array: A, name: str, *shapes: Shape, note: str = "", remedy: str = ""
     A word in a shape stands for an axis of any length but 0, and ``...`` at its beginning for any axes. `note` follows
     the shapes in the complaint, and `verb` is "return" for what a user's function returns.
     """
-    got = tuple(array.shape)
-    for shape in shapes:
-        if _fits(got, shape):
+    shape = tuple(array.shape)
+    for pattern in shapes:
+        if _fits(shape, pattern):
             return array
-    known = " or ".join(map(_words, shapes))
-    raise ValueError(f"'{name}' must {verb} shape {known}{note}, got {got}" + (f": {remedy}" if remedy else ""))
+    patterns = " or ".join(map(_words, shapes))
+    raise ValueError(f"'{name}' must {verb} shape {patterns}{note}, got {shape}" + (f": {remedy}" if remedy else ""))
 
 
-def _fits(got: tuple[int, ...], wanted: Shape) -> bool:
+def _fits(shape: tuple[int, ...], pattern: Shape) -> bool:
     """Tell whether a shape is the wanted one."""
-    if wanted[:1] == (...,):
-        got, wanted = got[1 - len(wanted) :], wanted[1:]
-    if len(got) != len(wanted):
+    if pattern[:1] == (...,):
+        shape, pattern = shape[1 - len(pattern) :], pattern[1:]
+    if len(shape) != len(pattern):
         return False
-    for n, axis in zip(got, wanted, strict=True):  # noqa: SIM110 - every call of a sum comes here, and all() is slower
+    for n, axis in zip(shape, pattern, strict=True):  # noqa: SIM110 - every call of a sum comes here, and all() is slower
         if n == 0 if isinstance(axis, str) else n != axis:
             return False
     return True

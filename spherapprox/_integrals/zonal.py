@@ -82,7 +82,7 @@ def balance(m1: float, lam: float, theta: float, v: float) -> tuple[float, float
     return lam * sin_v * sin - m1 * cos, lam * (math.cos(v) * sin + sin_v * cos) + m1 * sin
 
 
-def moved(base: Piece, lam: float, rho: float, sign: int) -> Piece:
+def move_piece(base: Piece, lam: float, rho: float, sign: int) -> Piece:
     """Return the piece with v = theta + sign rho >= 0 referred to its mode; rho < pi/2 where sign is 1.
 
     With rho < theta_0, the kernel's own mode, the distance from theta_0 is solved for, else v (or theta), so that the
@@ -126,7 +126,7 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
     end = math.pi - rho
     m1 = base.m1
     if rho < HALF_PI or m1 == 0.0:
-        return [(moved(base, lam, rho, 1), 0.0, end)]
+        return [(move_piece(base, lam, rho, 1), 0.0, end)]
     if end <= 0.0:
         return []
     # for rho >= pi/2 the end is a mode too, and another may lie before it, with a valley between
@@ -218,7 +218,7 @@ def log_shift_variation(m: float, lam: float, rho: float) -> float:
         if smooth < rho:
             parts.append(log_integral(flat(base, lam, smooth, rho, 1), smooth, rho))
     # Step 3: k(theta-rho) - k(theta) beyond both
-    rise = moved(base, lam, rho, -1)
+    rise = move_piece(base, lam, rho, -1)
     low = max(rho, cross)
     parts.append(log_integral(rise, low, math.pi, lambda t: -np.expm1(-2.0 * lam * half * np.sin(t - 0.5 * rho))))
     return log_sum(parts) - log_integral(base, 0.0, math.pi)
@@ -231,7 +231,7 @@ def log_shifted_mean(m: float, lam: float, rho: float) -> float:
     base = kernel(m, lam)
     upper = [
         log_integral(flat(base, lam, 0.0, rho, 1), 0.0, rho, lambda t: t + rho),
-        log_integral(moved(base, lam, rho, -1), rho, math.pi, lambda t: t + rho),
+        log_integral(move_piece(base, lam, rho, -1), rho, math.pi, lambda t: t + rho),
     ]
     end = math.pi - rho
     lower = [log_integral(piece, low, high) for piece, low, high in away(base, lam, rho)]

@@ -29,7 +29,7 @@ ROUNDS, PATIENCE = 9, 0.06
 """Runs, at most, and their seconds from which on there is no further one."""
 
 _LOCK = threading.RLock()
-_known: dict[str, float] = {}
+_numbers: dict[str, float] = {}
 _read: list[bool] = []
 
 
@@ -43,10 +43,10 @@ def measured(name: str, measure: Callable[[], float], smallest: float, largest: 
     """Return a number that was measured on this machine, within bounds of sanity; `measure` is called at most once."""
     with _LOCK:
         _read_once()
-        if type(_known.get(name)) is not float:
-            _known[name] = float(measure())
+        if type(_numbers.get(name)) is not float:
+            _numbers[name] = float(measure())
             _write()
-        return min(max(_known[name], smallest), largest)
+        return min(max(_numbers[name], smallest), largest)
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -56,13 +56,13 @@ def seconds(run: Callable[[], object]) -> float:
     time counts, since a busy machine only adds to it.
     """
     run()
-    least, spent = math.inf, 0.0
+    least, elapsed = math.inf, 0.0
     for _ in range(ROUNDS):
         begin = time.perf_counter()
         run()
         took = time.perf_counter() - begin
-        least, spent = min(least, max(took, 1e-9)), spent + took
-        if spent > PATIENCE:
+        least, elapsed = min(least, max(took, 1e-9)), elapsed + took
+        if elapsed > PATIENCE:
             break
     return least
 
@@ -71,7 +71,7 @@ def recorded() -> dict[str, float]:
     """Return all that has been measured on this machine, by name."""
     with _LOCK:
         _read_once()
-        return dict(sorted(_known.items()))
+        return dict(sorted(_numbers.items()))
 
 
 def _machine() -> list[str | int]:
@@ -93,7 +93,7 @@ def _read_once() -> None:
     """Take what the file holds, once in a process."""
     if not _read:
         _read.append(True)
-        _known.update(_stored() | _known)
+        _numbers.update(_stored() | _numbers)
 
 
 def _stored() -> dict[str, float]:
@@ -104,7 +104,7 @@ def _stored() -> dict[str, float]:
         machine, numbers = content["machine"], content["measured"]
         if content["seal"] != _digest([machine, numbers]) or machine != _machine():
             return {}
-        return {name: found for name, found in numbers.items() if type(found) is float and 0.0 < found < math.inf}
+        return {name: number for name, number in numbers.items() if type(number) is float and 0.0 < number < math.inf}
     except Exception:  # whatever ails the file, all can be measured again
         return {}
 
@@ -114,7 +114,7 @@ def _write() -> None:
     path = _path()
     if path is None:
         return
-    machine, numbers = _machine(), _stored() | _known
+    machine, numbers = _machine(), _stored() | _numbers
     content = json.dumps({"machine": machine, "measured": numbers, "seal": _digest([machine, numbers])})
     part = path.with_name(f"{uuid4().hex}.part")
     with suppress(OSError):

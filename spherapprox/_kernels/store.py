@@ -48,16 +48,16 @@ class Store(NullCache):
         """Return the compiled form for a signature, or None: then numba compiles it."""
         target_context.refresh()
         try:
-            found = None if self.folder is None else self._read(sig, target_context)
+            overload = None if self.folder is None else self._read(sig, target_context)
         except FileNotFoundError:
-            found = None
+            overload = None
         except Exception as error:  # whatever ails a file, the kernel can be compiled again
-            found = None
+            overload = None
             warn("damaged", f"compiled kernels in '{self.folder}' are damaged and are compiled again; if this "
                  f"comes back, delete that folder ({type(error).__name__}: {error})")  # fmt: skip
-        if found is None:
+        if overload is None:
             _clock.start(self.folder)
-        return found
+        return overload
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep numba's compiled form for a signature."""
@@ -100,7 +100,7 @@ class Store(NullCache):
         return _rebuild(target_context, *pickle.loads(content))
 
 
-def kept() -> int:
+def count_kept() -> int:
     """Count the compiled kernels that this process has put into their folder."""
     return len(_kept)
 

@@ -71,14 +71,14 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     if len(rows) == 1:
         return 0.0
     require_distinct(rows)
-    wanted = math.log(condition)
+    log_limit = math.log(condition)
     at = log_condition(rows)
     dim, n = rows.shape[1] - 1, len(rows)
-    start = math.log(0.5 * n ** (2.0 / dim) / max(1.0, wanted))
-    return math.exp(_zero(lambda t: at(math.exp(t)) - wanted, start))
+    start = math.log(0.5 * n ** (2.0 / dim) / max(1.0, log_limit))
+    return math.exp(_zero(lambda t: at(math.exp(t)) - log_limit, start))
 
 
-def thinned(rows: Float64) -> Float64:
+def thin_points(rows: Float64) -> Float64:
     """Return points without those that lie close to an earlier one: scattered points, but no lattice, lose some."""
     from scipy.spatial import cKDTree
 
@@ -88,12 +88,12 @@ def thinned(rows: Float64) -> Float64:
     tree, rank = cKDTree(rows), min(2 * dim, n - 1)
     nearest, typical = interruptible(lambda: tree.query(rows, k=[2, 1 + rank]))[0].T
     close = _CLOSE * float(np.median(typical))
-    kept = np.ones(n, dtype=bool)
+    mask = np.ones(n, dtype=bool)
     for i in np.flatnonzero(nearest < close):
-        if kept[i]:
+        if mask[i]:
             around = np.array(tree.query_ball_point(rows[i], close))
-            kept[around[around > i]] = False
-    return rows[kept]
+            mask[around[around > i]] = False
+    return rows[mask]
 
 
 def log_condition(rows: Float64) -> Callable[[float], float]:
@@ -134,11 +134,11 @@ def _dense_patches(rows: Float64) -> list[Float64]:
     from scipy.spatial import cKDTree
 
     tree = cKDTree(rows)
-    tried = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
+    queries = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
     ranks = [1 + rank for rank in _SCALES]
-    distances = interruptible(lambda: tree.query(tried, k=ranks))[0]  # (queries, scales)
+    distances = interruptible(lambda: tree.query(queries, k=ranks))[0]  # (queries, scales)
     centres = sorted(set(distances.argmin(axis=0).tolist()))
-    return [rows[tree.query(tried[i], k=PATCH)[1]] for i in centres]
+    return [rows[tree.query(queries[i], k=PATCH)[1]] for i in centres]
 
 
 def _zero(excess: Callable[[float], float], start: float) -> float:

@@ -42,7 +42,7 @@ def split(task: Task) -> Float64:
 
 def _values(task: Task, *, normalize: bool) -> Float64:
     """Solve ``(A + ridge I) x = f``, or ``(D + ridge I) f`` to `normalize`, directly or by iteration."""
-    rows, ridge = _checked(task)
+    rows, ridge = _check_arguments(task)
     f = task.sample().astype(np.float64)
     unit = units(f)
     n, right = len(rows), f / unit
@@ -51,11 +51,11 @@ def _values(task: Task, *, normalize: bool) -> Float64:
         row_sums = sums(rows, rows, np.ones(n), task.concentration) if a is None else a.sum(axis=1)
         # 4.13 (a): v = A^-1 D f
         right = ((row_sums + ridge) * right.T).T
-    found = iteration.solve(rows, task.concentration, right, ridge) if a is None else _direct(a, right, ridge)
-    return found * unit
+    solution = iteration.solve(rows, task.concentration, right, ridge) if a is None else _direct(a, right, ridge)
+    return solution * unit
 
 
-def _checked(task: Task) -> tuple[Floats, float]:
+def _check_arguments(task: Task) -> tuple[Floats, float]:
     """Return the control points, distinct, and the regularization."""
     ridge = task.ridge
     if len(task.rows) > 1 and ridge == 0.0:
@@ -95,15 +95,15 @@ def _truncated(a: Float64, right: Float64) -> Float64:
 
     tolerance, x = _NEGLIGIBLE * float(a.diagonal().max()), np.zeros_like(right)
     _, pivots, rank, _ = interruptible(lambda: lapack.dpstrf(a, lower=1, tol=tolerance))
-    chosen = np.sort(pivots[:rank] - 1)
+    columns = np.sort(pivots[:rank] - 1)
     options = {"cond": _NEGLIGIBLE, "lapack_driver": "gelsy", "check_finite": False}
-    x[chosen] = interruptible(lambda: lstsq(a[:, chosen], right, **options))[0]
+    x[columns] = interruptible(lambda: lstsq(a[:, columns], right, **options))[0]
     return x
 
 
 def _residual(a: Float64, x: Float64, right: Float64) -> float:
     """Return the largest residual relative to the largest right-hand side, of the worst column."""
     with np.errstate(all="ignore"):
-        left = np.abs(a @ x - right).reshape(len(a), -1).max(axis=0)
+        gaps = np.abs(a @ x - right).reshape(len(a), -1).max(axis=0)
     size = np.abs(right).reshape(len(a), -1).max(axis=0)
-    return float(np.max(left / np.maximum(size, np.finfo(float).tiny), initial=0.0)) if np.isfinite(x).all() else np.inf
+    return float(np.max(gaps / np.maximum(size, np.finfo(float).tiny), initial=0.0)) if np.isfinite(x).all() else np.inf

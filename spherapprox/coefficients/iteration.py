@@ -29,7 +29,7 @@ def solve(rows: Floats, concentration: float, right: Float64, ridge: float) -> F
     """Solve ``(A + ridge I) x = right`` by preconditioned conjugate gradients, (n,) or (n, p)."""
     b = rows.astype(np.float64)
     if ridge == 0.0 and log_condition(b)(concentration) > HOPELESS:
-        raise _failed(len(b), concentration, "the matrix is singular to rounding")
+        raise _complaint(len(b), concentration, "the matrix is singular to rounding")
     # Step 1: precondition by a sparse factor of the inverse
     factor = inverse_factor(b, concentration, ridge)
     transposed = factor.T.tocsr()
@@ -40,13 +40,13 @@ def solve(rows: Floats, concentration: float, right: Float64, ridge: float) -> F
     # Step 2: iterate, with products that are sums of kernels
     x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
     if residual > TOLERANCE:
-        raise _failed(
+        raise _complaint(
             len(b), concentration, f"after {ITERATIONS} iterations the residual is {residual:.2g} of the target"
         )
     return x.reshape(right.shape)
 
 
-def _failed(n: int, concentration: float, how: str) -> ValueError:
+def _complaint(n: int, concentration: float, how: str) -> ValueError:
     """Return the exception for an iteration that does not converge."""
     return ValueError(
         f"'concentration' is too small for {n} control points, got {concentration:g}: {how}; "
@@ -67,18 +67,18 @@ def conjugate_gradients(product: Product, precondition: Product, right: Float64)
         if not active.any():
             break
         q = product(p)
-        step = np.where(active, rz / _nonzero((p * q).sum(axis=0)), 0.0)
+        step = np.where(active, rz / _replace_zeros((p * q).sum(axis=0)), 0.0)
         x += step * p
         r -= step * q
         residual = np.linalg.norm(r, axis=0)
         z = precondition(r)
         rz, before = (r * z).sum(axis=0), rz
-        p = z + rz / _nonzero(before) * p
+        p = z + rz / _replace_zeros(before) * p
     true = np.linalg.norm(right / size - product(x), axis=0)
     return x * size, float(np.nan_to_num(true, nan=np.inf).max())
 
 
-def _nonzero(a: Float64) -> Float64:
+def _replace_zeros(a: Float64) -> Float64:
     """Replace zeros, of columns that are solved."""
     return np.where(a == 0.0, 1.0, a)
 
@@ -122,7 +122,7 @@ def least_squares(
         right = np.concatenate([roots * column, np.zeros(shape[0] - len(x))])
         u, stop, *_ = lsmr(operator, right, atol=_STATIONARY, btol=_CONSISTENT, conlim=0.0, maxiter=ITERATIONS)
         if stop == 7:
-            raise _failed(len(b), concentration, f"after {ITERATIONS} iterations LSMR has not converged")
+            raise _complaint(len(b), concentration, f"after {ITERATIONS} iterations LSMR has not converged")
         columns.append(transposed @ u)
-    found = base + np.stack(columns, axis=1)
-    return np.asarray(found.reshape(len(b), *f.shape[1:]))
+    solution = base + np.stack(columns, axis=1)
+    return np.asarray(solution.reshape(len(b), *f.shape[1:]))

@@ -34,7 +34,7 @@ def core(task: Task) -> Float64:
     """Return xi that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |xi|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
     unit = units(f)
-    return _warned(task, f / unit, _solve(task, x, roots, f / unit, None), normalize=False) * unit
+    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, None), normalize=False) * unit
 
 
 def split(task: Task) -> Float64:
@@ -42,7 +42,7 @@ def split(task: Task) -> Float64:
     x, roots, f = _samples(task)
     start = task.sample().astype(np.float64)
     unit = units(f, start)
-    return _warned(task, f / unit, _solve(task, x, roots, f / unit, start / unit), normalize=True) * unit
+    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, start / unit), normalize=True) * unit
 
 
 def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
@@ -64,11 +64,11 @@ def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
 
 def _sample_points(task: Task) -> Points:
     """Return the samples that are given, or as many as the rule draws by default."""
-    given, dim = task.samples, task.dim
-    if given is not None and not np.isscalar(given) and not (isinstance(given, np.ndarray) and given.ndim == 0):
-        return given
-    asked = OVERSAMPLING * len(task.rows) if given is None else given
-    count = _checks.integer(asked, "samples", minimum=1, maximum=MAX_POINTS)
+    samples, dim = task.samples, task.dim
+    if samples is not None and not np.isscalar(samples) and not (isinstance(samples, np.ndarray) and samples.ndim == 0):
+        return samples
+    number = OVERSAMPLING * len(task.rows) if samples is None else samples
+    count = _checks.integer(number, "samples", minimum=1, maximum=MAX_POINTS)
     _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
     return EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)
 
@@ -80,14 +80,14 @@ def _solve(task: Task, x: Floats, roots: Float64, f: Float64, start: Float64 | N
         return iteration.least_squares(x, roots, task.rows, task.concentration, f, ridge, start)
     a = (softmax if normalize else matrix)(x, task.rows, task.concentration, "take fewer points or 'samples'")
     residual = f if start is None else f - a @ start
-    found = _factorised(roots[:, None] * a, (roots * residual.T).T, ridge)
-    return found if start is None else start + found
+    change = _factorise(roots[:, None] * a, (roots * residual.T).T, ridge)
+    return change if start is None else start + change
 
 
-def _warned(task: Task, f: Float64, found: Float64, *, normalize: bool) -> Float64:
+def _warn_of_samples(task: Task, f: Float64, values: Float64, *, normalize: bool) -> Float64:
     """Return the values, after a warning where the samples do not determine them."""
-    largest, size = float(np.abs(found).max()), float(np.abs(f).max())
-    between = 0.0 if normalize else float(np.abs(sums(task.rows, task.rows, found, task.concentration)).max())
+    largest, size = float(np.abs(values).max()), float(np.abs(f).max())
+    between = 0.0 if normalize else float(np.abs(sums(task.rows, task.rows, values, task.concentration)).max())
     rounding = float(np.finfo(float).eps) * largest
     remedy = "take a smaller concentration, more 'samples', or give a 'regularization'"
     if between > OVERSHOOT * size:
@@ -103,10 +103,10 @@ def _warned(task: Task, f: Float64, found: Float64, *, normalize: bool) -> Float
             f"cancel, and their rounding adds {rounding / size:.1g} of it; take a larger concentration, or give a "
             "'regularization'"
         )
-    return found
+    return values
 
 
-def _factorised(a: Float64, right: Float64, ridge: float) -> Float64:
+def _factorise(a: Float64, right: Float64, ridge: float) -> Float64:
     """Return the solution of least norm, by Householder reflections, then with pivots for the triangle that is left."""
     from scipy.linalg import lstsq, qr
 
@@ -114,9 +114,9 @@ def _factorised(a: Float64, right: Float64, ridge: float) -> Float64:
         a = np.concatenate([a, math.sqrt(ridge) * np.eye(a.shape[1])])
         right = np.concatenate([right, np.zeros((a.shape[1], *right.shape[1:]))])
     n, table = a.shape[1], right.reshape(len(right), -1)
-    both = np.concatenate([a, table], axis=1)
-    (triangle,) = interruptible(lambda: qr(both, mode="r", overwrite_a=True, check_finite=False))  # (rows, n+p)
+    bordered = np.concatenate([a, table], axis=1)
+    (triangle,) = interruptible(lambda: qr(bordered, mode="r", overwrite_a=True, check_finite=False))  # (rows, n+p)
     small, rotated = triangle[:n, :n], triangle[:n, n:]  # (n, n), (n, p)
     options = {"cond": _NEGLIGIBLE, "lapack_driver": "gelsy", "check_finite": False}
-    found = interruptible(lambda: lstsq(small, rotated, **options))[0]
-    return np.asarray(found).reshape(n, *right.shape[1:])
+    solution = interruptible(lambda: lstsq(small, rotated, **options))[0]
+    return np.asarray(solution).reshape(n, *right.shape[1:])

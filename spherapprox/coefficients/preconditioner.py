@@ -44,9 +44,9 @@ def inverse_factor(rows: Float64, concentration: float, ridge: float) -> Any:
     for i in range(0, n, step):
         data[i : i + step] = _predictions(rows[order], near[i : i + step], concentration, ridge)
     # Step 3: put the rows where the points are
-    kept = near >= 0
-    lines = np.broadcast_to(order[:, None], near.shape)[kept]
-    return csr_array((data[kept], (lines, order[near[kept]])), shape=(n, n))
+    valid = near >= 0
+    lines = np.broadcast_to(order[:, None], near.shape)[valid]
+    return csr_array((data[valid], (lines, order[near[valid]])), shape=(n, n))
 
 
 def _earlier_neighbours(rows: Float64, k: int) -> Int64:
@@ -61,12 +61,12 @@ def _earlier_neighbours(rows: Float64, k: int) -> Int64:
         stop = min(n, max(2 * start, 2 * k))
         count = stop if start == 1 else min(stop, 5 * k // 2 + 16)
         tree, ranks = cKDTree(rows[:stop]), range(1, count + 1)
-        some = slices(stop - start, QUERIES)  # between them an interruption is heeded
-        found = np.concatenate([tree.query(rows[start:stop][part], k=ranks)[1] for part in some])  # (stop-start, count)
-        later = found >= np.arange(start, stop)[:, None]
+        cuts = slices(stop - start, QUERIES)  # between them an interruption is heeded
+        index = np.concatenate([tree.query(rows[start:stop][part], k=ranks)[1] for part in cuts])  # (stop-start, count)
+        later = index >= np.arange(start, stop)[:, None]
         places = np.argsort(later, axis=1, kind="stable")[:, :k]
-        chosen = np.where(np.take_along_axis(later, places, 1), -1, np.take_along_axis(found, places, 1))
-        near[start:stop, 1 : 1 + chosen.shape[1]] = chosen
+        near_rows = np.where(np.take_along_axis(later, places, 1), -1, np.take_along_axis(index, places, 1))
+        near[start:stop, 1 : 1 + near_rows.shape[1]] = near_rows
         start = stop
     return near
 
@@ -86,5 +86,5 @@ def _predictions(rows: Float64, near: Int64, concentration: float, ridge: float)
     # Step 2: its inverse's first column, divided by the root of its first element
     first = np.zeros((len(near), near.shape[1], 1))
     first[:, 0] = 1.0
-    solved = np.linalg.solve(a, first)[:, :, 0]  # (b, k+1)
-    return np.asarray(solved / np.sqrt(np.abs(solved[:, :1])))
+    solutions = np.linalg.solve(a, first)[:, :, 0]  # (b, k+1)
+    return np.asarray(solutions / np.sqrt(np.abs(solutions[:, :1])))

@@ -8,7 +8,7 @@ from .._types import Float64, Floats
 from .kernel import sums
 
 
-def refined(
+def refine_values(
     f: Floats,
     rows: Floats,
     values: Floats,
@@ -23,12 +23,12 @@ def refined(
     D is 1 for a split head (`normalize`), whose kernels are divided by their sum already; for a core head it is the
     sum of the kernels at each control point.
     """
-    refined = values.astype(np.float64)
+    refine_values = values.astype(np.float64)
     if not normalize:
         row_sums = sums(rows, rows, np.ones(len(rows)), concentration, workers=workers)
-        scale = row_sums.reshape(-1, *(1,) * (refined.ndim - 1))
+        scale = row_sums.reshape(-1, *(1,) * (refine_values.ndim - 1))
     for _ in range(steps):
-        residual = f - sums(rows, rows, refined, concentration, normalize=normalize, workers=workers)
+        residual = f - sums(rows, rows, refine_values, concentration, normalize=normalize, workers=workers)
         # 4.13 (c)
-        refined += residual if normalize else residual / scale
-    return np.asarray(refined)
+        refine_values += residual if normalize else residual / scale
+    return np.asarray(refine_values)

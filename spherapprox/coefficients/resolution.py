@@ -31,23 +31,23 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
     coordinates is near that, once it is above 1/2 (tests/spherapprox/coefficients/test_resolution.py).
     """
     n, dim = len(rows), rows.shape[1] - 1
-    tried = rows[np.linspace(0, n - 1, min(n, max(_NODES[0], min(_NODES[1], _PAIRS // n)))).astype(np.intp)]
+    queries = rows[np.linspace(0, n - 1, min(n, max(_NODES[0], min(_NODES[1], _PAIRS // n)))).astype(np.intp)]
     w = np.full(n, 1.0 / n) if weights is None else weights
     if rule == "riemann":
 
         def error(trial: float) -> float:
-            sums = peak(dim, trial) * _sums(tried, rows, w, trial) - 1.0
+            sums = peak(dim, trial) * _sums(queries, rows, w, trial) - 1.0
             return float(sums[np.abs(sums).argmax()])
 
-        found = error(concentration)
-        if abs(found) > BAND:
+        excess = error(concentration)
+        if abs(excess) > BAND:
             why = (
-                f"weighted kernels add up to {1.0 + found:.3g} at one of them, not to 1, so that the head errs as much"
+                f"weighted kernels add up to {1.0 + excess:.3g} at one of them, not to 1, so that the head errs as much"
             )
             largest = _largest(lambda trial: abs(error(trial)) <= CARRIED, concentration)
             _warn(n, concentration, why, largest, f", where that sum is within {CARRIED:.0%} of 1")
     elif rule == "interpolation" and n > 1:
-        places = [_between(x, rows) for x in tried.astype(np.float64)]
+        places = [_between(x, rows) for x in queries.astype(np.float64)]
 
         def small(trial: float) -> bool:
             return float(np.median([_gap(x, around, trial) for x, around in places])) <= GAP
@@ -104,9 +104,9 @@ def _largest(holds: Callable[[float], bool], concentration: float) -> float:
     return low
 
 
-def _warn(n: int, concentration: float, why: str, largest: float, there: str = "") -> None:
+def _warn(n: int, concentration: float, why: str, largest: float, where: str = "") -> None:
     """Warn, naming the largest concentration that the points carry."""
     _checks.warn_inaccurate(
         f"'concentration' is too large for these {n} control points, got {concentration:g}: {why}; they carry up to "
-        f"{largest:.3g}{there}: take that or less, or more points"
+        f"{largest:.3g}{where}: take that or less, or more points"
     )

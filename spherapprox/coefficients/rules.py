@@ -14,7 +14,7 @@ from .._types import Floats
 from ..points import nodes
 from ..points.pointset import Points
 from . import interpolation, least_squares, riemann, spectral
-from .conditioning import thinned, well_conditioned_concentration
+from .conditioning import thin_points, well_conditioned_concentration
 from .kernel import require_distinct
 from .task import Task
 
@@ -213,15 +213,15 @@ def split_values(
 
 def _rule(rules: dict[str, Values], rule: str, task: Task) -> Values:
     """Return a rule by its name, after checking that it takes the options that are given."""
-    chosen = rules[_checks.choice(rule, "coefficients", rules)]
+    entry = rules[_checks.choice(rule, "coefficients", rules)]
     for option in ("degree", "regularization", "samples"):
         if getattr(task, option) is not None and option not in RULES[rule].options:
             takers = " and ".join(repr(name) for name in rules if option in RULES[name].options) or "no rule"
             raise TypeError(f"'{option}' is no option of coefficients='{rule}', only of {takers}: leave it out")
-    return chosen
+    return entry
 
 
-def resolved(
+def resolve_options(
     points: Points, concentration: float | None, regularization: float | None, rule: str
 ) -> tuple[float, float | None]:
     """Return the concentration, None replaced by one at which "interpolation" is well conditioned but for close pairs.
@@ -235,7 +235,7 @@ def resolved(
     rows = nodes(points)[0].astype(np.float64)
     if regularization is None:
         require_distinct(rows)
-    apart, direct = thinned(rows), len(rows) <= interpolation.DIRECT
+    apart, direct = thin_points(rows), len(rows) <= interpolation.DIRECT
     if regularization is None and len(apart) < len(rows) and not direct:
         regularization = _CLOSE_PAIRS
     return well_conditioned_concentration(apart, 1e10 if direct else interpolation.ITERATED_CONDITION), regularization

@@ -86,9 +86,9 @@ def core(task: Task) -> Float64:
     # Step 1: project the target onto the harmonics
     c = basis.transform(rule.weights, f)
     # Step 2: choose the degree
-    found = None if task.degree is not None else _estimate(task, basis, f, c, log_a)
-    if found is not None:
-        n = found.degree
+    estimate = None if task.degree is not None else _estimate(task, basis, f, c, log_a)
+    if estimate is not None:
+        n = estimate.degree
     # Step 3: divide the part of each degree by the kernel's eigenvalue, 4.7: xi_k = c w_k p~(b_k)
     factors = np.exp(log_peak - log_a[: n + 1]).repeat(np.diff(basis.offsets[: n + 2]))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -102,8 +102,8 @@ def core(task: Task) -> Float64:
             f"{task.concentration:g}: about {share:.3g} times the target's largest value is added to the error; lower "
             "'concentration' or 'degree', or take a rule of higher degree"
         )
-    elif found is not None:
-        _warn_of_concentration(task, found)
+    elif estimate is not None:
+        _warn_of_concentration(task, estimate)
     return values.reshape(sampled.shape)
 
 
@@ -113,8 +113,8 @@ def estimate(task: Task) -> Estimate:
     assert rule.degree is not None
     log_a = _log_eigenvalues(task, rule.degree)
     basis, (f, unit) = _Basis(rule.points, len(log_a) - 1), _columns(task.sample())
-    found = _estimate(task, basis, f, basis.transform(rule.weights, f), log_a)
-    return Estimate(unit * found.misfit, unit * found.tail, unit * found.rounding, unit * found.mean_misfit)
+    scaled = _estimate(task, basis, f, basis.transform(rule.weights, f), log_a)
+    return Estimate(unit * scaled.misfit, unit * scaled.tail, unit * scaled.rounding, unit * scaled.mean_misfit)
 
 
 class _Basis:
@@ -128,7 +128,7 @@ class _Basis:
         self._kept = list(self._tables()) if len(rows) * columns <= KEPT else None
 
     def _tables(self) -> Iterator[tuple[slice, Float64]]:
-        return ((some, hyperspherical_harmonics(self._degree, self._rows[some])) for some in self._blocks)
+        return ((rows, hyperspherical_harmonics(self._degree, self._rows[rows])) for rows in self._blocks)
 
     def __iter__(self) -> Iterator[tuple[slice, Float64]]:
         return self._tables() if self._kept is None else iter(self._kept)
@@ -141,8 +141,8 @@ class _Basis:
     def transform(self, weights: Float64, f: Float64) -> Float64:
         """Return the coefficients ``sum_k w_k Y_lj(b_k) f(b_k)``, shape (columns, p)."""
         c = np.zeros((int(self.offsets[-1]), f.shape[1]))
-        for some, table in self:
-            c += table.T @ (weights[some, None] * f[some])
+        for rows, table in self:
+            c += table.T @ (weights[rows, None] * f[rows])
         return c
 
 
@@ -150,19 +150,19 @@ def _estimate(task: Task, basis: _Basis, f: Float64, c: Float64, log_a: Float64)
     """Return the three parts of the error for each degree, from the fits at the control points."""
     rule, count = _rule(task), len(log_a)
     misfit, largest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
-    for some, table in basis:
-        fit, corrected = np.zeros_like(f[some]), np.zeros_like(f[some])
+    for rows, table in basis:
+        fit, corrected = np.zeros_like(f[rows]), np.zeros_like(f[rows])
         for n in range(count):
             of_degree = slice(basis.offsets[n], basis.offsets[n + 1])
             part = table[:, of_degree] @ c[of_degree]  # (some, p)
             fit += part
             corrected += math.exp(-log_a[n]) * part
             # 4.7, choice of the degree: 1 - w_k dim P_n
-            left = 1.0 - rule.weights[some] * basis.offsets[n + 1]  # 1 - leverage
+            freedom = 1.0 - rule.weights[rows] * basis.offsets[n + 1]  # 1 - leverage
             with np.errstate(divide="ignore", invalid="ignore"):
-                misses = np.where(left > 1e-9, np.linalg.norm(f[some] - fit, axis=1) / left, math.inf)
+                misses = np.where(freedom > 1e-9, np.linalg.norm(f[rows] - fit, axis=1) / freedom, math.inf)
             misfit[n] = max(misfit[n], float(misses.max()))
-            squares[n] += float(rule.weights[some] @ np.square(misses))
+            squares[n] += float(rule.weights[rows] @ np.square(misses))
             largest[n] = max(largest[n], float(np.linalg.norm(corrected, axis=1).max()))
     return Estimate(misfit, _tail(task, basis, c, log_a), np.finfo(float).eps * largest, np.sqrt(squares))
 
@@ -199,14 +199,14 @@ def _log_eigenvalues(task: Task, exactness: int) -> Float64:
         top = _checks.integer(task.degree, "degree", minimum=0, maximum=top, limit=why)
     kernel = VonMisesFisher(task.dim, task.concentration)
     log_a = kernel.eigenvalues(top, log=True)
-    allowed = np.flatnonzero(float(kernel.log_density(1.0)) - log_a <= _LARGEST)
-    if task.degree is not None and len(allowed) <= top:
+    degrees = np.flatnonzero(float(kernel.log_density(1.0)) - log_a <= _LARGEST)
+    if task.degree is not None and len(degrees) <= top:
         raise ValueError(
-            f"'degree' must be at most {len(allowed) - 1} on S^{task.dim} at concentration {task.concentration:g}, "
+            f"'degree' must be at most {len(degrees) - 1} on S^{task.dim} at concentration {task.concentration:g}, "
             f"got {top}: the kernel's eigenvalue there is exp({log_a[top]:.6g}), too small to divide by; raise "
             "'concentration'"
         )
-    return np.asarray(log_a[: len(allowed)])
+    return np.asarray(log_a[: len(degrees)])
 
 
 def _columns(sampled: Floats) -> tuple[Float64, float]:
@@ -215,12 +215,12 @@ def _columns(sampled: Floats) -> tuple[Float64, float]:
     return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1) / unit), unit
 
 
-def _warn_of_concentration(task: Task, found: Estimate) -> None:
+def _warn_of_concentration(task: Task, estimate: Estimate) -> None:
     """Warn where polynomials come near the target, but no head at this concentration is much better than its mean."""
-    n, mean = found.degree, float(found.misfit[0])
-    polynomials, head = float(found.misfit.min()), float(found.total[n])
+    n, mean = estimate.degree, float(estimate.misfit[0])
+    polynomials, head = float(estimate.misfit.min()), float(estimate.total[n])
     if mean > ACCURACY and head > _USELESS * mean and polynomials < 0.5 * head:
-        remedy = "lower" if found.tail[-1] > found.rounding[-1] else "raise"
+        remedy = "lower" if estimate.tail[-1] > estimate.rounding[-1] else "raise"
         _checks.warn_inaccurate(
             f"points exact to degree {_rule(task).degree} carry no more than degree {n} at concentration "
             f"{task.concentration:g}: the error is about {head / mean:.2g} of the target's deviation from its mean, "

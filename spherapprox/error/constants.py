@@ -126,7 +126,7 @@ def head_constants(
     if not hasattr(head, "family"):
         raise TypeError(f"'head' must be a head, a CoreHead, SplitHead or ClassicalHead, got {type(head).__name__}")
     slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
-    most = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
+    max_evaluations = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
     concentration = _checks.one_concentration(head.concentration, "the proof treats")
     _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
     progress, workers, generator = (
@@ -134,14 +134,14 @@ def head_constants(
     )  # fmt: skip
     sup_norm = sup_error(
         head, _zero(head), n=_POINTS, workers=workers, rng=generator,
-        certified=Proof(slack, most, progress=progress),
+        certified=Proof(slack, max_evaluations, progress=progress),
     )  # fmt: skip
     load(f"{__package__}.certified")
-    from .certified import Task
+    from .certified import Budget
 
-    task = Task(slack, most, workers, progress, None)
+    budget = Budget(slack, max_evaluations, workers, progress, None)
     start = np.concatenate([sample(head.dim, _POINTS, generator), head.control_points[: _POINTS // 2]])
-    lipschitz, smoothness = (_derivative(head, order, start, generator, task) for order in (1, 2))
+    lipschitz, smoothness = (_enclose_derivative(head, order, start, generator, budget) for order in (1, 2))
     return HeadConstants(sup_norm, lipschitz, smoothness)
 
 
@@ -151,22 +151,22 @@ def _zero(head: Any) -> Target:
     return Target(lambda x: np.zeros((len(x), *shape)), head.dim, degree=0, sup_norm=0.0, axes=head.control_points[:1])
 
 
-def _derivative(head: Any, order: int, start: Float64, rng: np.random.Generator, task: Any) -> ErrorInterval:
+def _enclose_derivative(head: Any, order: int, start: Float64, rng: np.random.Generator, budget: Any) -> ErrorInterval:
     """Enclose the largest derivative of order 1 or 2, from points (n, dim+1)."""
-    from .certified import certified_derivative
+    from .certified import prove_derivative
     from .certified.derivatives import Derivative
 
     problem = Derivative.of(head, order)
     if problem.ceiling == 0.0:
         return ErrorInterval(0.0, 0.0, start[0].copy(), Certificate(0.0, "", 0.0))
-    found = largest_error(problem.sizes, start, _REFINED, rng, task.progress)
-    found = certified_derivative(problem, found, task)
+    interval = largest_error(problem.sizes, start, _REFINED, rng, budget.progress)
+    interval = prove_derivative(problem, interval, budget)
     if order == 1 or problem.values.shape[1] == 1 or head.dim == 1:
-        return found
-    return _attained(problem.forms(found.at[None, :])[0], problem.unit, found, task.slack)
+        return interval
+    return _raise_lower(problem.forms(interval.at[None, :])[0], problem.unit, interval, budget.slack)
 
 
-def _attained(forms: Float64, unit: float, found: ErrorInterval, slack: float) -> ErrorInterval:
+def _raise_lower(forms: Float64, unit: float, interval: ErrorInterval, slack: float) -> ErrorInterval:
     """Replace the lower end by a second derivative along a geodesic, from those of components (p, m, m)."""
     u = np.linalg.svd(forms.reshape(-1, forms.shape[1]))[2][0]
     for _ in range(30):  # each step takes the best direction for the last value's
@@ -174,8 +174,8 @@ def _attained(forms: Float64, unit: float, found: ErrorInterval, slack: float) -
         sizes, vectors = np.linalg.eigh(np.einsum("p,pij->ij", value, forms))
         u = vectors[:, np.argmax(np.abs(sizes))]
     lower = float(np.linalg.norm(np.einsum("pij,i,j->p", forms, u, u))) * unit
-    assert found.certificate is not None
-    reached = found.upper / lower - 1.0 if lower > 0.0 else math.inf
-    reason = found.reason or "the bound for vector values is not sharp: docs/theorems/6.6-constants-of-heads.md"
-    certificate = replace(found.certificate, slack=reached, reason=reason if reached > slack else "")
-    return replace(found, lower=lower, certificate=certificate)
+    assert interval.certificate is not None
+    reached = interval.upper / lower - 1.0 if lower > 0.0 else math.inf
+    reason = interval.reason or "the bound for vector values is not sharp: docs/theorems/6.6-constants-of-heads.md"
+    certificate = replace(interval.certificate, slack=reached, reason=reason if reached > slack else "")
+    return replace(interval, lower=lower, certificate=certificate)

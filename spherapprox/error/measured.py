@@ -23,7 +23,7 @@ from .proof import Proof
 from .search import largest_error, sample
 
 if TYPE_CHECKING:
-    from .certified import Task
+    from .certified import Budget
 
 
 _EVALUATIONS = 2e7
@@ -107,10 +107,10 @@ def sup_error(
         got = f"{'a Target' if isinstance(head, Target) else 'a function'}, then a {type(target).__name__}"
         raise TypeError(f"'head' must come before 'target', got {got}: sup_error(head, target)")
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
-    called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
-    error = partial(_difference, called, target)
-    task = _task(certified, workers)
-    if task is not None and not hasattr(head, "family"):
+    values_of: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
+    error = partial(_difference, values_of, target)
+    budget = _budget(certified, workers)
+    if budget is not None and not hasattr(head, "family"):
         raise TypeError(
             f"'head' must be a head to certify its error, got {type(head).__name__}: leave out certified=True"
         )
@@ -123,12 +123,12 @@ def sup_error(
         controls = getattr(head, "control_points", None)
         if controls is not None:
             start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
-    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _shown(task))
-    if task is None:
-        return found
-    from .certified import certified_head
+    interval = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _progress(budget))
+    if budget is None:
+        return interval
+    from .certified import prove_head
 
-    return certified_head(head, target, found, error, task)
+    return prove_head(head, target, interval, error, budget)
 
 
 def prove_error(head: Any, target: Target, measured: ErrorInterval, *, slack: float, deadline: float) -> ErrorInterval:
@@ -137,10 +137,10 @@ def prove_error(head: Any, target: Target, measured: ErrorInterval, *, slack: fl
     It is at most ``(1 + slack)`` times the error measured, for any slack, so that an upper end that is wanted can be
     proven where errors are roundings.
     """
-    from .certified import Task, certified_head
+    from .certified import Budget, prove_head
 
-    task = Task(slack, _EVALUATIONS, None, False, None, deadline)
-    return certified_head(head, target, measured, partial(_difference, head, target), task)
+    budget = Budget(slack, _EVALUATIONS, None, False, None, deadline)
+    return prove_head(head, target, measured, partial(_difference, head, target), budget)
 
 
 def worst_case_error(
@@ -205,13 +205,13 @@ def worst_case_error(
     generator = _checks.generator(rng)
     start = sample(controls.shape[1] - 1, _count(n), generator)
     error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
-    task = _task(certified, workers)
-    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _shown(task))
-    if task is None:
-        return found
-    from .certified import certified_angle
+    budget = _budget(certified, workers)
+    interval = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _progress(budget))
+    if budget is None:
+        return interval
+    from .certified import prove_angle
 
-    return certified_angle(controls, float(concentration), found, error, task)
+    return prove_angle(controls, float(concentration), interval, error, budget)
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
@@ -224,30 +224,30 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
 
 def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayLike], x: Float64) -> Float64:
     """Return the Euclidean norm of head(x) - target(x), (n,)."""
-    got = _checks.values_for(_checks.called(head, x), "head(x)", len(x), "the points")
-    wanted = _checks.values_for(_checks.called(target, x), "target(x)", len(x), "the points")
-    _checks.shaped(got, "head", wanted.shape, note=" as 'target' does", verb="return")
-    return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))
+    h = _checks.values_for(_checks.called(head, x), "head(x)", len(x), "the points")
+    f = _checks.values_for(_checks.called(target, x), "target(x)", len(x), "the points")
+    _checks.shaped(h, "head", f.shape, note=" as 'target' does", verb="return")
+    return lengths(np.subtract(h, f, dtype=np.float64).reshape(len(x), -1))
 
 
-def _task(certified: bool | Proof, workers: int | None) -> Task | None:
+def _budget(certified: bool | Proof, workers: int | None) -> Budget | None:
     """Check the options of a proof; None if none is asked for."""
     proof = certified if isinstance(certified, Proof) else Proof()
     slack = _checks.real(proof.slack, "slack", minimum=1e-4, maximum=16.0)
-    most = _checks.real(proof.max_evaluations, "max_evaluations", minimum=1000.0)
+    max_evaluations = _checks.real(proof.max_evaluations, "max_evaluations", minimum=1000.0)
     path = None if proof.checkpoint is None else _checks.path(proof.checkpoint)
     progress = _checks.flag(proof.progress, "progress")
     if certified is not proof and not _checks.flag(certified, "certified"):
         return None
     load(f"{__package__}.certified")  # proofs take more modules than measurements
-    from .certified import Task
+    from .certified import Budget
 
-    return Task(slack, most, _checks.workers(workers), progress, path)
+    return Budget(slack, max_evaluations, _checks.workers(workers), progress, path)
 
 
-def _shown(task: Task | None) -> bool:
+def _progress(budget: Budget | None) -> bool:
     """Tell whether progress is to be shown."""
-    return task is not None and task.progress
+    return budget is not None and budget.progress
 
 
 def _count(n: int) -> int:
@@ -258,9 +258,9 @@ def _count(n: int) -> int:
 def _dimension(head: object, target: object) -> int:
     """Return the sphere's dimension stated by the head or the target."""
     stated = (getattr(head, "dim", None), getattr(target, "dim", None))
-    known = [_checks.dimension(value, maximum=sphere.MAX_POINTS) for value in stated if value is not None]
-    if not known:
+    dims = [_checks.dimension(value, maximum=sphere.MAX_POINTS) for value in stated if value is not None]
+    if not dims:
         raise ValueError("'target' must have a sphere where 'head' has none, got a function: Target(function, dim)")
-    if len(set(known)) > 1:
-        raise ValueError(f"'head' and 'target' must live on the same sphere, got dim = {' and '.join(map(str, known))}")
-    return known[0]
+    if len(set(dims)) > 1:
+        raise ValueError(f"'head' and 'target' must live on the same sphere, got dim = {' and '.join(map(str, dims))}")
+    return dims[0]

@@ -70,9 +70,9 @@ def local_maxima(
     if not refine:
         return start, values
     # Step 2: the worst of them that lie apart
-    chosen = _worst(start, values, refine)  # (k,)
+    worst = _worst(start, values, refine)  # (k,)
     # Step 3: from each of these uphill to a local maximum
-    return _climb(error, start[chosen], values[chosen], min(_spacing(start), 0.5), rng)
+    return _climb(error, start[worst], values[worst], min(_spacing(start), 0.5), rng)
 
 
 def _spacing(x: Float64) -> float:
@@ -119,14 +119,14 @@ def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.rando
             break
         # Step 1: the errors a step away from each point that still moves
         trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
-        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])  # (active, 2 directions)
-        best = np.argmax(found, axis=1)  # (active,)
+        errors = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])  # (active, 2 directions)
+        best = np.argmax(errors, axis=1)  # (active,)
         # Step 2: move to the largest where it is larger, with longer steps; shorten the others' steps
-        top = found[np.arange(len(active)), best]
+        top = errors[np.arange(len(active)), best]
         gained = top > values[active]
-        moved = active[gained]
-        x[moved], values[moved] = trial[gained, best[gained]], top[gained]
-        steps[moved] *= 1.25
+        movers = active[gained]
+        x[movers], values[movers] = trial[gained, best[gained]], top[gained]
+        steps[movers] *= 1.25
         steps[active[~gained]] *= 0.5
     return x, values
 

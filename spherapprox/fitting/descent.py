@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from .._types import Float64
-from .projection import Samples, Solution, Stop, fitted, gradient, never, solved
+from .projection import Samples, Solution, Stop, fit_tokens, gradient, never, solve_values
 from .tokens import Tokens
 
 _FACTOR, _MEMORY = 10, 20
@@ -17,7 +17,7 @@ _OPERATIONS = 5e9
 """Operations up to which a step of Levenberg and Marquardt is worth its time: it takes far fewer of them."""
 
 
-class _Stopped(Exception):
+class _Interrupt(Exception):
     """A fit is no longer wanted."""
 
 
@@ -30,30 +30,30 @@ def least_squares(
     """
     operations = float(len(samples.x)) * tokens.parameters**2 * samples.y.shape[1]
     if operations <= _OPERATIONS:
-        return fitted(tokens, samples, ridge, steps, stop=stop, grain=grain)
-    return descended(tokens, samples, ridge, _FACTOR * steps, stop=stop)
+        return fit_tokens(tokens, samples, ridge, steps, stop=stop, grain=grain)
+    return descend_keys(tokens, samples, ridge, _FACTOR * steps, stop=stop)
 
 
-def descended(
+def descend_keys(
     tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance: float = 1e-7, *, stop: Stop = never
 ) -> Tokens:
     """Return tokens of less weighted squares, by L-BFGS over keys."""
-    begin = solved(tokens, samples, ridge)
+    begin = solve_values(tokens, samples, ridge)
     if begin.square == 0.0:
         return begin.tokens
     best = [begin]
 
-    def value(parameters: Float64) -> tuple[float, Float64]:
-        found = solved(_tokens(parameters, tokens), samples, ridge)
-        if found.square < best[0].square:
-            best[0] = found
+    def objective(parameters: Float64) -> tuple[float, Float64]:
+        solution = solve_values(_tokens(parameters, tokens), samples, ridge)
+        if solution.square < best[0].square:
+            best[0] = solution
         if stop():
-            raise _Stopped
-        return found.square / begin.square, -2.0 / begin.square * _slope(parameters, found, samples)
+            raise _Interrupt
+        return solution.square / begin.square, -2.0 / begin.square * _slope(parameters, solution, samples)
 
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": _MEMORY, "ftol": tolerance, "gtol": 0.0}
-    with suppress(_Stopped):
-        minimize(value, _parameters(tokens), jac=True, method="L-BFGS-B", options=options)
+    with suppress(_Interrupt):
+        minimize(objective, _parameters(tokens), jac=True, method="L-BFGS-B", options=options)
     return best[0].tokens
 
 
@@ -73,15 +73,15 @@ def _tokens(parameters: Float64, like: Tokens) -> Tokens:
     return Tokens(length * b, like.values, like.normalize, True)
 
 
-def _slope(parameters: Float64, found: Solution, samples: Samples) -> Float64:
+def _slope(parameters: Float64, solution: Solution, samples: Samples) -> Float64:
     """Return minus half the derivative of the squares along the parameters."""
-    slope = gradient(found, samples)
-    tokens = found.tokens
+    slope = gradient(solution, samples)
+    tokens = solution.tokens
     if not tokens.unit:
         return slope.ravel()
     b = parameters[:-1].reshape(tokens.keys.shape)
     lengths = np.linalg.norm(b, axis=1, keepdims=True)
     b = b / lengths
     along = np.einsum("kd,kd->k", slope, b)
-    moved = tokens.concentration / lengths * (slope - along[:, None] * b)
-    return np.append(moved, tokens.concentration * along.sum())
+    tangential = tokens.concentration / lengths * (slope - along[:, None] * b)
+    return np.append(tangential, tokens.concentration * along.sum())

@@ -52,7 +52,7 @@ class _Data:
     regularization: float | None
     dtype: np.dtype[Any]
 
-    def some(self, rows: Indices) -> _Data:
+    def take(self, rows: Indices) -> _Data:
         """Return some of the rows."""
         return replace(self, x=self.x[rows], y=self.y[rows], weights=self.weights[rows])
 
@@ -81,25 +81,25 @@ def fit(
         concentration = _checks.concentration(concentration, maximum=1e300)
     if regularization is not None:
         regularization = _checks.real(regularization, "regularization", above=0.0)
-    what, remedy = f"a fit of {n} control points to {len(rows)} rows", "take fewer control points"
-    _checks.memory(40.0 * len(rows) * n, what, remedy)
-    _checks.operations(20.0 * len(rows) * n * n, what, remedy)
+    work, remedy = f"a fit of {n} control points to {len(rows)} rows", "take fewer control points"
+    _checks.memory(40.0 * len(rows) * n, work, remedy)
+    _checks.operations(20.0 * len(rows) * n * n, work, remedy)
     # Step 2: scale y and the weights, and merge equal rows
     size = float(np.abs(values).max()) or 1.0  # squares of y neither overflow nor underflow
     table = values.reshape(len(values), -1).astype(np.float64) / size
     dtype, unit = np.result_type(rows, values), float(np.ldexp(1.0, np.frexp(masses.max())[1] - 1))
-    distinct = merged(rows.astype(np.float64), table, masses / unit)
+    distinct = merge_rows(rows.astype(np.float64), table, masses / unit)
     data = _Data(*distinct, normalize, None if regularization is None else regularization / unit, dtype)
     # Step 3: fit, and scale back
-    result = _fitted(data, n, concentration, generator)
+    result = _fit_scaled(data, n, concentration, generator)
     if auto:
-        result = _doubled(data, result, concentration, generator)
-    fitted = _scaled(result.values, size, dtype).reshape(-1, *values.shape[1:])
+        result = _double_points(data, result, concentration, generator)
+    restored = _restore_scale(result.values, size, dtype).reshape(-1, *values.shape[1:])
     error = size * (result.error + data.spread) ** 0.5
-    return Fit(result.control_points.astype(dtype), fitted, result.concentration, unit * result.regularization, error)
+    return Fit(result.control_points.astype(dtype), restored, result.concentration, unit * result.regularization, error)
 
 
-def _scaled(values: Floats, size: float, dtype: np.dtype[Any]) -> Floats:
+def _restore_scale(values: Floats, size: float, dtype: np.dtype[Any]) -> Floats:
     """Return the values of a head for y over its size as those for y."""
     with np.errstate(over="ignore"):
         scaled = (size * values).astype(dtype)
@@ -125,7 +125,7 @@ def warn_of_offset(y: ArrayLike, weights: ArrayLike | None, error: float) -> Non
         )
 
 
-def merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float64, float]:
+def merge_rows(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float64, float]:
     """Return distinct rows, the means of y over equal ones, the sums of their weights, and y's spread about the means.
 
     Rows of weight 0 are dropped. Least squares are the same but for that spread; leaving out one of the rows in
@@ -140,24 +140,24 @@ def merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float6
     return distinct, means, total, spread
 
 
-def _fitted(data: _Data, n: int, concentration: float | None, rng: np.random.Generator) -> Fit:
+def _fit_scaled(data: _Data, n: int, concentration: float | None, rng: np.random.Generator) -> Fit:
     """Return the recipe for scaled data in float64."""
     # Step 1: choose control points
     trial = _Trials(data, select(data.x, data.weights, n, rng))
     if concentration is None:
         # Step 2: search for the concentration, with few control points first
-        few = trial
+        coarse = trial
         if len(trial.b) > FEW or len(data.x) > ROWS:
-            part = data.some(np.sort(rng.permutation(len(data.x))[:ROWS]))
-            few = _Trials(part, select(part.x, part.weights, min(n, FEW), rng))
-        concentration = trial.descend(few.descend(few.coarse(), 2.0**0.5), 2.0**0.5)
+            part = data.take(np.sort(rng.permutation(len(data.x))[:ROWS]))
+            coarse = _Trials(part, select(part.x, part.weights, min(n, FEW), rng))
+        concentration = trial.descend(coarse.descend(coarse.coarse(), 2.0**0.5), 2.0**0.5)
         if 1 < len(trial.b) <= FEW:
             concentration = trial.descend(concentration, 2.0**0.25)
     # Step 3: choose the regularisation, and solve for the values
     return trial.fit(concentration)
 
 
-def _doubled(data: _Data, result: Fit, concentration: float | None, rng: np.random.Generator) -> Fit:
+def _double_points(data: _Data, result: Fit, concentration: float | None, rng: np.random.Generator) -> Fit:
     """Return the recipe for twice as many control points, again and again, until that lowers the error no more."""
     trials: list[_Trials] = []
     while (before := len(result.values)) < len(data.x):
@@ -166,8 +166,8 @@ def _doubled(data: _Data, result: Fit, concentration: float | None, rng: np.rand
             break
         trial = _Trials(data, select(data.x, data.weights, n, rng))
         # narrower kernels suit more control points
-        tried = [result.concentration, 2.0 * result.concentration] if concentration is None else [concentration]
-        if not min(trial.best(lam)[1] for lam in tried) < (1.0 - _FALL) * result.error:
+        grid = [result.concentration, 2.0 * result.concentration] if concentration is None else [concentration]
+        if not min(trial.best(lam)[1] for lam in grid) < (1.0 - _FALL) * result.error:
             break
         result, trials = trial.fit(trial.largest()), [trial]
     if concentration is None:
@@ -184,7 +184,7 @@ class _Trials:
         b = b.astype(data.dtype).astype(np.float64)  # the control points that the head will have
         self.data, self.b, self.unit = data, b, float(np.finfo(data.dtype).eps)
         self.squares, self.between = distance.cdist(data.x, b, "sqeuclidean"), distance.cdist(b, b, "sqeuclidean")
-        self.known: dict[float, tuple[float, float]] = {}
+        self.trials: dict[float, tuple[float, float]] = {}
 
     def smoother(self, concentration: float) -> Smoother:
         """Return the least squares problem of a concentration."""
@@ -194,11 +194,11 @@ class _Trials:
 
     def best(self, concentration: float) -> tuple[float, float]:
         """Return the best or the given regularisation, and its leave-one-out error."""
-        if concentration not in self.known:
-            smoother, wanted = self.smoother(concentration), self.data.regularization
-            found = smoother.best() if wanted is None else (wanted, float(smoother.errors(np.array([wanted]))[0]))
-            self.known[concentration] = found
-        return self.known[concentration]
+        if concentration not in self.trials:
+            smoother, ridge = self.smoother(concentration), self.data.regularization
+            trial = smoother.best() if ridge is None else (ridge, float(smoother.errors(np.array([ridge]))[0]))
+            self.trials[concentration] = trial
+        return self.trials[concentration]
 
     def fit(self, concentration: float) -> Fit:
         """Return the recipe of a concentration."""
@@ -219,8 +219,8 @@ class _Trials:
 
     def largest(self) -> float:
         """Return the largest of the concentrations that are best, of those tried."""
-        tried = sorted(self.known)
-        return tried[largest_of_best(np.array([self.known[concentration][1] for concentration in tried]))]
+        grid = sorted(self.trials)
+        return grid[largest_of_best(np.array([self.trials[concentration][1] for concentration in grid]))]
 
     def descend(self, concentration: float, factor: float) -> float:
         """Return a concentration that is better than those a factor larger and smaller."""

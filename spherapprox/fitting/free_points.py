@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +50,7 @@ def fit(
     table = np.asarray(y, dtype=np.float64).reshape(len(rows), -1)
     size = float(np.abs(table).max()) or 1.0
     masses = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-    rows, table, masses, spread = fitting.merged(rows, table / size, masses / masses.max())
+    rows, table, masses, spread = fitting.merge_rows(rows, table / size, masses / masses.max())
     middle = np.average(table, axis=0, weights=masses) if normalize else np.zeros(table.shape[1])
     total = float(masses.sum()) * (1.0 if weights is None else float(np.max(np.asarray(weights, dtype=np.float64))))
     samples = Samples(rows, table - middle, masses / masses.mean())
@@ -63,8 +64,8 @@ def fit(
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
     folds = _folds(len(samples.x), generator)
     with one_blas_thread():
-        start, trial, ridge, error = _trial(starts, ridges, samples, folds[0])
-        if regularization is None and len(folds[0]) and _stay(start, samples, ridge, folds, fixed.concentration):
+        start, trial, ridge, error = _best_trial(starts, ridges, samples, folds[0])
+        if regularization is None and len(folds[0]) and _keep_fixed(start, samples, ridge, folds, fixed.concentration):
             return fixed
         tokens = least_squares(trial, samples, ridge, _LONG, grain=_GRAIN)
         tokens = least_squares(tokens, samples, ridge, _FINE)
@@ -80,53 +81,58 @@ def _folds(m: int, rng: np.random.Generator) -> list[Indices]:
     return np.array_split(rng.permutation(m), _FOLDS) if m >= _LEAST_ROWS else [np.arange(0)]
 
 
-def _trial(
-    starts: list[Tokens], ridges: Float64, samples: Samples, fold: Indices
-) -> tuple[Tokens, Tokens, float, float]:
+class _Trial(NamedTuple):
+    start: Tokens
+    tokens: Tokens
+    ridge: float
+    error: float
+
+
+def _best_trial(starts: list[Tokens], ridges: Float64, samples: Samples, fold: Indices) -> _Trial:
     """Return the start, its fit, and the ridge that are best for the rows of a fold, and the error there."""
     if not len(fold):
         ridge = float(ridges[0]) if len(ridges) == 1 else _DEFAULT_RIDGE
         fits = [(start, least_squares(start, samples, ridge, _LONG, grain=_GRAIN)) for start in starts]
-        trials = [(start, tokens, ridge, _rms(tokens, samples)) for start, tokens in fits]
+        trials = [_Trial(start, tokens, ridge, _rms(tokens, samples)) for start, tokens in fits]
     else:
-        kept, out = _parted(samples, fold)
-        trials = [(start, *trial) for start in starts for trial in _path(start, kept, ridges, out)]
-    least = min(trial[-1] for trial in trials)
-    return next(trial for trial in trials if trial[-1] <= (1.0 + _TIE) * least)
+        inside, out = _split_fold(samples, fold)
+        trials = [trial for start in starts for trial in _path(start, inside, ridges, out)]
+    least = min(trial.error for trial in trials)
+    return next(trial for trial in trials if trial.error <= (1.0 + _TIE) * least)
 
 
-def _parted(samples: Samples, fold: Indices) -> tuple[Samples, Samples]:
+def _split_fold(samples: Samples, fold: Indices) -> tuple[Samples, Samples]:
     """Return the samples without those of a fold, and those."""
-    rest = np.ones(len(samples.x), dtype=bool)
-    rest[fold] = False
-    return samples.some(np.flatnonzero(rest)), samples.some(fold)
+    inside = np.ones(len(samples.x), dtype=bool)
+    inside[fold] = False
+    return samples.take(np.flatnonzero(inside)), samples.take(fold)
 
 
-def _stay(start: Tokens, samples: Samples, ridge: float, folds: list[Indices], concentration: float) -> bool:
+def _keep_fixed(start: Tokens, samples: Samples, ridge: float, folds: list[Indices], concentration: float) -> bool:
     """Tell whether control points that move err hardly less in cross-validation than fixed ones."""
     gains, weights = [], []
     for fold in folds:
-        kept, out = _parted(samples, fold)
-        fixed = _fixed(kept, start, concentration)
-        moved = least_squares(start, kept, ridge, _BRIEF, grain=_GRAIN)
-        gains.append((1.0 - _GAIN) * _squares(fixed, out) - _squares(moved, out))
+        inside, out = _split_fold(samples, fold)
+        fixed = _fit_fixed(inside, start, concentration)
+        free = least_squares(start, inside, ridge, _BRIEF, grain=_GRAIN)
+        gains.append((1.0 - _GAIN) * _squares(fixed, out) - _squares(free, out))
         weights.append(out.weights)
     return not np.average(np.concatenate(gains), weights=np.concatenate(weights)) > 0.0
 
 
-def _fixed(samples: Samples, like: Tokens, concentration: float) -> Tokens:
+def _fit_fixed(samples: Samples, like: Tokens, concentration: float) -> Tokens:
     """Return the fit to samples with as many control points that stay."""
-    found = fitting.fit(
+    recipe = fitting.fit(
         samples.x, samples.y, n=min(len(like), len(samples.x)), normalize=like.normalize, concentration=concentration,
         weights=samples.weights, rng=0,
     )  # fmt: skip
     length = min(max(concentration, 1e-13), LONGEST)
     return Tokens(
-        length * found.control_points.astype(np.float64), found.values.astype(np.float64), like.normalize, True
+        length * recipe.control_points.astype(np.float64), recipe.values.astype(np.float64), like.normalize, True
     )
 
 
-def _path(start: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Iterator[tuple[Tokens, float, float]]:
+def _path(start: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Iterator[_Trial]:
     """Yield fits for smaller and smaller ridges and their errors left out, until these stay above the least twice.
 
     Each is from the start: keys that a larger ridge has merged are parted by nothing but roundings.
@@ -135,7 +141,7 @@ def _path(start: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Ite
     for ridge in ridges:
         tokens = least_squares(start, samples, float(ridge), _BRIEF, grain=_GRAIN)
         error = _rms(tokens, out)
-        yield tokens, float(ridge), error
+        yield _Trial(start, tokens, float(ridge), error)
         above = 0 if error < (1.0 - _TIE) * least else above + 1
         least = min(least, error)
         if above == 2:

@@ -8,17 +8,17 @@ import numpy as np
 
 from .._types import Float64
 from ..partition import EqualMeasurePartition
-from .projection import Samples, solved
+from .projection import Samples, solve_values
 from .sup import errors
 from .tokens import Tokens
 
 
-def rotated(dim: int, seed: int) -> Float64:
+def random_rotation(dim: int, seed: int) -> Float64:
     """Return a random rotation or reflection of R^(dim+1)."""
     return np.asarray(np.linalg.qr(np.random.default_rng(seed).standard_normal((dim + 1, dim + 1)))[0])
 
 
-def first_concentration(dim: int, n: int, unit: bool, start: int) -> float:
+def start_length(dim: int, n: int, unit: bool, start: int) -> float:
     """Return the length of the keys that a fit of n tokens starts from; starts differ."""
     # any from n/4 to 4 n ends alike with unit keys; free ones stall above n^(2/m) / 4
     return n * (1.0, 4.0)[start % 2] if unit else 0.25 * float(n) ** (2.0 / dim)
@@ -26,12 +26,12 @@ def first_concentration(dim: int, n: int, unit: bool, start: int) -> float:
 
 def equal_measure(dim: int, n: int, outputs: int, normalize: bool, unit: bool, start: int, seed: int) -> Tokens:
     """Return tokens at the rotated centres of an equal-measure partition."""
-    b = EqualMeasurePartition(dim, n).centers() @ rotated(dim, seed)
-    length = first_concentration(dim, n, unit, start)
+    b = EqualMeasurePartition(dim, n).centers() @ random_rotation(dim, seed)
+    length = start_length(dim, n, unit, start)
     return Tokens(length * b, np.zeros((n, outputs)), normalize, unit)
 
 
-def inserted(tokens: Tokens, samples: Samples, count: int) -> Tokens:
+def insert_tokens(tokens: Tokens, samples: Samples, count: int) -> Tokens:
     """Return tokens with more of them at the worst samples, apart from each other."""
     size, keys, length = errors(tokens, samples), [tokens.keys], tokens.concentration
     rate = 2.0 * max(length, 0.25 * len(tokens))
@@ -43,13 +43,13 @@ def inserted(tokens: Tokens, samples: Samples, count: int) -> Tokens:
     return replace(tokens, keys=np.concatenate(keys), values=values)
 
 
-def pruned(tokens: Tokens, samples: Samples, count: int, ridge: float) -> Tokens:
+def prune_tokens(tokens: Tokens, samples: Samples, count: int, ridge: float) -> Tokens:
     """Return tokens without those whose loss raises the squares least, one after another."""
     for _ in range(count):
         matrix = tokens.matrix(samples.x) * samples.roots[:, None]
         gram = matrix.T @ matrix + max(ridge, 1e-16) * np.eye(len(tokens))
         inverse = np.diag(np.linalg.pinv(gram, hermitian=True))
         loss = np.square(tokens.values).sum(axis=1) / inverse
-        kept = np.flatnonzero(np.arange(len(tokens)) != int(loss.argmin()))
-        tokens = solved(tokens.some(kept), samples, ridge).tokens
+        rows = np.flatnonzero(np.arange(len(tokens)) != int(loss.argmin()))
+        tokens = solve_values(tokens.take(rows), samples, ridge).tokens
     return tokens

@@ -53,13 +53,13 @@ class Samples:
         """Roots of the weights over n: factors of the rows."""
         return np.asarray(np.sqrt(self.weights / (self.weights.mean() * len(self.x))))
 
-    def joined(self, x: Float64, y: Float64) -> Samples:
+    def extend(self, x: Float64, y: Float64) -> Samples:
         """Return samples with more points, of weight 1."""
         pairs = (self.x, x), (self.y, y), (self.weights, np.ones(len(x)))
         rows, values, weights = (np.concatenate(pair) for pair in pairs)
         return Samples(rows, values, weights)
 
-    def some(self, rows: Indices) -> Samples:
+    def take(self, rows: Indices) -> Samples:
         """Return some of the samples."""
         return Samples(self.x[rows], self.y[rows], self.weights[rows])
 
@@ -81,38 +81,38 @@ class Solution:
         return float(np.square(self.residuals).sum() + np.square(self.mass_residuals).sum())
 
 
-def solved(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
+def solve_values(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
     """Return the tokens with the values of least ``sum_i w_i |h(x_i) - y_i|^2 / n + ridge |v|^2``."""
     n, roots = len(tokens), samples.roots
     weights = tokens.matrix(samples.x)
-    matrix, wanted = weights * roots[:, None], samples.y * roots[:, None]
+    matrix, y = weights * roots[:, None], samples.y * roots[:, None]
     if ridge > 0.0:
         matrix = np.concatenate([matrix, math.sqrt(ridge) * np.eye(n)])
-        wanted = np.concatenate([wanted, np.zeros((n, wanted.shape[1]))])
+        y = np.concatenate([y, np.zeros((n, y.shape[1]))])
     basis, triangle = scipy.linalg.qr(matrix, mode="economic", check_finite=False)
     diagonal = np.abs(np.diag(triangle))
     if len(diagonal) < n or diagonal.min() < _DROPPED * diagonal.max():  # with less samples than tokens, too
         left, singular, right = scipy.linalg.svd(triangle, full_matrices=False, check_finite=False)
-        kept = singular > _DROPPED * singular[0]
-        basis = basis @ left[:, kept]
-        values = right[kept].T @ ((basis.T @ wanted) / singular[kept][:, None])
+        strong = singular > _DROPPED * singular[0]
+        basis = basis @ left[:, strong]
+        values = right[strong].T @ ((basis.T @ y) / singular[strong][:, None])
     else:
-        values = scipy.linalg.solve_triangular(triangle, basis.T @ wanted, check_finite=False)
+        values = scipy.linalg.solve_triangular(triangle, basis.T @ y, check_finite=False)
     masses = np.empty(0)
     if samples.log_masses is not None and samples.mass > 0.0:
         masses = samples.mass * roots * (samples.log_masses - tokens.log_masses(samples.x))
-    return Solution(replace(tokens, values=values), weights, basis, wanted - matrix @ values, masses)
+    return Solution(replace(tokens, values=values), weights, basis, y - matrix @ values, masses)
 
 
-def gradient(found: Solution, samples: Samples) -> Float64:
+def gradient(solution: Solution, samples: Samples) -> Float64:
     """Return minus half the derivative of the squares along the keys as vectors, (N, d)."""
-    roots, residuals, tokens = samples.roots[:, None], found.residuals[: len(samples.x)], found.tokens
+    roots, residuals, tokens = samples.roots[:, None], solution.residuals[: len(samples.x)], solution.tokens
     factors = residuals @ tokens.values.T  # (n, N)
     if tokens.normalize:
-        factors -= (found.weights * factors).sum(axis=1, keepdims=True)
-    if len(found.mass_residuals):
-        factors += samples.mass * found.mass_residuals[:, None]
-    factors *= roots * found.weights
+        factors -= (solution.weights * factors).sum(axis=1, keepdims=True)
+    if len(solution.mass_residuals):
+        factors += samples.mass * solution.mass_residuals[:, None]
+    factors *= roots * solution.weights
     slope = factors.T @ samples.x
     if not tokens.normalize:
         lengths = tokens.lengths[:, None]
@@ -120,29 +120,29 @@ def gradient(found: Solution, samples: Samples) -> Float64:
     return np.asarray(slope)
 
 
-def normal_equations(found: Solution, samples: Samples) -> tuple[Float64, Float64]:
+def normal_equations(solution: Solution, samples: Samples) -> tuple[Float64, Float64]:
     """Return Kaufman's normal equations of the keys: the matrix (P, P) and the right-hand side (P,)."""
-    if found.tokens.normalize and not found.tokens.unit:
-        return _of_free_keys(found, samples), gradient(found, samples).ravel()
-    count, roots = found.tokens.parameters, samples.roots
+    if solution.tokens.normalize and not solution.tokens.unit:
+        return _free_key_matrix(solution, samples), gradient(solution, samples).ravel()
+    count, roots = solution.tokens.parameters, samples.roots
     matrix, right = np.zeros((count, count)), np.zeros(count)
-    top = found.basis[: len(samples.x)]
+    top = solution.basis[: len(samples.x)]
     for column in range(samples.y.shape[1]):
-        part = found.tokens.jacobian(samples.x, found.weights, column)
+        part = solution.tokens.jacobian(samples.x, solution.weights, column)
         part *= roots[:, None]
         projected = top.T @ part
         matrix += part.T @ part - projected.T @ projected
-        right += part.T @ found.residuals[: len(samples.x), column]
+        right += part.T @ solution.residuals[: len(samples.x), column]
     return matrix, right
 
 
-def _of_free_keys(found: Solution, samples: Samples) -> Float64:
+def _free_key_matrix(solution: Solution, samples: Samples) -> Float64:
     """Return the matrix of Kaufman's normal equations of a split head's free keys, whose Jacobian is a product."""
-    x, values, (m, n) = samples.x, found.tokens.values, found.weights.shape
-    d, top, scaled = x.shape[1], found.basis[: len(x)], samples.roots[:, None] * found.weights
-    head, gram = found.weights @ values, values @ values.T
+    x, values, (m, n) = samples.x, solution.tokens.values, solution.weights.shape
+    d, top, scaled = x.shape[1], solution.basis[: len(x)], samples.roots[:, None] * solution.weights
+    head, gram = solution.weights @ values, values @ values.T
     products = head @ values.T  # (m, N)
-    base = np.square(head).sum(axis=1, keepdims=True) + samples.mass**2 * (len(found.mass_residuals) > 0)
+    base = np.square(head).sum(axis=1, keepdims=True) + samples.mass**2 * (len(solution.mass_residuals) > 0)
     matrix = np.empty((n, d, n, d))
     for k in range(n):
         factors = gram[k, k:] - products[:, k:] - products[:, k, None] + base  # <v_k - h, v_l - h>
@@ -158,7 +158,7 @@ def _of_free_keys(found: Solution, samples: Samples) -> Float64:
     return flat
 
 
-def fitted(
+def fit_tokens(
     tokens: Tokens,
     samples: Samples,
     ridge: float,
@@ -172,28 +172,28 @@ def fitted(
     With a grain all steps end on its grid: what roundings do to a step is rounded away before the next.
     """
     if grain:
-        tokens = tokens.rounded(grain)
-    found, damping, small = solved(tokens, samples, ridge), _DAMPING, 0
+        tokens = tokens.snap(grain)
+    solution, damping, small = solve_values(tokens, samples, ridge), _DAMPING, 0
     for _ in range(steps):
-        matrix, right = normal_equations(found, samples)
+        matrix, right = normal_equations(solution, samples)
         diagonal = np.diag(matrix)
         scale = np.maximum(diagonal, 1e-12 * float(diagonal.max()) + 1e-300)
-        tried, step, damping = _tried(found, samples, ridge, matrix, right, scale, damping, grain)
-        if tried is None:
+        trial, step, damping = _damp_step(solution, samples, ridge, matrix, right, scale, damping, grain)
+        if trial is None:
             break
-        gain = found.square - tried.square
+        gain = solution.square - trial.square
         expected = 2.0 * float(right @ step) - float(step @ matrix @ step)
         ratio = gain / max(expected, 1e-300)
         damping = max(damping * (_ACCEPTED if ratio > 0.6 else 1.0 if ratio > 0.2 else 2.0), _LEAST_DAMPING)
-        small = small + 1 if gain < tolerance * found.square else 0
-        found = tried
+        small = small + 1 if gain < tolerance * solution.square else 0
+        solution = trial
         if small >= _SMALL_STEPS or stop():
             break
-    return found.tokens
+    return solution.tokens
 
 
-def _tried(
-    found: Solution,
+def _damp_step(
+    solution: Solution,
     samples: Samples,
     ridge: float,
     matrix: Float64,
@@ -203,7 +203,7 @@ def _tried(
     grain: float,
 ) -> tuple[Solution | None, Float64, float]:
     """Return the first of more and more damped steps that lowers the squares, None if none does."""
-    step, most = right, (1.0 - _LEAST_GAIN if grain else 1.0) * found.square
+    step, bound = right, (1.0 - _LEAST_GAIN if grain else 1.0) * solution.square
     for _ in range(_ATTEMPTS):
         try:
             factor = scipy.linalg.cho_factor(matrix + np.diag(damping * scale), check_finite=False)
@@ -211,11 +211,11 @@ def _tried(
         except np.linalg.LinAlgError:
             damping *= 2.0 * _REJECTED
             continue
-        moved = found.tokens.moved(step)
-        if np.abs(moved.keys).max() <= LONGEST:  # nan is not
-            moved = moved.rounded(grain) if grain else moved
-            tried = solved(moved, samples, ridge)
-            if tried.square < most:
-                return tried, step, damping
+        tokens = solution.tokens.move(step)
+        if np.abs(tokens.keys).max() <= LONGEST:  # nan is not
+            tokens = tokens.snap(grain) if grain else tokens
+            trial = solve_values(tokens, samples, ridge)
+            if trial.square < bound:
+                return trial, step, damping
         damping *= _REJECTED
     return None, step, damping

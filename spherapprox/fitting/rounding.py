@@ -10,7 +10,7 @@ LARGEST = {"float16": 65504.0, "bfloat16": 255.0 * 2.0**120}
 """The types, each with its largest number."""
 
 
-def rounded(numbers: Float64, dtype: str) -> Float64:
+def round_to(numbers: Float64, dtype: str) -> Float64:
     """Round numbers to the nearest ones of float16 or bfloat16, ties to even; inf beyond the largest."""
     if dtype == "float16":
         with np.errstate(over="ignore"):

@@ -17,19 +17,19 @@ _TIE = 1e-12
 
 def select(x: Float64, weights: Float64, n: int, rng: np.random.Generator) -> Float64:
     """Return n control points for distinct rows x (m, d) of unit length, or the rows if these are no more than n."""
-    return x if len(x) <= n else k_means(x, weights, x[farthest(x, n, rng)])
+    return x if len(x) <= n else k_means(x, weights, x[farthest_rows(x, n, rng)])
 
 
-def farthest(x: Float64, n: int, rng: np.random.Generator) -> Indices:
+def farthest_rows(x: Float64, n: int, rng: np.random.Generator) -> Indices:
     """Return the indices (n,) of rows, each the farthest from those before it; the first is drawn."""
-    chosen = np.empty(n, dtype=np.intp)
-    chosen[0] = rng.integers(len(x))
+    rows = np.empty(n, dtype=np.intp)
+    rows[0] = rng.integers(len(x))
     distances = np.full(len(x), np.inf)
     for k in range(1, n):
-        np.minimum(distances, 2.0 - 2.0 * (x @ x[chosen[k - 1]]), out=distances)
-        distances[chosen[k - 1]] = -1.0
-        chosen[k] = np.argmax(distances > distances.max() - _TIE)
-    return chosen
+        np.minimum(distances, 2.0 - 2.0 * (x @ x[rows[k - 1]]), out=distances)
+        distances[rows[k - 1]] = -1.0
+        rows[k] = np.argmax(distances > distances.max() - _TIE)
+    return rows
 
 
 def k_means(x: Float64, weights: Float64, centres: Float64) -> Float64:
@@ -40,6 +40,6 @@ def k_means(x: Float64, weights: Float64, centres: Float64) -> Float64:
         for part in slices(len(x), max(1, _NUMBERS // len(centres))):
             np.add.at(sums, np.argmax(x[part] @ centres.T - handicap, axis=1), weights[part, None] * x[part])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        moved = lengths > 1e-8  # else the mean has no direction
-        centres = np.where(moved, sums / np.where(moved, lengths, 1.0), centres)
+        directed = lengths > 1e-8  # else the mean has no direction
+        centres = np.where(directed, sums / np.where(directed, lengths, 1.0), centres)
     return centres

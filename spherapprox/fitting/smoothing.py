@@ -56,12 +56,12 @@ class Smoother:
         the error is not known: inf.
         """
         damping = 1.0 / (self.s[:, None] + regularizations)  # (r, k)
-        left = 1.0 - self.w[:, None] * (self.leverage + (self.u * self.u) @ damping)  # (m, k)
+        margins = 1.0 - self.w[:, None] * (self.leverage + (self.u * self.u) @ damping)  # (m, k)
         rounding = np.finfo(np.float64).eps * self.s.max(initial=0.0) / regularizations
         result, residuals = np.full(len(regularizations), np.inf), self.y - self.offset
-        for i in np.flatnonzero(left.min(axis=0) > np.maximum(_LEAST_LEFT, 4.0 * rounding)):
-            left_out = (residuals - self.u @ (self.c * damping[:, [i]])) / left[:, [i]]  # (m, p)
-            result[i] = np.average(np.square(left_out).sum(axis=1), weights=self.w)
+        for i in np.flatnonzero(margins.min(axis=0) > np.maximum(_LEAST_LEFT, 4.0 * rounding)):
+            misses = (residuals - self.u @ (self.c * damping[:, [i]])) / margins[:, [i]]  # (m, p)
+            result[i] = np.average(np.square(misses).sum(axis=1), weights=self.w)
         return result
 
     def best(self) -> tuple[float, float]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._types import Float64
 from .descent import least_squares
-from .projection import Samples, Stop, never, solved
-from .rounding import LARGEST, rounded
+from .projection import Samples, Stop, never, solve_values
+from .rounding import LARGEST, round_to
 from .tokens import Tokens
 
 ROUNDS, STEPS = 12, 2
@@ -41,25 +41,25 @@ class Judge:
 
     def __call__(self, tokens: Tokens, ridge: float) -> float:
         """Return the error of tokens; inf for those that are not finite, or whose values are too large."""
-        tokens = self.stored(tokens, ridge)
+        tokens = self.store(tokens, ridge)
         if not np.abs(tokens.values).max() <= self.value_bound:
             return math.inf
         size = errors(tokens, self.checked)
         error = math.sqrt(float(np.square(size).mean())) if self.norm == "rms" else float(size.max())
         return error if error >= 0.0 else math.inf
 
-    def stored(self, tokens: Tokens, ridge: float) -> Tokens:
+    def store(self, tokens: Tokens, ridge: float) -> Tokens:
         """Return the tokens in the dtype: keys rounded, values solved for again, and rounded."""
         if self.dtype is None:
             return tokens
         largest = LARGEST[self.dtype]
-        keys = rounded(np.clip(tokens.keys, -largest, largest), self.dtype)
-        again = solved(replace(tokens, keys=keys, unit=False), self.fit, ridge).tokens
-        return replace(again, values=rounded(self.size * again.values, self.dtype) / self.size)
+        keys = round_to(np.clip(tokens.keys, -largest, largest), self.dtype)
+        again = solve_values(replace(tokens, keys=keys, unit=False), self.fit, ridge).tokens
+        return replace(again, values=round_to(self.size * again.values, self.dtype) / self.size)
 
-    def joined(self, x: Float64, y: Float64) -> Judge:
+    def extend(self, x: Float64, y: Float64) -> Judge:
         """Return the judge with more points among all samples."""
-        return replace(self, fit=self.fit.joined(x, y), checked=self.checked.joined(x, y))
+        return replace(self, fit=self.fit.extend(x, y), checked=self.checked.extend(x, y))
 
 
 def minimax(
@@ -77,7 +77,7 @@ def minimax(
         if moving:
             tokens = least_squares(tokens, samples, ridge, STEPS, stop=stop)
         else:
-            tokens = solved(tokens, samples, ridge).tokens
+            tokens = solve_values(tokens, samples, ridge).tokens
         error = judge(tokens, ridge)
         if error < least:
             best, least = tokens, error

@@ -95,7 +95,7 @@ class Tokens:
         part[:, -1] = concentration * (factors * (x @ b.T - 1.0)).sum(axis=1)
         return part
 
-    def moved(self, step: Float64) -> Tokens:
+    def move(self, step: Float64) -> Tokens:
         """Return tokens with keys moved by a step of the parameters."""
         if not self.unit:
             return replace(self, keys=self.keys + step.reshape(self.keys.shape))
@@ -108,14 +108,14 @@ class Tokens:
         b /= np.linalg.norm(b, axis=1, keepdims=True)
         return replace(self, keys=lengths.mean() * math.exp(float(step[-1])) * b)
 
-    def rounded(self, grain: float) -> Tokens:
+    def snap(self, grain: float) -> Tokens:
         """Return tokens of one length on a grid: the coordinates of unit keys, and the length's logarithm."""
         lengths = self.lengths
         b = np.rint(self.keys / (grain * lengths[:, None]))
         length = math.exp(grain * round(math.log(lengths[0]) / grain))
         return replace(self, keys=length / np.sqrt(np.square(b).sum(axis=1, keepdims=True)) * b)
 
-    def some(self, rows: Indices) -> Tokens:
+    def take(self, rows: Indices) -> Tokens:
         """Return some of the tokens."""
         return replace(self, keys=self.keys[rows], values=self.values[rows])
 

@@ -74,14 +74,14 @@ def degrees(max_degree: int) -> Int64:
     >>> harmonics.degrees(2)
     array([0, 1, 1, 1, 2, 2, 2, 2, 2])
     """
-    max_degree = checked_degree(max_degree)
+    max_degree = check_degree(max_degree)
     what = f"the degrees of all columns up to 'max_degree' = {max_degree}"
     _checks.memory(8.0 * (max_degree + 1) ** 2, what, "lower 'max_degree'")
-    each = np.arange(max_degree + 1)
-    return np.repeat(each, 2 * each + 1)  # ((K+1)^2,): the orders of degree k are 2k + 1
+    rows = np.arange(max_degree + 1)
+    return np.repeat(rows, 2 * rows + 1)  # ((K+1)^2,): the orders of degree k are 2k + 1
 
 
-def checked_degree(value: int, name: str = "max_degree", *, minimum: int = 0) -> int:
+def check_degree(value: int, name: str = "max_degree", *, minimum: int = 0) -> int:
     """Return a degree, an integer from `minimum` to `MAX_DEGREE`."""
     return _checks.integer(value, name, minimum=minimum, maximum=MAX_DEGREE)
 

@@ -169,18 +169,18 @@ class PolynomialDerivatives:
         angle = (2.0 * math.pi / q) * np.arange(1, q)
         u = np.einsum("ci,nij->ncj", along, frame)  # (n, circles, m+1)
         nodes = np.cos(angle)[:, None] * x[:, None, None, :] + np.sin(angle)[:, None] * u[:, :, None, :]
-        here = self._values(x)  # (n, p)
-        there = self._values(nodes.reshape(-1, m + 1)) if q > 1 else here[:0]
-        there = there.reshape(n, len(along), q - 1, here.shape[1])
+        values = self._values(x)  # (n, p)
+        ring = self._values(nodes.reshape(-1, m + 1)) if q > 1 else values[:0]
+        ring = ring.reshape(n, len(along), q - 1, values.shape[1])
         # Step 2: the derivatives along each circle, (3, n, circles, p)
         weights = circle_weights(self.degree)
-        rates = np.einsum("rk,nckp->rncp", weights[:, 1:], there) + weights[:, :1, None, None] * here[:, None, :]
+        rates = np.einsum("rk,nckp->rncp", weights[:, 1:], ring) + weights[:, :1, None, None] * values[:, None, :]
         # Step 3: the forms that have these values
         forms = [
-            np.einsum("tc,ncp->npt", form_inverse(m, r, order), rates[r - 1]).reshape(n, here.shape[1], *(m,) * r)
+            np.einsum("tc,ncp->npt", form_inverse(m, r, order), rates[r - 1]).reshape(n, values.shape[1], *(m,) * r)
             for r in range(1, order + 1)
         ]
-        return TangentDerivatives(here, forms[0], forms[1], forms[2] if order == 3 else None, frame)
+        return TangentDerivatives(values, forms[0], forms[1], forms[2] if order == 3 else None, frame)
 
     def _values(self, x: Float64) -> Float64:
         values = _checks.values_for(_checks.called(self.function, x), "function(x)", len(x), "the points")
@@ -193,7 +193,7 @@ class PolynomialDerivatives:
         # L_a, L_a L_b, L_a L_b L_c of the function
         turns: dict[tuple[int, ...], Float64] = {(): columns[0]}
         for r in (1, 2, 3):
-            turns = {(a, *axes): turned(part, a) for axes, part in turns.items() for a in range(3)}
+            turns = {(a, *axes): turn_coefficients(part, a) for axes, part in turns.items() for a in range(3)}
             for axes in itertools.combinations_with_replacement(range(3), r):
                 orders = list(itertools.permutations(axes))
                 columns.append(np.mean([turns[order] for order in orders], axis=0))
@@ -212,14 +212,14 @@ class PolynomialDerivatives:
         for r, start, end in ((1, 1, 4), (2, 4, 10), (3, 10, 20))[:order]:
             full = np.empty((len(x), p, *(3,) * r))
             for permutation in itertools.permutations(range(2, 2 + r)):  # a symmetric form from its sorted components
-                full.transpose(0, 1, *permutation)[:, :, *_sorted(r)] = sums[:, :, start:end]
+                full.transpose(0, 1, *permutation)[:, :, *_sorted_indices(r)] = sums[:, :, start:end]
             for _ in range(r):  # one axis of R^3 after the other, which goes to the end
                 full = np.einsum("npa...,nia->np...i", full, axes)
             forms.append(full)
         return TangentDerivatives(sums[:, :, 0], forms[0], forms[1], forms[2] if order == 3 else None, e)
 
 
-def turned(coefficients: Float64, axis: int) -> Float64:
+def turn_coefficients(coefficients: Float64, axis: int) -> Float64:
     """Return the coefficients ((n+1)^2, p) of a polynomial's derivative as it is turned about a coordinate axis of R^3.
 
     ``L_a f(x)`` is the derivative of ``f(R x)`` by the angle of the rotation R about the axis a: it is of f's degree,
@@ -251,6 +251,6 @@ def turned(coefficients: Float64, axis: int) -> Float64:
     return turn
 
 
-def _sorted(order: int) -> tuple[Any, ...]:
+def _sorted_indices(order: int) -> tuple[Any, ...]:
     """Return the index arrays of the components a <= b <= .. of a form on R^3."""
     return tuple(np.array(list(itertools.combinations_with_replacement(range(3), order))).T)

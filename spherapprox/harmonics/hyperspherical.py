@@ -16,7 +16,7 @@ from .. import _checks, special
 from .._loading import load
 from .._threads import slices
 from .._types import Complex128, Float64, Int64
-from .columns import checked_degree, in_order
+from .columns import check_degree, in_order
 from .spherical import real_spherical_harmonics
 
 _TABLE_ELEMENTS = 2**20
@@ -52,7 +52,7 @@ def hyperspherical_degrees(max_degree: int, dim: int) -> Int64:
     >>> harmonics.hyperspherical_degrees(2, 3)
     array([0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2])
     """
-    max_degree, dim = checked_degree(max_degree), _checks.dimension(dim)
+    max_degree, dim = check_degree(max_degree), _checks.dimension(dim)
     _require_memory(max_degree, dim, 1)
     return np.repeat(np.arange(max_degree + 1), sizes(max_degree, dim))
 
@@ -101,7 +101,7 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
     array([[ 1.,  1.,  1., -1.,  1.]])
     """
     max_degree, x = in_order(max_degree, x)
-    max_degree, rows = checked_degree(max_degree), _checks.rows(x)
+    max_degree, rows = check_degree(max_degree), _checks.rows(x)
     n, dim = len(rows), rows.shape[1] - 1
     if dim > 2:
         why = "for dim >= 3 powers of sines of the colatitudes would underflow beyond it"
@@ -113,11 +113,11 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
     constants = seeds(dim, max_degree)  # (dim, K+1)
     table = np.empty((int(offsets[-1]), n))  # points side by side, as they are computed
     scale = constants[-1].repeat(np.diff(offsets))[:, None]  # (columns, 1)
-    for some in slices(n, max(16, _TABLE_ELEMENTS // int(offsets[-1]))):
-        part = rows[some].T.astype(np.float64)  # (dim+1, points of the block)
+    for block in slices(n, max(16, _TABLE_ELEMENTS // int(offsets[-1]))):
+        part = rows[block].T.astype(np.float64)  # (dim+1, points of the block)
         part /= np.sqrt(np.einsum("ij,ij->j", part, part))
         solid = solid_harmonics(part, np.ones(part.shape[1]), offsets, constants)  # (columns, points of the block)
-        np.multiply(solid, scale, out=table[:, some])
+        np.multiply(solid, scale, out=table[:, block])
     return table.T
 
 
@@ -149,7 +149,7 @@ def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Float64:
     >>> harmonics.zonal_harmonic(2, [[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]], [0.0, 0.0, 1.0])
     array([-0.5,  1. ])
     """
-    degree = checked_degree(degree, "degree")
+    degree = check_degree(degree, "degree")
     rows = _checks.rows(x).astype(np.float64)
     centre = _checks.one_row(pole, "pole", dim=rows.shape[1] - 1).astype(np.float64)
     cosine = rows @ centre / (np.sqrt(np.square(rows).sum(1)) * math.sqrt(centre @ centre))  # (n,)
@@ -215,9 +215,9 @@ def powers(z: Complex128, degree: int) -> Complex128:
     table[1:2] = z
     done = 1
     while done < degree:
-        more = min(done, degree - done)  # z^(done+1), ..., z^(done+more) are z^done times earlier powers
-        np.multiply(table[1 : more + 1], table[done], out=table[done + 1 : done + more + 1])
-        done += more
+        count = min(done, degree - done)  # z^(done+1), ..., z^(done+more) are z^done times earlier powers
+        np.multiply(table[1 : count + 1], table[done], out=table[done + 1 : done + count + 1])
+        done += count
     return table
 
 

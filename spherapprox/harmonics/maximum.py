@@ -98,8 +98,8 @@ def bandlimited_maximum(
     """
     weights, max_degree = scalar_coefficients(coefficients, normalization)
     slack = _checks.real(slack, "slack", minimum=1e-8, maximum=0.5)
-    used = degrees(max_degree)[weights != 0.0]
-    n = int(used.max(initial=0))
+    occurring = degrees(max_degree)[weights != 0.0]
+    n = int(occurring.max(initial=0))
     if n == 0:
         constant = abs(float(weights[0]))
         return BandlimitedMaximum(constant, 0.0, constant, 0.0, 0, math.pi)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._scalars import gauss as quadrature
 from .._types import Float64
-from .columns import checked_degree, factors
+from .columns import check_degree, factors
 from .recurrences import legendre_rows
 
 
@@ -58,9 +58,9 @@ def project(
     array([3., 0., 1., 0.])
     """
     _checks.callable_(function, "function")
-    max_degree = checked_degree(max_degree)
+    max_degree = check_degree(max_degree)
     factor = factors(max_degree, normalization)
-    limit = max_degree if band_limit is None else checked_degree(band_limit, "band_limit", minimum=max_degree)
+    limit = max_degree if band_limit is None else check_degree(band_limit, "band_limit", minimum=max_degree)
     what = f"the quadrature for 'max_degree' = {max_degree} and 'band_limit' = {limit}"
     _checks.memory(40.0 * (max_degree + limit + 1) ** 2, what, "lower them")
     # Step 1: the points of the product rule, a parallel for each Gauss node

@@ -52,7 +52,7 @@ def sectoral(max_degree: int, s: Float64) -> tuple[Float64, Int32]:
 
 def roots(degree: int) -> Float64:
     """Return ``sqrt(k^2 - m^2)`` for k = degree and m = 0..k-1, (k,)."""
-    return _kept_roots(degree) if degree <= _KEPT else _roots(degree)
+    return _cached_roots(degree) if degree <= _KEPT else _roots(degree)
 
 
 def _roots(degree: int) -> Float64:
@@ -60,7 +60,7 @@ def _roots(degree: int) -> Float64:
     return np.asarray(np.sqrt((degree - m) * (degree + m)))
 
 
-_kept_roots = lru_cache(maxsize=None)(_roots)
+_cached_roots = lru_cache(maxsize=None)(_roots)
 
 
 def legendre_rows(max_degree: int, z: Float64, s: Float64) -> Iterator[Float64]:
@@ -121,7 +121,7 @@ def cosines_and_sines(azimuth: Complex128, max_degree: int) -> tuple[Float64, Fl
     return cos, sin
 
 
-def ordered(row: Float64, even: Float64, odd: Float64) -> Float64:
+def order_rows(row: Float64, even: Float64, odd: Float64) -> Float64:
     """Return ``row[|m|]`` times even[m] for m >= 0 and odd[|m|] for m < 0, in the order m = -k..k: (2k+1, n)."""
     k = len(row) - 1
     result = np.empty((2 * k + 1, row.shape[1]))
@@ -135,7 +135,7 @@ def by_degree(max_degree: int, rows: Floats) -> Iterator[tuple[int, Float64]]:
     z, s, azimuth = polar(rows)
     cos, sin = cosines_and_sines(azimuth, max_degree)
     for k, row in enumerate(legendre_rows(max_degree, z, s)):
-        yield k, ordered(row, cos, sin)
+        yield k, order_rows(row, cos, sin)
 
 
 def slopes_by_degree(
@@ -146,5 +146,5 @@ def slopes_by_degree(
     before = np.empty((0, len(z)))
     for k, row in enumerate(legendre_rows(max_degree, z, s)):
         south, east = derivative_rows(k, row, before)
-        yield k, ordered(south, cos, sin), ordered(east, -sin, cos)
+        yield k, order_rows(south, cos, sin), order_rows(east, -sin, cos)
         before = row

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
-from .columns import checked_degree, factors, in_order, scalar_coefficients, schmidt_coefficients
+from .columns import check_degree, factors, in_order, scalar_coefficients, schmidt_coefficients
 from .recurrences import blocks, by_degree, legendre_rows, polar, slopes_by_degree
 from .sums import weighted_sums
 
@@ -51,7 +51,7 @@ def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "
     >>> harmonics.associated_legendre(2, 0.5)[2].round(6)
     array([-0.125   ,  0.75    ,  0.649519])
     """
-    max_degree = checked_degree(max_degree)
+    max_degree = check_degree(max_degree)
     factor = factors(max_degree, normalization)
     z = _checks.reals(z, "z", minimum=-1.0, maximum=1.0, nan=False)
     flat = z.ravel()  # (n,)
@@ -97,7 +97,7 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     array([[1.  , 0.6 , 0.64, 0.48]])
     """
     max_degree, x = in_order(max_degree, x)
-    max_degree = checked_degree(max_degree)
+    max_degree = check_degree(max_degree)
     factor = factors(max_degree, normalization)
     rows = _checks.rows(x, dim=2)
     what = f"the table of harmonics up to 'max_degree' = {max_degree}"

@@ -17,7 +17,7 @@ _WIDE = 32
 """Columns whose sums at some points stay in the first cache. Tuned."""
 _DEAR = 2e8
 """Terms that NumPy adds in about the time of compiling: a process with more of them takes the kernel. Tuned."""
-_spent = [0.0]
+_terms = [0.0]
 """Terms that this process has added in NumPy."""
 
 
@@ -33,9 +33,9 @@ def weighted_sums(columns: Float64, max_degree: int, rows: Floats) -> Float64:
 
 def _pays(terms: float, max_degree: int) -> bool:
     """Tell whether to take the kernel: where as much has been spent on NumPy as compiling takes."""
-    if max_degree <= _COMPILED and _spent[0] + terms <= _DEAR:
-        _spent[0] += terms
-    return max_degree <= _COMPILED and _spent[0] + terms > _DEAR
+    if max_degree <= _COMPILED and _terms[0] + terms <= _DEAR:
+        _terms[0] += terms
+    return max_degree <= _COMPILED and _terms[0] + terms > _DEAR
 
 
 def _in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._loading import load
 from .._types import Floats
-from ..coefficients.refinement import refined
+from ..coefficients.refinement import refine_values
 from ..coefficients.resolution import warn_unresolved
-from ..coefficients.rules import resolved
+from ..coefficients.rules import resolve_options
 from ..coefficients.task import sample
 from ..fitting import fit_recipe
 from ..fitting.fixed_points import warn_of_offset
@@ -100,7 +100,7 @@ class Head(KernelSum):
         riemann 2e-02
         interpolation 7e-05
         """
-        concentration, regularization = resolved(points, concentration, regularization, coefficients)
+        concentration, regularization = resolve_options(points, concentration, regularization, coefficients)
         rows, weights = nodes(points)
         values = cls._values(
             target,
@@ -257,7 +257,7 @@ class Head(KernelSum):
         concentration = _checks.one_concentration(self.concentration, "residual steps converge for")
         f = sample(target, self.control_points, "control_points")
         _checks.shaped(f, "target", self.values.shape, note=" as the head does", verb="return")
-        values = refined(
+        values = refine_values(
             f,
             self.control_points,
             self.values,

@@ -39,9 +39,9 @@ def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Int64, Int6
     for m in range(dim, 2, -1):
         level, slot = level_of(m, counts), np.empty(rows, dtype=np.int64)
         step(m, level, table, slot)
-        used = np.zeros(len(level.first), dtype=bool)
-        used[slot[slot >= 0]] = True
-        counts, table_of_slot = inside(level, np.flatnonzero(used))
+        mask = np.zeros(len(level.first), dtype=bool)
+        mask[slot[slot >= 0]] = True
+        counts, table_of_slot = inside(level, np.flatnonzero(mask))
         table = np.where(slot >= 0, table_of_slot[np.maximum(slot, 0)], -1)
         if not counts.size:
             return np.zeros(rows, dtype=np.int64)
@@ -50,15 +50,15 @@ def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Int64, Int6
 
 def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Float64, Float64]], Int64, Int64]:
     """Return the zones of consecutive cells from the top to S^3, then the count and their numbers in the S^2 below."""
-    local, found = np.arange(start, start + rows), []
+    local, intervals = np.arange(start, start + rows), []
 
     def step(m: int, level: Level, table: Int64, slot: Int64) -> None:
         descent.search_index(table, level.offsets, level.first, local, slot)
         lower, upper = np.empty(rows), np.empty(rows)
         descent.intervals(table, level.offsets, level.angle, slot, lower, upper)
-        found.append((lower, upper))
+        intervals.append((lower, upper))
 
-    return found, descend(dim, n, rows, step), local
+    return intervals, descend(dim, n, rows, step), local
 
 
 def inside(level: Level, collars: Int64) -> tuple[Int64, Int64]:
@@ -77,20 +77,20 @@ def level_of(dim: int, counts: Int64) -> Level:
     """Return the tables of S^dim for these counts, from the cache where it holds them; the others are made together."""
     keys = [(dim, count) for count in counts.tolist()]
     with _cache_lock:
-        found = {key: _cache[key] for key in keys if key in _cache}
-        for key in found:
+        entries = {key: _cache[key] for key in keys if key in _cache}
+        for key in entries:
             _cache.move_to_end(key)
-    missing = [key for key in keys if key not in found]
+    missing = [key for key in keys if key not in entries]
     if missing:
-        made = _make_level(dim, np.array([count for _, count in missing]))
-        if len(made.first) > _CACHED_BOUNDARIES // 4:
-            return made if not found else _make_level(dim, counts)
-        trigonometry = np.stack(made[2:])  # (4, b)
+        level = _make_level(dim, np.array([count for _, count in missing]))
+        if len(level.first) > _CACHED_BOUNDARIES // 4:
+            return level if not entries else _make_level(dim, counts)
+        trigonometry = np.stack(level[2:])  # (4, b)
         for t, key in enumerate(missing):
-            part = slice(made.offsets[t], made.offsets[t + 1])
-            found[key] = made.first[part].copy(), trigonometry[:, part].copy()
-        _remember({key: found[key] for key in missing})
-    tables = [found[key] for key in keys]
+            part = slice(level.offsets[t], level.offsets[t + 1])
+            entries[key] = level.first[part].copy(), trigonometry[:, part].copy()
+        _remember({key: entries[key] for key in missing})
+    tables = [entries[key] for key in keys]
     first = np.concatenate([table[0] for table in tables])
     offsets = np.cumsum([0] + [len(table[0]) for table in tables])
     return Level(offsets, first, *np.concatenate([table[1] for table in tables], axis=1))

@@ -40,11 +40,11 @@ class Opened(NamedTuple):
 
 def largest(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, bool]:
     """Return the largest radius of the cells about their centres, and whether it is exact or an upper bound."""
-    lower, upper = enclosed(dim, n, center_kind)
+    lower, upper = enclose_radius(dim, n, center_kind)
     return max(lower, upper), lower >= upper
 
 
-def enclosed(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, float]:
+def enclose_radius(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, float]:
     """Return a lower and an upper bound of the largest radius of the cells about their centres, equal if exact."""
     if dim == 1 or n <= 2:
         return math.pi / n, math.pi / n
@@ -69,14 +69,14 @@ def _open_spheres(dim: int, n: int) -> tuple[list[Opened], Int64]:
     opened, counts = [], np.array([n])
     for m in range(dim, 2, -1):
         caps, rows = _open(m, counts)
-        counts, inner = _numbered(rows.inner)
+        counts, inner = _number_counts(rows.inner)
         opened.append(Opened(m, caps, rows._replace(inner=inner)))
         if not len(counts):
             break
     return opened, counts
 
 
-def _numbered(inner: Int64) -> tuple[Int64, Int64]:
+def _number_counts(inner: Int64) -> tuple[Int64, Int64]:
     """Return the different counts in increasing order, and the number of each one among them."""
     if not len(inner) or inner.max() > len(inner):
         return np.unique(inner, return_inverse=True)
@@ -111,32 +111,32 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
 
 def _about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]:
     """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
-    lower, upper, most = 0.0, math.pi, max(1, BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
+    lower, upper, limit = 0.0, math.pi, max(1, BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
     while True:
-        found, lifted = _raise_bundles(opened, counts, most)
-        lower, upper, most = max(lower, found[0]), min(upper, found[1]), most * FINER
+        bounds, lifted = _raise_bundles(opened, counts, limit)
+        lower, upper, limit = max(lower, bounds[0]), min(upper, bounds[1]), limit * FINER
         if lower >= upper or FINER * lifted > BUNDLES:
             return lower, max(lower, upper)
 
 
-def _raise_bundles(opened: list[Opened], counts: Int64, most: int) -> tuple[tuple[float, float], int]:
-    """Return bounds of the largest radius by at most `most` bundles of each partition, and the number lifted."""
+def _raise_bundles(opened: list[Opened], counts: Int64, limit: int) -> tuple[tuple[float, float], int]:
+    """Return bounds of the largest radius by at most `limit` bundles of each partition, and the number lifted."""
     lifted = 0
-    offsets, rows = _written(partial(bundles.of_spheres, counts, most), len(counts), most)
+    offsets, rows = _collect_bundles(partial(bundles.write_spheres, counts, limit), len(counts), limit)
     for m, caps, collars_of_m in reversed(opened):
         lifted += int(np.diff(offsets)[collars_of_m.inner].sum())
-        of_caps = np.empty((len(caps), rows.shape[1]))
-        bundles.of_caps(m, caps, of_caps)
-        write = partial(bundles.raise_all, m, collars_of_m, of_caps, (offsets, rows), most)
-        offsets, rows = _written(write, len(caps), most)
+        bundles_of_caps = np.empty((len(caps), rows.shape[1]))
+        bundles.write_caps(m, caps, bundles_of_caps)
+        write = partial(bundles.raise_bundles, m, collars_of_m, bundles_of_caps, (offsets, rows), limit)
+        offsets, rows = _collect_bundles(write, len(caps), limit)
     return (float(rows[:, bundles.RADIUS].max()), float(rows[:, bundles.UPPER].max())), lifted
 
 
-def _written(write: Callable[..., int], number: int, most: int) -> tuple[Int64, Float64]:
+def _collect_bundles(write: Callable[..., int], number: int, limit: int) -> tuple[Int64, Float64]:
     """Collect offsets and bundles of `number` partitions from `write`, which writes as far as there is room."""
     offsets, parts, start = np.zeros(number + 1, np.int64), [np.empty((0, bundles.LENGTH + 1))], 0
     while start < number:
-        out = np.empty((max(_ROOM, most), bundles.LENGTH + 1))
+        out = np.empty((max(_ROOM, limit), bundles.LENGTH + 1))
         done = write(offsets, out, start)
         parts.append(out[: offsets[done]].copy())
         offsets[start + 1 : done + 1] += offsets[start]

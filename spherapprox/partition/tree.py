@@ -51,7 +51,7 @@ def tree_of_points(dim: int, n: int, limit: int) -> Tree | None:
     offsets = np.cumsum(np.append(0, sizes))
     first, angle = np.empty(offsets[-1], dtype=np.int64), np.empty(offsets[-1])
     cap.tables(tree.counts, offsets, first, angle)
-    level = _joined([tree.level, Level(offsets, first, angle, angle, angle, edge_of(angle))])
+    level = _concatenate([tree.level, Level(offsets, first, angle, angle, angle, edge_of(angle))])
     return Tree(level, np.concatenate([tree.below, np.diff(first, append=0)]), tree.counts)
 
 
@@ -66,11 +66,11 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
         # Step 1: the tables of S^m, and which of their collars are passed through
         level = level_of(m, counts)
         full, parts = _collars(level, whole, parts)
-        used = full.copy()
-        used[[j for j, _, _ in parts]] = True
+        mask = full.copy()
+        mask[[j for j, _, _ in parts]] = True
         tables, boundaries = tables + len(counts), boundaries + len(level.first)
         # Step 2: the counts of the partitions inside these collars, which are the tables of S^(m-1)
-        counts, child = inside(level, np.flatnonzero(used))
+        counts, child = inside(level, np.flatnonzero(mask))
         whole = np.zeros(len(counts), dtype=bool)
         whole[child[full]] = True
         parts = [_Part(int(child[j]), low, high) for j, low, high in parts]
@@ -78,7 +78,7 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
         below.append(np.where(child >= 0, child + tables, -1))
         if limit is not None and boundaries + len(counts) > limit:
             return None
-    return Tree(_joined(levels), np.concatenate([*below, np.empty(0, dtype=np.int64)]), counts)
+    return Tree(_concatenate(levels), np.concatenate([*below, np.empty(0, dtype=np.int64)]), counts)
 
 
 def _collars(level: Level, whole: Bools, parts: list[_Part]) -> tuple[Bools, list[_Part]]:
@@ -92,9 +92,9 @@ def _collars(level: Level, whole: Bools, parts: list[_Part]) -> tuple[Bools, lis
         low, high = max(part.low, int(first[0])), min(part.high, int(first[-1]))  # without the polar caps
         if low >= high or whole[part.table]:
             continue
-        one, other = (begin + np.searchsorted(first, [low, high - 1], side="right") - 1).tolist()
-        full[one + 1 : other] = True
-        for j in {one, other}:
+        start, stop = (begin + np.searchsorted(first, [low, high - 1], side="right") - 1).tolist()
+        full[start + 1 : stop] = True
+        for j in {start, stop}:
             north, south = level.first[j : j + 2].tolist()
             if low <= north and south <= high:
                 full[j] = True
@@ -103,7 +103,7 @@ def _collars(level: Level, whole: Bools, parts: list[_Part]) -> tuple[Bools, lis
     return full, midway
 
 
-def _joined(levels: list[Level]) -> Level:
+def _concatenate(levels: list[Level]) -> Level:
     """Lay the tables of several levels end to end."""
     starts = np.cumsum([0] + [len(level.first) for level in levels])
     offsets = [level.offsets[:-1] + start for level, start in zip(levels, starts[:-1], strict=True)]

@@ -101,14 +101,14 @@ def spherical_design(
     if dim == 1:
         return _polygon(degree + 1 if n is None else n)
     # Step 1: the constructions of this degree
-    known = [c for c in configurations(dim) if c.degree >= degree and n in (None, c.n)]
+    closed_forms = [c for c in configurations(dim) if c.degree >= degree and n in (None, c.n)]
     # Step 2: a numerical design, where it has far fewer points
-    if dim == 2 and not (known and n is not None):
-        design = _search(degree, n, known, None if rng == 0 else generator)
+    if dim == 2 and not (closed_forms and n is not None):
+        design = _search(degree, n, closed_forms, None if rng == 0 else generator)
         if design is not None:
             return design
-    if known:
-        return _constructed(dim, known[0])
+    if closed_forms:
+        return _construct(dim, closed_forms[0])
     raise ValueError(_alternatives(dim, degree, n))
 
 
@@ -161,36 +161,36 @@ def _polygon(n: int) -> PointSet:
     return PointSet(np.column_stack([np.cos(azimuth), np.sin(azimuth)]), None, np.pi / n, degree=n - 1)
 
 
-def _constructed(dim: int, known: Configuration) -> PointSet:
+def _construct(dim: int, form: Configuration) -> PointSet:
     """Return a design in closed form."""
-    _checks.memory(32.0 * known.n * (dim + 1), f"{known.n} points of S^{dim}", "lower 'degree'")
-    x = np.asarray(known.points(), dtype=np.float64)
+    _checks.memory(32.0 * form.n * (dim + 1), f"{form.n} points of S^{dim}", "lower 'degree'")
+    x = np.asarray(form.points(), dtype=np.float64)
     norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
     if (norms != 1.0).any():
         x = x / norms
-    return PointSet(x, None, known.covering_radius, degree=known.degree)
+    return PointSet(x, None, form.covering_radius, degree=form.degree)
 
 
 def _search(
-    degree: int, n: int | None, known: list[Configuration], generator: np.random.Generator | None
+    degree: int, n: int | None, closed_forms: list[Configuration], generator: np.random.Generator | None
 ) -> PointSet | None:
     """Return a design of S^2 by Newton's method, None where a construction is preferred or none is within reach."""
-    limit = known[0].n / _PREFERENCE if known else math.inf
-    tried = 0
+    limit = closed_forms[0].n / _PREFERENCE if closed_forms else math.inf
+    largest = 0
     for size, group, orbits, seed in _candidates(degree, n):
         if size >= limit:
             return None
         _checks.memory(40.0 * orbits * size, f"the distances of {size} points", "lower 'degree' or 'n'")
         source = np.random.default_rng(seed) if generator is None else generator
-        needed = group.sufficient_degree(degree)
-        count = int(group.invariants(needed)[1:].sum())
-        x = newton.solve(group, needed, orbits, 8 if count <= 20 else 3, source, proven=n is None)
+        exact = group.sufficient_degree(degree)
+        count = int(group.invariants(exact)[1:].sum())
+        x = newton.solve(group, exact, orbits, 8 if count <= 20 else 3, source, proven=n is None)
         if x is not None:
-            return _checked(x, _exact_degree(group, needed))
-        tried = size
-    if tried and not known:
+            return _check_design(x, _exact_degree(group, exact))
+        largest = size
+    if largest and not closed_forms:
         raise RuntimeError(
-            f"Newton's method led to no design of 'degree' = {degree} on S^2 with up to {tried} points: "
+            f"Newton's method led to no design of 'degree' = {degree} on S^2 with up to {largest} points: "
             "give another 'rng', or a larger 'n'"
         )
     return None
@@ -233,7 +233,7 @@ def _exact_degree(group: Group, degree: int) -> int:
     return degree + int(np.argmax(more > 0))
 
 
-def _checked(x: Float64, degree: int) -> PointSet:
+def _check_design(x: Float64, degree: int) -> PointSet:
     """Return the record of a design of S^2, after a check of its means of Legendre polynomials about random poles."""
     cosines = x @ sphere.uniform(2, 16, 1).T
     before, value, worst = np.ones_like(cosines), cosines, 0.0
@@ -254,7 +254,7 @@ def _alternatives(dim: int, degree: int, n: int | None) -> str:
             f"'n' = {n}: no design of degree {degree} on S^{dim} with this number of points is at hand: "
             "leave 'n' out for the fewest points that are"
         )
-    best = max(configurations(dim), key=lambda known: known.degree)
+    best = max(configurations(dim), key=lambda form: form.degree)
     top = MAX_DEGREE if dim == 2 else best.degree
     return (
         f"'degree' must be at most {top} on S^{dim}, got {degree}: no design of more is "

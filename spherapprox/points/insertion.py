@@ -94,14 +94,14 @@ def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
     from scipy.spatial import ConvexHull, QhullError, cKDTree
 
     # Step 1: the hull of points that are not too close
-    kept = np.unique(x, axis=0, return_index=True)[1]
-    close = cKDTree(x[kept]).query_pairs(_SAME, output_type="ndarray")
-    kept = np.delete(kept, close[:, 1])
+    distinct = np.unique(x, axis=0, return_index=True)[1]
+    close = cKDTree(x[distinct]).query_pairs(_SAME, output_type="ndarray")
+    distinct = np.delete(distinct, close[:, 1])
     try:
-        hull = ConvexHull(x[kept])
+        hull = ConvexHull(x[distinct])
     except QhullError:  # fewer than four, or all on one circle
         return None
-    corners = kept[hull.simplices].astype(np.int64)
+    corners = distinct[hull.simplices].astype(np.int64)
     # Step 2: its triangles counterclockwise
     a, b, c = x[corners].transpose(1, 0, 2)  # (faces, 3) each
     normal = np.cross(b - a, c - a)
@@ -110,9 +110,9 @@ def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     # Step 3: none of them may leave a point out
     reach = np.linalg.norm(x[corners] - normal[:, None], axis=2).max(axis=1)
-    tree, beside = cKDTree(x[kept[hull.vertices]]), _neighbours(corners, len(x))
-    left_out = (tree.query(x[kept])[0] > SLACK).any() or (tree.query(normal)[0] < reach - SLACK).any()
-    return None if beside is None or left_out else (corners, beside)  # both happen where the hull is nearly flat
+    tree, beside = cKDTree(x[distinct[hull.vertices]]), _neighbours(corners, len(x))
+    misses = (tree.query(x[distinct])[0] > SLACK).any() or (tree.query(normal)[0] < reach - SLACK).any()
+    return None if beside is None or misses else (corners, beside)  # both happen where the hull is nearly flat
 
 
 def _neighbours(corners: Int64, n: int) -> Int64 | None:
@@ -159,10 +159,10 @@ def from_pool(x: Float64, pool: Float64, rounds: Iterable[int]) -> Float64:
     height = closest.copy()
     for _ in rounds:
         # Step 2: the farthest of those left climb to local maxima
-        left = np.flatnonzero(~climbed)
-        if len(left) > _CLIMBS:
-            left = left[np.argpartition(closest[left], _CLIMBS)[:_CLIMBS]]
-        for i in left:
+        open_rounds = np.flatnonzero(~climbed)
+        if len(open_rounds) > _CLIMBS:
+            open_rounds = open_rounds[np.argpartition(closest[open_rounds], _CLIMBS)[:_CLIMBS]]
+        for i in open_rounds:
             holes[i], climbed[i] = ascend(pool[i], x), True
             height[i] = (x @ holes[i]).max()
         # Step 3: the farthest hole is the new point

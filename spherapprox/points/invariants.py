@@ -41,8 +41,8 @@ class Invariants:
         for k, row in enumerate(recurrences.legendre_rows(self._degree, z, s)):
             if k in self._bases:
                 south, east = recurrences.derivative_rows(k, row, before)
-                ordered = recurrences.ordered
-                table = np.stack([ordered(row, cos, sin), ordered(south, cos, sin), ordered(east, -sin, cos)])
+                order_rows = recurrences.order_rows
+                table = np.stack([order_rows(row, cos, sin), order_rows(south, cos, sin), order_rows(east, -sin, cos)])
                 parts.append(self._bases[k] @ table)  # (3, N_k, q)
             before = row
         values, south, east = np.concatenate(parts, axis=1)  # (N, q) each

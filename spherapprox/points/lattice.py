@@ -96,12 +96,12 @@ def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | N
     lines, totals = _lines(n, outer, shift)
     # Step 3: their points whose cells meet it
     step = max(1, int(_BLOCK * len(lines) / count))
-    kept = []
+    members = []
     for start in range(0, len(lines), step):
         block = slice(start, start + step)
         x = _near(lines[block], totals[block], (inner, outer), shift)
-        kept.append(x[_meets(x, basis, cell, size)])
-    return PointSet(unit(np.concatenate(kept)), covering_radius=radius)
+        members.append(x[_meets(x, basis, cell, size)])
+    return PointSet(unit(np.concatenate(members)), covering_radius=radius)
 
 
 def _guarded_count(n: int, cell: float, size: float, radius: float) -> float:
@@ -122,7 +122,7 @@ def _lines(n: int, outer: float, shift: Float64) -> tuple[Float64, Float64]:
     c, totals = np.zeros((1, 0)), np.zeros(1)
     for j in range(1, n):
         reach = np.sqrt(np.maximum(outer**2 - np.square(c).sum(axis=1), 0.0))
-        c, totals = _extended(c, totals, [_integers(totals, shift[j - 1], j, (-reach, reach))], shift[j - 1])
+        c, totals = _extend(c, totals, [_integers(totals, shift[j - 1], j, (-reach, reach))], shift[j - 1])
     return c, totals  # (k, n-1), (k,)
 
 
@@ -133,7 +133,7 @@ def _near(lines: Float64, totals: Float64, shell: tuple[float, float], shift: Fl
     inner, outer = (np.sqrt(np.maximum(bound**2 - squares, 0.0)) for bound in shell)
     north = _integers(totals, last, n, (inner, outer))
     low, high = _integers(totals, last, n, (-outer, -inner))
-    return _extended(lines, totals, [north, (np.maximum(low, north[1] + 1.0), high)], last)[0]
+    return _extend(lines, totals, [north, (np.maximum(low, north[1] + 1.0), high)], last)[0]
 
 
 def _integers(totals: Float64, shift: float, j: int, between: tuple[Float64, Float64]) -> tuple[Float64, Float64]:
@@ -142,7 +142,7 @@ def _integers(totals: Float64, shift: float, j: int, between: tuple[Float64, Flo
     return np.ceil(low - _WHOLE), np.floor(high + _WHOLE)
 
 
-def _extended(
+def _extend(
     c: Float64, totals: Float64, intervals: list[tuple[Float64, Float64]], shift: float
 ) -> tuple[Float64, Float64]:
     """Return the points with one more coordinate, for every whole number of the intervals of each, and the new sums."""

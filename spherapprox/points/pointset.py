@@ -209,8 +209,8 @@ class PointSet(_archive.Savable, Measured):
         return type(self), (self._points, self._weights, self._covering_radius, self._degree)
 
     def _arguments(self) -> dict[str, Float64 | float | int | None]:
-        known = {"covering_radius": self._covering_radius, "degree": self._degree}
-        return {"points": self._points, "weights": self._weights} | known
+        facts = {"covering_radius": self._covering_radius, "degree": self._degree}
+        return {"points": self._points, "weights": self._weights} | facts
 
 
 Points = EqualMeasurePartition | PointSet | ArrayLike

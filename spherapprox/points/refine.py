@@ -105,12 +105,12 @@ def greedy(
         candidates = _checks.integer(candidates, "candidates", minimum=1, maximum=2**30)
     progress, generator = _checks.flag(progress, "progress"), _checks.generator(rng)
     # Step 1: the given points, as unit rows
-    given = _rows(points, n, "pass a larger 'n', or fewer points")
-    dim = given.shape[1] - 1
+    rows = _rows(points, n, "pass a larger 'n', or fewer points")
+    dim = rows.shape[1] - 1
     _checks.memory(n * (400.0 if dim == 2 else 120.0 + 24.0 * dim), f"{n} points of S^{dim}", "pass a smaller 'n'")
-    x, radius = given / np.linalg.norm(given, axis=1, keepdims=True), None
+    x, radius = rows / np.linalg.norm(rows, axis=1, keepdims=True), None
     if len(x) == n:
-        return PointSet(given)
+        return PointSet(rows)
     # Step 2: farthest points, exactly on S^1 and S^2
     if dim == 1:
         added, radius = insertion.on_circle(x, n)
@@ -119,7 +119,7 @@ def greedy(
     else:
         pool = _pool(dim, n, candidates, generator)
         added = insertion.from_pool(x, pool, _bar(range(n - len(x)), "insertion") if progress else range(n - len(x)))
-    return PointSet(np.concatenate([given, added]), covering_radius=radius)
+    return PointSet(np.concatenate([rows, added]), covering_radius=radius)
 
 
 def relax(
@@ -186,11 +186,11 @@ def relax(
     """
     workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")
     steps = _checks.integer(steps, "steps", minimum=0)
-    given = _rows(points, MAX_RELAXED, "every step takes all pairs; relax fewer points, or refine these by 'greedy'")
-    s = float(given.shape[1]) if exponent is None else _checks.real(exponent, "exponent", minimum=0.0)
-    x = given / np.linalg.norm(given, axis=1, keepdims=True)  # (n, d)
+    rows = _rows(points, MAX_RELAXED, "every step takes all pairs; relax fewer points, or refine these by 'greedy'")
+    s = float(rows.shape[1]) if exponent is None else _checks.real(exponent, "exponent", minimum=0.0)
+    x = rows / np.linalg.norm(rows, axis=1, keepdims=True)  # (n, d)
     if len(x) == 1 or steps == 0:
-        return PointSet(given)
+        return PointSet(rows)
     bar = _bar(None, "relaxation", total=steps) if progress else None
     try:
         energy = Energy(x, s, workers)
@@ -200,7 +200,7 @@ def relax(
     finally:
         if bar is not None:
             bar.close()
-    return PointSet(energy.best if energy.least < before else given)
+    return PointSet(energy.best if energy.least < before else rows)
 
 
 def _rows(points: Points, maximum: int, remedy: str) -> Float64:
@@ -208,11 +208,11 @@ def _rows(points: Points, maximum: int, remedy: str) -> Float64:
     count = len(points) if isinstance(points, EqualMeasurePartition | PointSet) else 0
     columns = points.dim + 1 if isinstance(points, EqualMeasurePartition | PointSet) else 0
     _checks.memory(8.0 * min(count, maximum) * columns, f"{count} points", remedy)
-    given = np.empty((0, 2)) if count > maximum else nodes(points)[0].astype(np.float64)
-    count = max(count, len(given))
+    rows = np.empty((0, 2)) if count > maximum else nodes(points)[0].astype(np.float64)
+    count = max(count, len(rows))
     if count > maximum:
         raise ValueError(f"'points' must have at most {maximum} rows, got {count}: {remedy}")
-    return given
+    return rows
 
 
 def _pool(dim: int, n: int, candidates: int | None, rng: np.random.Generator) -> Float64:

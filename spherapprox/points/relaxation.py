@@ -80,9 +80,9 @@ def _power_law(scale: Float64, total: Float64, exponent: float) -> tuple[float, 
     unit = -0.5 * exponent * np.log(scale)
     rows = np.log(total) + unit
     top = float(rows.max())
-    both = float(np.exp(rows - top).sum())  # twice the energy, over exp(top)
+    twice = float(np.exp(rows - top).sum())  # twice the energy, over exp(top)
     n = len(total)
-    return n / exponent * (top + math.log(0.5 * both)), 2.0 * n * np.exp(unit - top) / (both * scale)
+    return n / exponent * (top + math.log(0.5 * twice)), 2.0 * n * np.exp(unit - top) / (twice * scale)
 
 
 def _logarithm(scale: Float64, total: Float64, exponent: float) -> tuple[float, Float64]:

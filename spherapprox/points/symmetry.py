@@ -45,8 +45,8 @@ class Group:
     def _characteristic_polynomials(self) -> tuple[Float64, Int64]:
         """Different characteristic polynomials, (p, dim+2), highest power first, and the number of elements of each."""
         polynomials = np.array([np.poly(g) for g in self.elements])
-        some, counts = np.unique(polynomials.round(6), axis=0, return_counts=True)
-        return some, counts.astype(np.int64)
+        classes, counts = np.unique(polynomials.round(6), axis=0, return_counts=True)
+        return classes, counts.astype(np.int64)
 
     def orbits(self, x: Float64) -> Float64:
         """Return the images of the rows, all images of the first row first, shape (n * order, dim+1)."""
@@ -57,12 +57,12 @@ class Group:
 
         They are the coefficients of the mean over the group of (1 - s^2) / det(1 - s g).
         """
-        some, counts = self._characteristic_polynomials
-        series = np.zeros((len(some), degree + 1))
+        classes, counts = self._characteristic_polynomials
+        series = np.zeros((len(classes), degree + 1))
         for k in range(degree + 1):
             series[:, k] = (k == 0) - float(k == 2)
-            for j in range(1, min(some.shape[1] - 1, k) + 1):
-                series[:, k] -= some[:, j] * series[:, k - j]
+            for j in range(1, min(classes.shape[1] - 1, k) + 1):
+                series[:, k] -= classes[:, j] * series[:, k - j]
         return np.rint(counts @ series / len(self)).astype(np.int64)
 
 

@@ -75,9 +75,9 @@ def l2(x: Float64, weights: Float64, *, workers: int | None = None) -> float:
     # Step 1: sum_{j<i} w_j |x_i - x_j| for each point
     columns = np.ascontiguousarray(unit(x).T)  # (dim+1, n)
 
-    def rows(some: slice) -> Float64:
-        out = np.empty(some.stop - some.start)
-        load("spherapprox._kernels.quality.chords").sums(columns, weights, some.start, out)
+    def rows(block: slice) -> Float64:
+        out = np.empty(block.stop - block.start)
+        load("spherapprox._kernels.quality.chords").sums(columns, weights, block.start, out)
         return out
 
     sums = np.concatenate(list(in_order(rows, slices(n, max(16, n // 256)), workers)))

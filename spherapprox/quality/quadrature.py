@@ -87,8 +87,8 @@ def _on_circle(x: Float64, weights: Float64, degree: int, workers: int | None) -
     """Return the squared errors of each degree on S^1, |sum_k w_k sqrt(2) exp(i l phi_k)|^2."""
     z = x[:, 0] + 1j * x[:, 1]  # (n,)
 
-    def part(some: slice) -> Float64:
-        sums = (powers(z[some], degree) * weights[some]).sum(axis=1)  # (L+1,)
+    def part(block: slice) -> Float64:
+        sums = (powers(z[block], degree) * weights[block]).sum(axis=1)  # (L+1,)
         return np.concatenate([sums.real, sums.imag])
 
     sums = _sum(part, slices(len(z), max(1, ARRAY_ELEMENTS // (2 * degree + 2))), workers)
@@ -109,14 +109,14 @@ def _on_sphere(x: Float64, weights: Float64, degree: int, workers: int | None) -
     step = max(1, ARRAY_ELEMENTS // max(int(offsets[-1]), degree + 1))
 
     # Step 2: sums over the points of each parallel, times functions of its colatitude (5.7, a basis)
-    def part(some: slice) -> Float64:
-        first, last = starts[some][0], ends[some][-1]
-        sums = np.zeros((int(offsets[-1]), some.stop - some.start))
+    def part(block: slice) -> Float64:
+        first, last = starts[block][0], ends[block][-1]
+        sums = np.zeros((int(offsets[-1]), block.stop - block.start))
         for chunk in slices(last - first, step):
             rows = slice(first + chunk.start, first + chunk.stop)
             table = solid_harmonics(x[rows].T, weights[rows], offsets, constants)
-            _add_up(table, rows, starts[some], sums)
-        t, s = cosine[starts[some]], sine[starts[some]]
+            _add_up(table, rows, starts[block], sums)
+        t, s = cosine[starts[block]], sine[starts[block]]
         return _against_colatitude(dim, t, s, offsets, constants[-1], sums)
 
     parallels = slices(len(starts), min(step, max(16, -(-len(starts) // 16))))
@@ -156,9 +156,9 @@ def _against_colatitude(dim: int, t: Float64, s: Float64, offsets: Int64, scale:
     functions, blocks = np.empty((degree + 1, len(t))), []
     kernels = load("spherapprox._kernels.harmonics.hyperspherical")
     for low in range(degree + 1):
-        some = functions[: degree + 1 - low]
-        kernels.of_colatitude(dim, low, scale[low], t, s, some)
-        blocks.append((some @ sums[offsets[low] : offsets[low + 1]].T).ravel())
+        rows = functions[: degree + 1 - low]
+        kernels.of_colatitude(dim, low, scale[low], t, s, rows)
+        blocks.append((rows @ sums[offsets[low] : offsets[low + 1]].T).ravel())
     return np.concatenate(blocks)
 
 
@@ -168,7 +168,7 @@ def _sum(function: Callable[[slice], Float64], tasks: list[slice], workers: int 
     carry = np.zeros_like(total)
     for part in in_order(function, tasks[1:], workers):
         ahead = total + part
-        given = ahead - total
-        carry += (total - (ahead - given)) + (part - given)
+        gain = ahead - total
+        carry += (total - (ahead - gain)) + (part - gain)
         total = ahead
     return total + carry

@@ -73,12 +73,12 @@ def _neighbours(x: Float64) -> tuple[tuple[int, int], float]:
     order = np.argsort(projection(x), kind="stable")
     best, pair = math.inf, (0, 1)
     for i in range(0, len(x) - 1, _CHUNK):
-        some = order[i : i + _CHUNK + 1]
-        difference = x[some[1:]] - x[some[:-1]]
+        index = order[i : i + _CHUNK + 1]
+        difference = x[index[1:]] - x[index[:-1]]
         square = np.einsum("ij,ij->i", difference, difference)
         k = int(np.argmin(square))
         if square[k] < best:
-            best, pair = float(square[k]), (int(some[k]), int(some[k + 1]))
+            best, pair = float(square[k]), (int(index[k]), int(index[k + 1]))
     return pair, math.sqrt(best)
 
 
@@ -89,9 +89,9 @@ def _by_tree(x: Float64, pair: tuple[int, int], chord: float, workers: int | Non
 
     tree = cKDTree(x)
     for i in tqdm(range(0, len(x), _CHUNK), desc="separation", leave=False, disable=not progress):
-        some = x[i : i + _CHUNK]
-        threads = for_work(workers, QUERY * len(some))
-        length, index = tree.query(some, k=2, distance_upper_bound=chord, workers=threads)
+        rows = x[i : i + _CHUNK]
+        threads = for_work(workers, QUERY * len(rows))
+        length, index = tree.query(rows, k=2, distance_upper_bound=chord, workers=threads)
         k = int(np.argmin(length[:, 1]))
         if length[k, 1] < chord:
             chord, pair = float(length[k, 1]), (i + k, int(index[k, 1]))
@@ -112,15 +112,15 @@ def _by_products(
     best = [(2.0 * math.asin(min(1.0, 0.5 * chord)), *pair)]
 
     def search(block: tuple[int, int]) -> tuple[float, int, int]:
-        known = best[0]
-        for angle, i, j in _candidates(x, single, block, math.cos(known[0]) - error):
-            known = min(known, (angle, i, j))
-        return known
+        closest = best[0]
+        for angle, i, j in _candidates(x, single, block, math.cos(closest[0]) - error):
+            closest = min(closest, (angle, i, j))
+        return closest
 
     blocks = [(i, j) for i in range(0, len(x), _TABLE_ROWS) for j in range(i, len(x), _TABLE_ROWS)]
-    found = in_order(search, blocks, workers)
-    for known in tqdm(found, total=len(blocks), desc="separation", leave=False, disable=not progress):
-        best[0] = min(best[0], known)
+    results = in_order(search, blocks, workers)
+    for closest in tqdm(results, total=len(blocks), desc="separation", leave=False, disable=not progress):
+        best[0] = min(best[0], closest)
     return best[0][1:]
 
 

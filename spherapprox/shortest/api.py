@@ -23,13 +23,13 @@ from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
 from ..target import CONSTANTS, Target, as_target
 from ..targets.circles import refuse_refuted
-from .attempt import Wanted
+from .candidate import Goal
 from .jumps import largest_jump
 from .lower.api import LowerBound, bound_tokens
-from .making import Units
 from .options import SearchOptions, TokenFormat
 from .result import ShortestHead
 from .session import Session
+from .units import Units
 
 KINDS: dict[str, type[Head]] = {"core": CoreHead, "split": SplitHead}
 _SCALE_POINTS = 20_000
@@ -122,7 +122,7 @@ def shortest_head(
     (True, True)
     """
     # Step 1: check the arguments, then scale the target
-    known = as_target(target)
+    f = as_target(target)
     family = KINDS[_checks.choice(_kind(target) if kind is None else kind, "kind", KINDS)]
     certified, relative = _checks.flag(certified, "certified"), _checks.flag(relative, "relative")
     tokens = _checks.instance(tokens, "tokens", TokenFormat)
@@ -130,13 +130,13 @@ def shortest_head(
     lower, progress = _checks.flag(search.lower, "lower"), _checks.flag(search.progress, "progress")
     if search.checkpoint is not None:
         _archive.place(search.checkpoint, "checkpoint")
-    earlier = None if search.start is None else _earlier(search.start)
+    earlier = None if search.start is None else _load_start(search.start)
     limit = math.inf if search.time_limit is None else _checks.real(search.time_limit, "time_limit", above=0.0)
     deadline = time.monotonic() + limit
-    wanted = Wanted(
-        partial(_table, known), known.dim, _checks.real(eps, "eps", above=0.0), family is SplitHead,
+    goal = Goal(
+        partial(_tabulate, f), f.dim, _checks.real(eps, "eps", above=0.0), family is SplitHead,
         unit=_checks.choice(tokens.keys, "keys", ("unit", "free")) == "unit", ridge=0.0,
-        most=_checks.integer(search.max_tokens, "max_tokens", minimum=1, maximum=10_000),
+        max_tokens=_checks.integer(search.max_tokens, "max_tokens", minimum=1, maximum=10_000),
         starts=_checks.integer(search.starts, "starts", minimum=1, maximum=1000),
         seed=_checks.integer(search.rng, "rng", minimum=0, maximum=2**31),
         norm=_checks.choice(norm, "norm", ("sup", "rms")),
@@ -145,24 +145,24 @@ def shortest_head(
         deadline=deadline - (_REST * limit if (lower or certified) and limit < math.inf else 0.0),
     )  # fmt: skip
     if lower or certified:
-        refuse_refuted(known)
-    wanted, x, values = _scaled(wanted, known, relative)
-    own = _own(target, family, wanted)
-    wanted = wanted if own is None else replace(wanted, most=max(len(own) - 1, 1))
+        refuse_refuted(f)
+    goal, x, values = _scale_goal(goal, f, relative)
+    own = _own_head(target, family, goal)
+    goal = goal if own is None else replace(goal, max_tokens=max(len(own) - 1, 1))
     # Step 2: search
-    scalar = np.asarray(known(x[:1])).ndim == 1
+    scalar = np.asarray(f(x[:1])).ndim == 1
     session = Session(
-        wanted, Units(family, wanted.size, scalar, tokens.dtype), f"{tokens}, norm={norm}, polish={search.polish}",
+        goal, Units(family, goal.size, scalar, tokens.dtype), f"{tokens}, norm={norm}, polish={search.polish}",
         progress=progress, checkpoint=search.checkpoint, own=own,
     )  # fmt: skip
     if earlier is not None:
-        _require_same(earlier, family, known.dim, values.shape[1])
+        _check_start(earlier, family, f.dim, values.shape[1])
         session.resume(earlier)
-    found = session.search(known, _obstacles(wanted, x, values))
+    result = session.search(f, _list_obstacles(goal, x, values))
     # Step 3: prove the error, and a lower bound
-    found = found.proved(known, deadline=deadline) if certified else found
-    unit = wanted.unit and tokens.dtype is None
-    return replace(found, **_floor(known, found, unit, certified, deadline)) if lower else found
+    result = result.proved(f, deadline=deadline) if certified else result
+    unit = goal.unit and tokens.dtype is None
+    return replace(result, **_bound_below(f, result, unit, certified, deadline)) if lower else result
 
 
 def _kind(target: object) -> str:
@@ -170,12 +170,12 @@ def _kind(target: object) -> str:
     return target.family if isinstance(target, Head) else "split"
 
 
-def _own(target: object, family: type[Head], wanted: Wanted) -> Head | None:
+def _own_head(target: object, family: type[Head], goal: Goal) -> Head | None:
     """Return the target as a head of the family, None if it is none, or none that options admit."""
-    if not isinstance(target, Head) or target.family != family.family or len(target) > wanted.most:
+    if not isinstance(target, Head) or target.family != family.family or len(target) > goal.max_tokens:
         return None
-    many = np.ndim(target.concentration) > 0 and wanted.unit
-    if many or wanted.dtype is not None or not np.abs(target.values).max() <= wanted.size * wanted.value_bound:
+    free = np.ndim(target.concentration) > 0 and goal.unit
+    if free or goal.dtype is not None or not np.abs(target.values).max() <= goal.size * goal.value_bound:
         return None
     return family(target.control_points, target.values, target.concentration)
 
@@ -186,86 +186,86 @@ def _largest_value(value_bound: float | None, dtype: str | None) -> float:
     return largest if dtype is None else min(largest, LARGEST[_checks.choice(dtype, "dtype", LARGEST)])
 
 
-def _scaled(wanted: Wanted, target: Target, relative: bool) -> tuple[Wanted, Float64, Float64]:
+def _scale_goal(goal: Goal, target: Target, relative: bool) -> tuple[Goal, Float64, Float64]:
     """Return what is wanted of the target divided by its size, with a sample and the scaled values there."""
     with one_blas_thread():
-        x = sample(wanted.dim, _SCALE_POINTS, np.random.default_rng(wanted.seed))
-    values, eps = wanted.function(x), wanted.eps
+        x = sample(goal.dim, _SCALE_POINTS, np.random.default_rng(goal.seed))
+    values, eps = goal.function(x), goal.eps
     size = float(lengths(values).max())
     if not size <= _LARGEST:
         raise ValueError(f"'target' must have values up to {_LARGEST:g}, got {size:g}: divide it by a constant")
     if relative:
         if eps >= 1.0:
             raise ValueError(f"'eps' must be below 1 with relative=True, got {eps:g}: it is a share, 5 % is 0.05")
-        size = largest_value(lambda x: lengths(wanted.function(x)), target.sup_norm, x)
+        size = largest_value(lambda x: lengths(goal.function(x)), target.sup_norm, x)
         eps *= size or 1.0
     size = max(size, eps)
     if eps <= _LEAST * size:
         raise ValueError(f"'eps' must be above 1e-13 sup|f| = {_LEAST * size:.3g}, where roundings decide, got {eps:g}")
     scaled = replace(
-        wanted, function=lambda x: wanted.function(x) / size, eps=eps / size, ridge=(_RIDGE * eps / size) ** 2,
-        value_bound=wanted.value_bound / size, size=size,
+        goal, function=lambda x: goal.function(x) / size, eps=eps / size, ridge=(_RIDGE * eps / size) ** 2,
+        value_bound=goal.value_bound / size, size=size,
     )  # fmt: skip
     return scaled, x, values / size
 
 
-def _obstacles(wanted: Wanted, x: Float64, values: Float64) -> tuple[str, ...]:
+def _list_obstacles(goal: Goal, x: Float64, values: Float64) -> tuple[str, ...]:
     """Return why no head of any length comes within eps, from what the target has at a sample."""
-    if wanted.norm != "sup":
+    if goal.norm != "sup":
         return ()
-    size = wanted.size
+    size = goal.size
     notes: tuple[str, ...] = ()
-    if jump := largest_jump(wanted.function, x, values, 2.0 * wanted.eps):
+    if jump := largest_jump(goal.function, x, values, 2.0 * goal.eps):
         notes += (f"the target jumps by {size * jump:.4g}: every head errs by {0.5 * size * jump:.4g} at least",)
-    excess = float(np.abs(values).max()) - wanted.value_bound
-    if wanted.normalize and excess > wanted.eps:
+    excess = float(np.abs(values).max()) - goal.value_bound
+    if goal.normalize and excess > goal.eps:
         notes += (f"means of values within 'value_bound' stay {size * excess:.4g} below the target's largest",)
     return notes
 
 
-def _floor(target: Target, found: ShortestHead, unit: bool, certified: bool, deadline: float) -> dict[str, Any]:
+def _bound_below(target: Target, result: ShortestHead, unit: bool, certified: bool, deadline: float) -> dict[str, Any]:
     """Return a lower bound of the number of tokens for every concentration, proven if it can be, and what gave it."""
-    kind = found.head.family
-    if found.norm == "rms" and (kind == "split" or not unit):
+    kind = result.head.family
+    if result.norm == "rms" and (kind == "split" or not unit):
         return {"lower_reason": "bounds for these heads are for the largest error"}
     try:
         if time.monotonic() > deadline:
             raise TimeoutError
-        bound = bound_tokens(target, found.eps, kind, unit, certified, budget=_CELLS, deadline=deadline)
+        bound = bound_tokens(target, result.eps, kind, unit, certified, budget=_CELLS, deadline=deadline)
     except TimeoutError:
         return {"lower_reason": "the time limit left none for it"}
     except ValueError as error:
-        return _floor(target, found, unit, False, deadline) if certified else {"lower_reason": str(error)}
-    if found.reached and bound.n > found.n:
-        return _refuse(target, found, bound)
+        return _bound_below(target, result, unit, False, deadline) if certified else {"lower_reason": str(error)}
+    if result.reached and bound.n > result.n:
+        return _refuse_constants(target, result, bound)
     return {"lower": bound.n, "lower_reason": f"{bound.reason}{', roundings included' if certified else ''}"}
 
 
-def _refuse(target: Target, found: ShortestHead, bound: LowerBound) -> dict[str, Any]:
+def _refuse_constants(target: Target, result: ShortestHead, bound: LowerBound) -> dict[str, Any]:
     """Raise for stated constants that admit no head as short as one that was found; drop a bound that rests on none."""
     names = [name for name in CONSTANTS if target.origin(name) == "given" and (name != "remainder" or target.remainder)]
-    seen = f"a head of {found.n} tokens within eps = {found.eps:.4g} was found where the lower bound is {bound.n}"
+    evidence = f"a head of {result.n} tokens within eps = {result.eps:.4g} was found where the lower bound is {bound.n}"
     if not names:
-        return {"lower_reason": f"{seen}: it rests on an estimate that was too small"}
+        return {"lower_reason": f"{evidence}: it rests on an estimate that was too small"}
     stated = ", ".join(f"{name}={getattr(target, name):.6g}" for name in names)
-    raise ValueError(f"'target' must have the constants that it states, got {target.name!r} with {stated}: {seen}")
+    raise ValueError(f"'target' must have the constants that it states, got {target.name!r} with {stated}: {evidence}")
 
 
-def _table(target: Target, x: Float64) -> Float64:
+def _tabulate(target: Target, x: Float64) -> Float64:
     return np.asarray(target(x), dtype=np.float64).reshape(len(x), -1)
 
 
-def _earlier(start: Any) -> ShortestHead:
+def _load_start(start: Any) -> ShortestHead:
     """Return the search that is to go on, from itself or its file."""
     if isinstance(start, str | os.PathLike):
         start = _archive.load(start)
     return _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
 
 
-def _require_same(found: ShortestHead, family: type[Head], dim: int, outputs: int) -> None:
+def _check_start(earlier: ShortestHead, family: type[Head], dim: int, outputs: int) -> None:
     """Check that a search that is to go on was for heads of the same kind."""
-    if type(found.head) is not family or found.head.dim != dim or (found.head.n_outputs or 1) != outputs:
+    if type(earlier.head) is not family or earlier.head.dim != dim or (earlier.head.n_outputs or 1) != outputs:
         raise ValueError(
             f"'start' must be a search for a {family.__name__} on S^{dim} with {outputs} outputs, got one that found "
-            f"{found.head!r}: start anew"
+            f"{earlier.head!r}: start anew"
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import points
 from .._types import Float64
-from ..fitting.projection import solved
+from ..fitting.projection import solve_values
 from ..fitting.sup import Judge, minimax
 from ..fitting.tokens import Tokens
 from ..partition import EqualMeasurePartition
@@ -19,7 +19,7 @@ _WIDEST = 16.0
 _LARGEST_DEGREE = 200
 
 
-def constant(judge: Judge, normalize: bool, unit: bool) -> Tokens:
+def constant_token(judge: Judge, normalize: bool, unit: bool) -> Tokens:
     """Return a token that is the constant in the middle of the values, column by column, within their bound."""
     d = judge.fit.x.shape[1]
     middle = 0.5 * (judge.checked.y.max(axis=0) + judge.checked.y.min(axis=0))
@@ -27,24 +27,24 @@ def constant(judge: Judge, normalize: bool, unit: bool) -> Tokens:
     return Tokens(1e-13 * np.eye(1, d), middle[None], normalize, unit)
 
 
-def kernel(judge: Judge, ridge: float, unit: bool) -> Tokens:
+def best_kernel(judge: Judge, ridge: float, unit: bool) -> Tokens:
     """Return the best of some kernels at the largest of the values."""
     x, y = judge.fit.x, judge.fit.y
     at = x[int(np.square(y).sum(axis=1).argmax())]
-    tried = (Tokens(length * at[None], np.zeros((1, y.shape[1])), False, unit) for length in 4.0 ** np.arange(-2, 11))
-    return min((solved(tokens, judge.fit, ridge).tokens for tokens in tried), key=lambda found: judge(found, ridge))
+    starts = (Tokens(length * at[None], np.zeros((1, y.shape[1])), False, unit) for length in 4.0 ** np.arange(-2, 11))
+    return min((solve_values(tokens, judge.fit, ridge).tokens for tokens in starts), key=partial(judge, ridge=ridge))
 
 
-def fitted_values(b: Float64, judge: Judge, ridge: float, normalize: bool, unit: bool) -> tuple[Tokens, float]:
+def fit_values(b: Float64, judge: Judge, ridge: float, normalize: bool, unit: bool) -> tuple[Tokens, float]:
     """Return tokens at control points b (n, d) of the best common concentration, and their error."""
     n, dim, outputs = len(b), b.shape[1] - 1, judge.fit.y.shape[1]
     top = _WIDEST * float(n) ** (2.0 / dim)
     lengths = top * 2.0 ** -np.arange(max(2, int(np.log2(top)) + 4))
-    tried = []
+    trials = []
     for length in lengths:
-        found = solved(Tokens(length * b, np.zeros((n, outputs)), normalize, unit), judge.fit, ridge).tokens
-        tried.append((judge(found, ridge), found))
-    best = min(tried, key=lambda pair: pair[0])[1]
+        tokens = solve_values(Tokens(length * b, np.zeros((n, outputs)), normalize, unit), judge.fit, ridge).tokens
+        trials.append((judge(tokens, ridge), tokens))
+    best = min(trials, key=lambda pair: pair[0])[1]
     return minimax(best, judge, ridge, moving=False)
 
 
@@ -52,7 +52,7 @@ Family = Callable[[int], Float64]
 """Makes points (k, d) of about n, k <= n."""
 
 
-def families(dim: int) -> Iterator[tuple[str, Family]]:
+def point_families(dim: int) -> Iterator[tuple[str, Family]]:
     """Yield names and makers of points that are good for interpolation on S^dim."""
     yield "partition", lambda n: EqualMeasurePartition(dim, n).centers()
     if dim == 2:

@@ -20,24 +20,24 @@ def largest_jump(function: Callable[[Float64], Float64], x: Float64, y: Float64,
     """Return the largest jump above `least` that is found between points x (n, d) with values y (n, p), else 0."""
     first, second = _pairs(x)
     differences = np.linalg.norm(y[first] - y[second], axis=1)
-    chosen = np.argsort(-differences, kind="stable")[:_PAIRS]
-    chosen = chosen[differences[chosen] > least]
-    if not len(chosen):
+    largest = np.argsort(-differences, kind="stable")[:_PAIRS]
+    largest = largest[differences[largest] > least]
+    if not len(largest):
         return 0.0
-    sides = first[chosen], second[chosen]
-    ends, values, before = [x[side] for side in sides], [y[side] for side in sides], differences[chosen]
+    sides = first[largest], second[largest]
+    ends, values, before = [x[side] for side in sides], [y[side] for side in sides], differences[largest]
     for i in range(_HALVINGS):
         if i == _HALVINGS - _LAST:
             before = np.linalg.norm(values[0] - values[1], axis=1)
         middle = ends[0] + ends[1]
         middle /= np.linalg.norm(middle, axis=1, keepdims=True)
         at = function(middle)
-        other = np.linalg.norm(at - values[0], axis=1) > np.linalg.norm(at - values[1], axis=1)
-        for side, taken in ((1, other), (0, ~other)):
-            ends[side] = np.where(taken[:, None], middle, ends[side])
-            values[side] = np.where(taken[:, None], at, values[side])
-    left = np.linalg.norm(values[0] - values[1], axis=1)
-    return float(left[(left > least) & (left > _KEPT * before)].max(initial=0.0))
+        upper = np.linalg.norm(at - values[0], axis=1) > np.linalg.norm(at - values[1], axis=1)
+        for side, mask in ((1, upper), (0, ~upper)):
+            ends[side] = np.where(mask[:, None], middle, ends[side])
+            values[side] = np.where(mask[:, None], at, values[side])
+    heights = np.linalg.norm(values[0] - values[1], axis=1)
+    return float(heights[(heights > least) & (heights > _KEPT * before)].max(initial=0.0))
 
 
 def _pairs(x: Float64) -> tuple[Indices, Indices]:

@@ -18,23 +18,23 @@ _SHARE, _ROWS = 0.5, 6
 _SMALL_GAIN = 1e-3
 
 
-def polished(tokens: Tokens, judge: Judge, ridge: float, *, stop: Stop = never) -> tuple[Tokens, float]:
+def polish_tokens(tokens: Tokens, judge: Judge, ridge: float, *, stop: Stop = never) -> tuple[Tokens, float]:
     """Lower the largest error of tokens with scalar values; return it at the checked samples, too."""
     best, least, samples = tokens, judge(tokens, ridge), judge.checked
     length, residuals = _FIRST_STEP, _residuals(tokens, samples)
     for _ in range(_ROUNDS):
-        found = _step(tokens, samples, residuals, length)
-        if found is None:
+        trial = _step(tokens, samples, residuals, length)
+        if trial is None:
             length /= 4.0
             continue
-        moved, promised = found
-        largest, before = _residuals(moved, samples), float(np.abs(residuals).max())
+        stepped, promised = trial
+        largest, before = _residuals(stepped, samples), float(np.abs(residuals).max())
         gain = before - float(np.abs(largest).max())
         if not gain > 0.0:
             length /= 4.0
         else:
             ratio = gain / max(before - promised, 1e-300)
-            tokens, residuals = moved, largest
+            tokens, residuals = stepped, largest
             length *= 2.0 if ratio > 0.5 else 1.0 if ratio > 0.2 else 0.5
             error = judge(tokens, ridge)
             if error < least:
@@ -54,8 +54,8 @@ def _rows(residuals: Float64, unknowns: int) -> Indices:
     """Return the samples of large errors."""
     size = np.abs(residuals)
     rows = np.flatnonzero(size > _SHARE * size.max())
-    most = _ROWS * unknowns
-    return rows if len(rows) <= most else rows[np.argsort(-size[rows], kind="stable")[:most]]
+    count = _ROWS * unknowns
+    return rows if len(rows) <= count else rows[np.argsort(-size[rows], kind="stable")[:count]]
 
 
 def _step(tokens: Tokens, samples: Samples, residuals: Float64, length: float) -> tuple[Tokens, float] | None:
@@ -73,11 +73,11 @@ def _step(tokens: Tokens, samples: Samples, residuals: Float64, length: float) -
         np.full(keys, length * (1.0 if tokens.unit else tokens.concentration)), length * (4.0 * size + size.max())
     ])  # fmt: skip
     bounds = np.concatenate([np.stack([-room, room], axis=1), [[0.0, np.inf]]])
-    found = linprog(
+    program = linprog(
         np.append(np.zeros(keys + n), 1.0), np.block([[-slopes, largest], [slopes, largest]]),
         np.concatenate([-r, r]), bounds=bounds, method="highs-ds",
     )  # fmt: skip
-    if found.x is None:
+    if program.x is None:
         return None
-    moved = tokens.moved(found.x[:keys])
-    return replace(moved, values=tokens.values + found.x[keys:-1, None]), float(found.x[-1])
+    stepped = tokens.move(program.x[:keys])
+    return replace(stepped, values=tokens.values + program.x[keys:-1, None]), float(program.x[-1])

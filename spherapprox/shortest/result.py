@@ -146,17 +146,17 @@ class ShortestHead(Savable):
         >>> shorter.n, shorter.reached
         (1, False)
         """
-        tried = tuple(row.n for row in self.history)
-        if _checks.integer(n, "n", minimum=1) not in tried:
-            raise ValueError(f"'n' must be a length that was tried, one of {', '.join(map(str, tried))}, got {n}")
+        lengths = tuple(row.n for row in self.history)
+        if _checks.integer(n, "n", minimum=1) not in lengths:
+            raise ValueError(f"'n' must be a length that was tried, one of {', '.join(map(str, lengths))}, got {n}")
         if _checks.flag(certified, "certified") and target is None:
             raise ValueError("'target' must be given for certified=True: a proof needs the function")
         if target is None:
             return replace(self, n=n)
         target = _checks.instance(target, "target", Target, remedy="Target(function, dim) makes one")
-        picked = replace(self, n=n)
-        picked = picked.with_error(sup_error(picked.head, target))
-        return picked.proved(target) if certified else picked
+        result = replace(self, n=n)
+        result = result.with_error(sup_error(result.head, target))
+        return result.proved(target) if certified else result
 
     def proved(self, target: Target, *, deadline: float = math.inf) -> ShortestHead:
         """Return the result with a proven upper end of the error: at most eps, where this is reached.
@@ -220,8 +220,8 @@ class ShortestHead(Savable):
         >>> found.with_error(sup_error(found.head, bump)).reached
         True
         """
-        seen = error if error.lower >= self.row.lower else self.row
-        changed = replace(self.row, lower=seen.lower, upper=error.upper, at=seen.at)
+        largest = error if error.lower >= self.row.lower else self.row
+        changed = replace(self.row, lower=largest.lower, upper=error.upper, at=largest.at)
         return replace(self, history=tuple(changed if row.n == self.n else row for row in self.history))
 
     def table(self) -> str:

@@ -33,8 +33,8 @@ def common_shape(arguments: Sequence[float | Float64]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        got = " and ".join(map(str, dict.fromkeys(shape for shape in shapes if shape)))
-        raise ValueError(f"arguments must broadcast, got shapes {got}: a[:, None] and b give all pairs") from None
+        text = " and ".join(map(str, dict.fromkeys(shape for shape in shapes if shape)))
+        raise ValueError(f"arguments must broadcast, got shapes {text}: a[:, None] and b give all pairs") from None
 
 
 def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work: float = 0.0) -> Any:
@@ -57,8 +57,8 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
     done = 0
     loop = loop_of(kernel, max(work, result.size))
     while loop is None and done < result.size:
-        some = slice(done, done + BATCH)
-        _by_the_clock(_row_by_row, kernel, [array[some] for array in flat], result[some])
+        block = slice(done, done + BATCH)
+        _by_the_clock(_row_by_row, kernel, [array[block] for array in flat], result[block])
         done += BATCH
         loop = loop_of(kernel, result.size - done)
     # Step 3: the rest by the compiled loop

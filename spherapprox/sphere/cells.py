@@ -41,7 +41,7 @@ class Cells:
         """Return some of the cells."""
         return Cells(self.faces[rows], self.indices[rows], self.divisions)
 
-    def located(self) -> tuple[Float64, Float64]:
+    def locate(self) -> tuple[Float64, Float64]:
         """Return the centres (n, m+1), and the radii (n,) of caps about them that hold the cells."""
         (n, dim), axis = self.indices.shape, self.faces // 2
         low, middle, high = self._tangents()  # (m, n) each
@@ -71,7 +71,7 @@ class Cells:
         low, middle, high = (tangent[steps] for tangent in tangents) if few else tangents
         return low, middle, high
 
-    def halved(self) -> Cells:
+    def halve(self) -> Cells:
         """Return the cells cut in half along each angle, 2^m each."""
         dim = self.indices.shape[1]
         steps = np.array(list(product((0, 1), repeat=dim)))  # (2^m, m)

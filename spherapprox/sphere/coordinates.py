@@ -88,18 +88,18 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, A
     (array([ 0.        , 53.13010235]), array([-90.,   0.]))
     """
     degrees = _checks.flag(degrees, "degrees")
-    given = _checks.numeric(x, "x")
-    if given.shape[-1:] == (2,):
-        one = "x[None, :]" if given.ndim == 1 else "x"
+    array = _checks.numeric(x, "x")
+    if array.shape[-1:] == (2,):
+        one = "x[None, :]" if array.ndim == 1 else "x"
         remedy = f"points of the circle have one angle, sphere.to_polar({one}, degrees=True)"
-        _checks.shaped(given, "x", ("n", 3), (3,), remedy=remedy)
-    rows = _checks.rows(given[None] if given.shape == (3,) else given, dim=2).astype(np.float64)
+        _checks.shaped(array, "x", ("n", 3), (3,), remedy=remedy)
+    rows = _checks.rows(array[None] if array.shape == (3,) else array, dim=2).astype(np.float64)
     north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
     east = np.arctan2(rows[:, 1], rows[:, 0])
     east[east == -np.pi] = np.pi
     if degrees:
         north, east = np.degrees(north), np.degrees(east)
-    return (float(north[0]), float(east[0])) if given.ndim == 1 else (north, east)
+    return (float(north[0]), float(east[0])) if array.ndim == 1 else (north, east)
 
 
 def to_polar(x: ArrayLike, *, degrees: bool = False) -> Float64:

@@ -203,8 +203,8 @@ def _pole(pole: ArrayLike | None, dim: int) -> Float64:
 def _of_kernel(slope: float, bend: float, dim: int) -> dict[str, Any]:
     """Return H, Lap and T of ``q(<x, pole>)``, q positive definite with q'(1) = slope and q''(1) = bend (6.4)."""
     third = math.sqrt(slope) * math.sqrt(slope + 3.0 * bend)
-    found = {"smoothness": slope, "laplacian": dim * slope, "third_derivative": third}
-    return {name: value * (1.0 + 1e-15) for name, value in found.items() if value < 1e308}
+    constants = {"smoothness": slope, "laplacian": dim * slope, "third_derivative": third}
+    return {name: value * (1.0 + 1e-15) for name, value in constants.items() if value < 1e308}
 
 
 def _steepest_bump(kappa: float) -> float:

@@ -66,7 +66,7 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     takes = [argument for argument in entry.arguments if argument != "dim"]
     for option in options:
         if option not in takes:
-            known = ", ".join(map(repr, takes)) or "none"
+            names = ", ".join(map(repr, takes)) or "none"
             hint = _checks.did_you_mean(option, takes)
-            raise TypeError(f"'{option}' is no option of target '{name}', which takes {known}{hint}")
+            raise TypeError(f"'{option}' is no option of target '{name}', which takes {names}{hint}")
     return entry.maker(dim, **options) if everywhere else entry.maker(**options)

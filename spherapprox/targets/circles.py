@@ -41,14 +41,14 @@ def refutation(target: Target) -> str:
         return ""
     unit, eps = unit_of(size), _precision(returned)
     values = returned.astype(np.float64) / unit
-    seen = float(np.linalg.norm(values, axis=2).max())
-    noise = target.accuracy * size / unit + 16.0 * (degree + 2) * eps * seen  # that of the points included
+    largest = float(np.linalg.norm(values, axis=2).max())
+    noise = target.accuracy * size / unit + 16.0 * (degree + 2) * eps * largest  # that of the points included
     rounding = 4.0 * math.sqrt(eps) * float(np.ptp(values, axis=(0, 1)).max()) + 4.0 * noise
-    for name, change, what, bound in _statements(target, values, degree):
-        allowed = bound / unit + (rounding if name in _CHANGES else noise)
-        if not change <= allowed * (1.0 + 1e-9):
+    for name, change, words, bound in _statements(target, values, degree):
+        limit = bound / unit + (rounding if name in _CHANGES else noise)
+        if not change <= limit * (1.0 + 1e-9):
             return (
-                f"{name}={getattr(target, name):.6g} is refuted: {what} {change * unit:.4g}, by it at most {bound:.4g}"
+                f"{name}={getattr(target, name):.6g} is refuted: {words} {change * unit:.4g}, by it at most {bound:.4g}"
             )
     return ""
 
@@ -74,12 +74,12 @@ def _statements(target: Target, values: Float64, degree: int) -> Iterator[tuple[
     for order, name in enumerate(_CHANGES, 1):
         constant, power = getattr(target, name), target.exponent if order == 1 else float(order)
         for angle, change in differences(values, order) if constant is not None else ():
-            what = f"a difference of order {order} over angles of {angle:.3g} is"
-            yield name, change, what, constant * angle**power
+            words = f"a difference of order {order} over angles of {angle:.3g} is"
+            yield name, change, words, constant * angle**power
     if degree >= 0:
         beyond = np.abs(np.fft.rfft(values, axis=1))[:, degree + 1 :] / per_circle
-        left = math.sqrt(2.0 * float(np.square(beyond).sum(axis=(1, 2)).max()))
-        yield "degree", left, f"beyond it a great circle has, with remainder={target.remainder:.3g},", target.remainder
+        rest = math.sqrt(2.0 * float(np.square(beyond).sum(axis=(1, 2)).max()))
+        yield "degree", rest, f"beyond it a great circle has, with remainder={target.remainder:.3g},", target.remainder
 
 
 def differences(values: Float64, order: int) -> Iterator[tuple[float, float]]:

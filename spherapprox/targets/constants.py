@@ -92,27 +92,27 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     """
     _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=..., degree=...)")
     slack = _checks.real(slack, "slack", minimum=1e-3, maximum=0.2)
-    wanted = [name for name in _QUANTITIES if getattr(target, name) is None]
-    if target.exponent != 1.0 and "lipschitz" in wanted:
-        wanted.remove("lipschitz")
-    if not wanted:
+    names = [name for name in _QUANTITIES if getattr(target, name) is None]
+    if target.exponent != 1.0 and "lipschitz" in names:
+        names.remove("lipschitz")
+    if not names:
         return target
     degree = _degree(target)
-    search = _Search(target, degree, wanted, slack)
+    search = _Search(target, degree, names, slack)
     refuse_refuted(target)
-    found, excess = search.bounds()
+    bounds, excess = search.bounds()
     percent = f"{float(f'{100.0 * excess:.2g}'):g} %"
-    if any(found.values()) and excess > 1.0 / min(1.0 - slack, _LEAST_SHARE.get(target.dim, 1.0)) - 1.0:
+    if any(bounds.values()) and excess > 1.0 / min(1.0 - slack, _LEAST_SHARE.get(target.dim, 1.0)) - 1.0:
         _checks.warn_inaccurate(
-            f"the bounds of {', '.join(wanted)} may be {percent} above the suprema, more than the slack = "
+            f"the bounds of {', '.join(names)} may be {percent} above the suprema, more than the slack = "
             f"{slack:g} that was asked for: a polynomial of degree {degree} on S^{target.dim} leaves too many cells to "
             "cut; state the constants that you know"
         )
     origin = "estimated" if target.origin("degree") == "estimated" else "derived"
-    note = f"{', '.join(wanted)}: proven, at most {percent} above the suprema, by targets.with_constants"
-    changes: dict[str, Any] = found | {
+    note = f"{', '.join(names)}: proven, at most {percent} above the suprema, by targets.with_constants"
+    changes: dict[str, Any] = bounds | {
         "provenance": "; ".join(filter(None, [target.provenance, note])),
-        "origins": dict(target.origins) | dict.fromkeys(wanted, origin),
+        "origins": dict(target.origins) | dict.fromkeys(names, origin),
     }
     return replace(target, **changes)
 
@@ -140,11 +140,11 @@ def _unit(target: Target) -> float:
 class _Search:
     """The branch and bound for all wanted constants of a target together."""
 
-    def __init__(self, target: Target, degree: int, wanted: list[str], slack: float) -> None:
+    def __init__(self, target: Target, degree: int, names: list[str], slack: float) -> None:
         self.m, self.degree, self.slack = target.dim, degree, slack
-        self.quantities = [_QUANTITIES[name] for name in wanted]
-        self.names, self.accuracy = wanted, target.accuracy
-        self.order = 3 if "third_derivative" in wanted else 2
+        self.quantities = [_QUANTITIES[name] for name in names]
+        self.names, self.accuracy = names, target.accuracy
+        self.order = 3 if "third_derivative" in names else 2
         self.derivatives = PolynomialDerivatives(lambda x: target(x) / self.unit, target.dim, degree)
         self.count = divisions_for(self.m, _COARSEST / max(degree, 1))  # cells along an edge of the cube
         self.cost = self.derivatives.evaluations(self.order)  # values of the target that a cell takes
@@ -157,38 +157,38 @@ class _Search:
         """Return proven bounds of the suprema, and the largest share by which they may exceed them."""
         cells = Cells.cover(self.m, self.count)
         # cos(2 alpha) >= 1 - slack/2
-        most = min(_MOST_DIRECTIONS[self.m], math.ceil(2.0 * math.sqrt((self.m - 1.0) / self.slack)) or 1)
-        edge = min(4, most) if self.m > 2 else most
+        limit = min(_MOST_DIRECTIONS[self.m], math.ceil(2.0 * math.sqrt((self.m - 1.0) / self.slack)) or 1)
+        edge = min(4, limit) if self.m > 2 else limit
         best, size = np.zeros(len(self.quantities)), 0.0
         while True:
             # Step 1: the quantities at the midpoints, and the factors of 6.3
             along, alpha = _directions(self.m, edge)
-            x, radii = cells.located()
-            found, largest = self._found(x, along)  # (cells, quantities)
+            x, radii = cells.locate()
+            values, largest = self._found(x, along)  # (cells, quantities)
             size = max(size, largest)
-            best = np.maximum(best, found.max(axis=0))
-            turned = np.array([math.cos(q.turns * alpha) for q in self.quantities])
+            best = np.maximum(best, values.max(axis=0))
+            losses = np.array([math.cos(q.turns * alpha) for q in self.quantities])
             near = np.cos(np.minimum(self.degree * radii, 0.5 * math.pi))  # (cells,)
             error = self._errors(size, near.min())
             # Step 2: the cells that may hold a maximum
-            kept = (found + error >= (best - error) * near[:, None] * turned).any(axis=1)
-            finest = near[kept].min() >= 1.0 - 0.5 * self.slack and edge == most
-            if finest or int(kept.sum()) * 2.0**self.m * self.cost > _MOST_VALUES:
-                share = near[kept].min() * turned
-                found = self.unit * ((best + error) / share * (1.0 + 1e-12))
-                return dict(zip(self.names, map(float, found), strict=True)), float(1.0 / share.min() - 1.0)
+            mask = (values + error >= (best - error) * near[:, None] * losses).any(axis=1)
+            finest = near[mask].min() >= 1.0 - 0.5 * self.slack and edge == limit
+            if finest or int(mask.sum()) * 2.0**self.m * self.cost > _MOST_VALUES:
+                share = near[mask].min() * losses
+                values = self.unit * ((best + error) / share * (1.0 + 1e-12))
+                return dict(zip(self.names, map(float, values), strict=True)), float(1.0 / share.min() - 1.0)
             # Step 3: these, cut into 2^m, and twice as many directions along an edge
-            cells = cells[kept].halved()
-            edge = min(2 * edge, most)
+            cells = cells[mask].halve()
+            edge = min(2 * edge, limit)
 
     def _found(self, x: Float64, along: Float64) -> tuple[Float64, float]:
         """Return the quantities at points, and the largest value of the target there."""
         parts, size = [], 0.0
         step = max(1, _BLOCK * 64 // max(64, len(along)))
         for first in range(0, len(x), step):
-            there = self.derivatives(x[first : first + step], self.order)
-            parts.append(np.stack([q.size(there, along) for q in self.quantities], axis=1))
-            size = max(size, float(np.linalg.norm(there.value, axis=1).max()))
+            derivatives = self.derivatives(x[first : first + step], self.order)
+            parts.append(np.stack([q.size(derivatives, along) for q in self.quantities], axis=1))
+            size = max(size, float(np.linalg.norm(derivatives.value, axis=1).max()))
         return np.concatenate(parts), size
 
     def _errors(self, size: float, near: float) -> Float64:
@@ -214,8 +214,8 @@ def _directions(m: int, count: int) -> tuple[Float64, float]:
     if m == 1:
         return np.ones((1, 1)), 0.0
     cells = Cells.cover(m - 1, count)
-    found, radii = cells[cells.faces % 2 == 0].located()
-    return found, float(radii.max())
+    directions, radii = cells[cells.faces % 2 == 0].locate()
+    return directions, float(radii.max())
 
 
 def _operator_norm(matrices: Float64) -> Float64:
@@ -225,29 +225,29 @@ def _operator_norm(matrices: Float64) -> Float64:
     return np.asarray(np.linalg.norm(matrices, 2, axis=(-2, -1)))
 
 
-def _value(there: TangentDerivatives, _: Float64) -> Float64:
-    return np.asarray(np.linalg.norm(there.value, axis=1))
+def _value(derivatives: TangentDerivatives, _: Float64) -> Float64:
+    return np.asarray(np.linalg.norm(derivatives.value, axis=1))
 
 
-def _slope(there: TangentDerivatives, _: Float64) -> Float64:
-    return _operator_norm(there.first)
+def _slope(derivatives: TangentDerivatives, _: Float64) -> Float64:
+    return _operator_norm(derivatives.first)
 
 
-def _curvature(there: TangentDerivatives, along: Float64) -> Float64:
-    if there.second.shape[1] == 1:  # a matrix, whose norm needs no directions
-        return np.asarray(np.abs(np.linalg.eigvalsh(there.second[:, 0])).max(axis=1))
-    return np.asarray(_operator_norm(np.einsum("npij,ui->nupj", there.second, along)).max(axis=1))
+def _curvature(derivatives: TangentDerivatives, along: Float64) -> Float64:
+    if derivatives.second.shape[1] == 1:  # a matrix, whose norm needs no directions
+        return np.asarray(np.abs(np.linalg.eigvalsh(derivatives.second[:, 0])).max(axis=1))
+    return np.asarray(_operator_norm(np.einsum("npij,ui->nupj", derivatives.second, along)).max(axis=1))
 
 
-def _laplacian(there: TangentDerivatives, _: Float64) -> Float64:
-    return np.asarray(np.linalg.norm(np.einsum("npii->np", there.second), axis=1))
+def _laplacian(derivatives: TangentDerivatives, _: Float64) -> Float64:
+    return np.asarray(np.linalg.norm(np.einsum("npii->np", derivatives.second), axis=1))
 
 
-def _third(there: TangentDerivatives, along: Float64) -> Float64:
-    assert there.third is not None
+def _third(derivatives: TangentDerivatives, along: Float64) -> Float64:
+    assert derivatives.third is not None
     squares = np.asarray(along[:, :, None] * along[:, None, :]).reshape(len(along), -1)  # (directions, m^2)
-    n, p, m = there.third.shape[:3]
-    rows = np.swapaxes(squares @ there.third.reshape(n, p, m * m, m), 1, 2)  # (n, directions, p, m)
+    n, p, m = derivatives.third.shape[:3]
+    rows = np.swapaxes(squares @ derivatives.third.reshape(n, p, m * m, m), 1, 2)  # (n, directions, p, m)
     return np.asarray(_operator_norm(rows).max(axis=1))
 
 

@@ -7,7 +7,7 @@ import functools
 from .. import harmonics
 from ..target import Target
 from .entry import DERIVED, Entry
-from .igrf import checked_year, radial_coefficients, sum_harmonics
+from .igrf import check_year, radial_coefficients, sum_harmonics
 
 __all__ = ["geomagnetic_field"]
 
@@ -59,14 +59,14 @@ def geomagnetic_field(year: float = 2025.0) -> Target:
     >>> round(field.sup_norm, 1), round(field.lipschitz, 1)
     (66.6, 104.9)
     """
-    year = checked_year(year)
-    found = _field_constants(year)
+    year = check_year(year)
+    constants = _field_constants(year)
     return Target(
         functools.partial(sum_harmonics, radial_coefficients(year)),
         2,
-        lipschitz=found.lipschitz,
-        sup_norm=found.sup_norm,
-        degree=found.degree,
+        lipschitz=constants.lipschitz,
+        sup_norm=constants.sup_norm,
+        degree=constants.degree,
         name=f"radial geomagnetic field {year:g}",
         unit="microtesla",
         provenance="proven upper bounds, at most 0.1 % above the suprema: harmonics.bandlimited_maximum",

@@ -42,10 +42,10 @@ def geomagnetic_coefficients(year: float = 2025.0) -> Float64:
     >>> float(targets.geomagnetic_coefficients(2025)[harmonics.column(1, 0)])
     -29350.0
     """
-    return gauss_coefficients(checked_year(year))
+    return gauss_coefficients(check_year(year))
 
 
-def checked_year(year: float) -> float:
+def check_year(year: float) -> float:
     """Check a year of IGRF-14, and warn in its predictive part."""
     year = _checks.real(
         year, "year", minimum=_FIRST_YEAR, maximum=_LAST_YEAR, why="IGRF-14 covers the years 1900 to 2030"
@@ -61,9 +61,9 @@ def checked_year(year: float) -> float:
 def gauss_coefficients(year: float) -> Float64:
     """Return the Gauss coefficients of a year, linear between the epochs (spline order 2)."""
     epochs, table = _igrf()
-    left = min(int(np.searchsorted(epochs, year, side="right")) - 1, len(epochs) - 2)
-    part = (year - epochs[left]) / (epochs[left + 1] - epochs[left])
-    return np.asarray((1.0 - part) * table[:, left] + part * table[:, left + 1])
+    i = min(int(np.searchsorted(epochs, year, side="right")) - 1, len(epochs) - 2)
+    part = (year - epochs[i]) / (epochs[i + 1] - epochs[i])
+    return np.asarray((1.0 - part) * table[:, i] + part * table[:, i + 1])
 
 
 def radial_coefficients(year: float) -> Float64:

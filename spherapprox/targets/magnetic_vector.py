@@ -11,7 +11,7 @@ from .. import _checks, harmonics
 from .._types import Float64, Floats
 from ..target import Target
 from .entry import DERIVED, Entry
-from .igrf import checked_year, gauss_coefficients, radial_coefficients, sum_harmonics
+from .igrf import check_year, gauss_coefficients, radial_coefficients, sum_harmonics
 from .maximum import FieldMaximum, field_maximum
 
 __all__ = ["geomagnetic_vector"]
@@ -74,13 +74,13 @@ def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Tar
     >>> round(field.sup_norm, 1), round(field.lipschitz, 1)
     (66.6, 146.8)
     """
-    year, local = checked_year(year), _checks.choice(frame, "frame", ("cartesian", "local")) == "local"
-    found = _vector_constants(year)
+    year, local = check_year(year), _checks.choice(frame, "frame", ("cartesian", "local")) == "local"
+    constants = _vector_constants(year)
     return Target(
         functools.partial(_sum_local if local else sum_harmonics, _vector_coefficients(year)),
         2,
-        lipschitz=None if local else found.lipschitz,
-        sup_norm=found.sup_norm,
+        lipschitz=None if local else constants.lipschitz,
+        sup_norm=constants.sup_norm,
         degree=None if local else math.isqrt(len(_vector_coefficients(year))) - 1,
         n_outputs=3,
         name=f"{'local' if local else 'Cartesian'} geomagnetic vector {year:g}",
@@ -113,9 +113,9 @@ def _vector_coefficients(year: float) -> Float64:
     def field(x: Float64) -> Float64:
         return sum_harmonics(radial, x)[:, None] * x - harmonics.gradient(potential, x, normalization="schmidt")
 
-    found = harmonics.project(field, math.isqrt(len(radial)), normalization="schmidt")  # one degree more
-    found.flags.writeable = False
-    return found
+    table = harmonics.project(field, math.isqrt(len(radial)), normalization="schmidt")  # one degree more
+    table.flags.writeable = False
+    return table
 
 
 @functools.lru_cache(maxsize=256)

@@ -114,14 +114,14 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
     best = 0.0
     while True:
         # Step 2: the values at the midpoints, and the factor of 6.1
-        found = size(_points(theta, phi))
-        best = max(best, float(found.max()))
+        values = size(_points(theta, phi))
+        best = max(best, float(values.max()))
         share = math.cos(2.0 * n * math.asin(math.sqrt(2.0) * math.sin(0.5 * half)))
         if 1.0 - share <= slack:
             return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
         # Step 3: the cells that may hold the maximum, cut into smaller ones
-        kept = found + error >= (best - error) * share
-        if int(kept.sum()) * _DIVISION**2 > MOST_CELLS:
+        mask = values + error >= (best - error) * share
+        if int(mask.sum()) * _DIVISION**2 > MOST_CELLS:
             raise ValueError(
                 f"'slack' must be larger for a field of degree {n} that hardly varies in size, got {slack:g}: "
                 f"{1.0 - share:.2g} is reached"
@@ -129,7 +129,7 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
         steps = (np.arange(_DIVISION) - 0.5 * (_DIVISION - 1)) * (2.0 * half / _DIVISION)
         down, across = (axis.ravel() for axis in np.meshgrid(steps, steps, indexing="ij"))
         # (cells _DIVISION^2,)
-        theta, phi = (theta[kept, None] + down).ravel(), (phi[kept, None] + across).ravel()
+        theta, phi = (theta[mask, None] + down).ravel(), (phi[mask, None] + across).ravel()
         half /= _DIVISION
 
 

@@ -215,8 +215,8 @@ def _smoothness(smoothness: float) -> float:
 
 def _polynomial(degree: int, c: Float64, x: Floats) -> Float64:
     values = np.empty(len(x))
-    for some in slices(len(x), max(1, TABLE_ELEMENTS // len(c))):
-        values[some] = harmonics.hyperspherical_harmonics(degree, x[some]) @ c
+    for rows in slices(len(x), max(1, TABLE_ELEMENTS // len(c))):
+        values[rows] = harmonics.hyperspherical_harmonics(degree, x[rows]) @ c
     return values
 
 
@@ -235,8 +235,8 @@ def _constants(dim: int, degree: int, c: Float64, of: Int64) -> tuple[float, flo
         return *_on_circle(degree, c), "a grid on the circle and M. Riesz' lemma"
     if dim == 2:
         slack = min(0.5, max(1e-3, 5.0 * degree**2 / _GRID))
-        found = harmonics.bandlimited_maximum(c, slack=slack)
-        return found.sup_norm, found.lipschitz, "harmonics.bandlimited_maximum"
+        maximum = harmonics.bandlimited_maximum(c, slack=slack)
+        return maximum.sup_norm, maximum.lipschitz, "harmonics.bandlimited_maximum"
     # 4.12
     norms = np.sqrt(np.bincount(of, c * c))
     k = np.arange(degree + 1.0)

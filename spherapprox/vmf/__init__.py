@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 from .distribution import Distribution, either
-from .fitting import fitted
+from .fitting import estimate_parameters
 
 __all__ = ["VonMisesFisher"]
 
@@ -207,5 +207,5 @@ class VonMisesFisher(Distribution):
         >>> [round(VonMisesFisher.fit(x[:50], method=m)[1].concentration) for m in ("mle", "marginal")]
         [111, 102]
         """
-        direction, concentration = fitted(x, weights, method)
+        direction, concentration = estimate_parameters(x, weights, method)
         return direction, cls(direction, concentration)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 from . import sampling as sample
-from .kernel import made
+from .kernel import refuse_class
 from .moments import Moments
 
 Rng = int | np.random.Generator | np.random.RandomState | None
@@ -47,18 +47,18 @@ class Distribution(Moments):
         >>> VonMisesFisher(1, 2.0).logpdf([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0]).round(6)
         array([-0.661871, -2.661871])
         """
-        made(self, "logpdf(x)")
-        mean, given, d = self._mean(mean_direction), _checks.numeric(x, "x"), self.dim + 1
-        remedy = _checks.remedy_of_dim(given.shape, self.dim)
-        _checks.shaped(given, "x", (..., d), note=f" for dim = {self.dim}", remedy=remedy)
-        points = _checks.rows(given.reshape(-1, d), "x")  # (n, dim+1)
+        refuse_class(self, "logpdf(x)")
+        mean, array, d = self._mean(mean_direction), _checks.numeric(x, "x"), self.dim + 1
+        remedy = _checks.remedy_of_dim(array.shape, self.dim)
+        _checks.shaped(array, "x", (..., d), note=f" for dim = {self.dim}", remedy=remedy)
+        points = _checks.rows(array.reshape(-1, d), "x")  # (n, dim+1)
         result = np.empty(points.shape[0])
         for part in sample.blocks(*points.shape):
             result[part] = sample.squares(points[part] - mean)
         with np.errstate(over="ignore"):  # beyond -1e308 it is -inf
             result *= -0.5 * self.concentration
         result += self._log_peak - self._log_area("surface")
-        return float(result[0]) if given.ndim == 1 else result.reshape(given.shape[:-1])
+        return float(result[0]) if array.ndim == 1 else result.reshape(array.shape[:-1])
 
     def pdf(self, x: ArrayLike, mean_direction: ArrayLike | None = None) -> Any:
         """Return the density with respect to the surface measure: the exponential of `logpdf`.
@@ -86,7 +86,7 @@ class Distribution(Moments):
         >>> VonMisesFisher(1, 0.0).pdf([[1.0, 0.0]], [0.0, 1.0]).round(6)
         array([0.159155])
         """
-        made(self, "pdf(x)")
+        refuse_class(self, "pdf(x)")
         with np.errstate(over="ignore"):
             result = np.exp(self.logpdf(x, mean_direction))
         return float(result) if np.ndim(result) == 0 else result
@@ -142,7 +142,7 @@ class Distribution(Moments):
         >>> x.shape, bool((x[:, 1] > 0.99).all())
         ((3, 3), True)
         """
-        made(self, "rvs(size)")
+        refuse_class(self, "rvs(size)")
         rng, source = either(rng, random_state, "rng", "random_state")
         if self._is_size(mean_direction):
             mean_direction, size, rng = self._in_our_order(mean_direction, size, rng)
@@ -161,10 +161,10 @@ class Distribution(Moments):
         sample.place(sample.versines(float(self.dim), self.concentration, n, generator), mean, x, generator)
         return x.reshape(*shape, self.dim + 1)
 
-    def _mean(self, given: Any) -> Float64:
+    def _mean(self, direction: Any) -> Float64:
         """Return a copy of the mean direction that is given, or else stored."""
-        if given is not None:
-            return _checks.one_row(given, "mean_direction", dim=self.dim).astype(np.float64)
+        if direction is not None:
+            return _checks.one_row(direction, "mean_direction", dim=self.dim).astype(np.float64)
         remedy = f", or be stored in the distribution: VonMisesFisher(mean_direction, {self.concentration})"
         return _checks.given(self.mean_direction, "mean_direction", remedy).copy()
 

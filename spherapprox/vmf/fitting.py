@@ -20,7 +20,7 @@ _ROWS = 2**11
 """Rows of which the second moments are taken."""
 
 
-def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
+def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
     """Estimate the mean direction and the concentration by maximum likelihood, as `VonMisesFisher.fit` describes."""
     points = _checks.rows(x, "x")
     n, columns = points.shape
@@ -64,9 +64,9 @@ def _warn_of_axes(points: Any, share: Float64, length: float, concentration: flo
     if not near_zero and length * length > 0.1:
         return
     # Step 1: the mean of x x^T over some of the rows, or the smaller Gram matrix, which has its eigenvalues
-    some = slice(None, None, -(-len(points) // _ROWS))
-    part = share[some] / share[some].sum()
-    rows = points[some].astype(np.float64) * np.sqrt(part)[:, None]
+    stride = slice(None, None, -(-len(points) // _ROWS))
+    part = share[stride] / share[stride].sum()
+    rows = points[stride].astype(np.float64) * np.sqrt(part)[:, None]
     second = rows.T @ rows if d <= len(rows) else rows @ rows.T
     # Step 2: its sum of squares, that of the fitted distribution, and what chance adds
     n, across = 1.0 / float(part @ part), length / concentration if concentration > 0.0 else 1.0 / d

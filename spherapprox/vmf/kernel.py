@@ -237,7 +237,7 @@ class Kernel:
         >>> round(VonMisesFisher(2, 10.0).entropy(), 9)
         0.53529193
         """
-        made(self, "entropy()")
+        refuse_class(self, "entropy()")
         lam = self.concentration
         # For small lam it is about lam^2/(2(m+1)) - lam^2/(m+1): half of a term is left, as much as of the form beyond.
         if self._is_flat:
@@ -247,7 +247,7 @@ class Kernel:
         return value + self._log_area(measure)
 
 
-def made(distribution: object, call: str) -> None:
+def refuse_class(distribution: object, call: str) -> None:
     """Refuse methods that are called on the class, with parameters, as SciPy's are."""
     if not isinstance(distribution, Kernel):
         raise TypeError(f"a distribution must be made first: VonMisesFisher(mean_direction, concentration).{call}")

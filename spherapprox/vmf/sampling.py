@@ -46,13 +46,13 @@ def versines(m: float, lam: float, n: int, rng: np.random.Generator) -> Float64:
     while done < n:
         count = min(ROW_NUMBERS, int(1.1 * math.hypot(1.0, mode) * (n - done)) + 8)
         # Wood (1994), step 1: proposals
-        raised = raised_cosine(m, count, rng)  # 1 + S
-        below = (2.0 - raised) + rest * (raised - 1.0)  # 1 - x_0 S, which may be as small as 1 - x_0
+        lifts = raised_cosine(m, count, rng)  # 1 + S
+        below = (2.0 - lifts) + rest * (lifts - 1.0)  # 1 - x_0 S, which may be as small as 1 - x_0
         # Wood (1994), step 2: take each with its probability
-        cost = m * (mode * (raised - 1.0) / below + np.log(below))
-        taken = np.flatnonzero(cost <= rng.standard_exponential(count))[: n - done]
-        result[done : done + taken.size] = rest * (raised[taken] / below[taken])
-        done += taken.size
+        cost = m * (mode * (lifts - 1.0) / below + np.log(below))
+        accepted = np.flatnonzero(cost <= rng.standard_exponential(count))[: n - done]
+        result[done : done + accepted.size] = rest * (lifts[accepted] / below[accepted])
+        done += accepted.size
     return result
 
 
@@ -87,12 +87,12 @@ def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator)
     store = np.empty((2, min(max(ROW_NUMBERS, dim), versine.size * dim)))
     for part in blocks(versine.size, dim):
         w = versine[part]  # (k,)
-        used = store[:, : w.size * dim]
-        rng.standard_normal(out=used[0])
+        normals = store[:, : w.size * dim]
+        rng.standard_normal(out=normals[0])
         if dim < FEW_COLUMNS:  # columns are longer than rows, so they lie together
-            z, along = used.reshape(2, dim, w.size).transpose(0, 2, 1)  # (k, dim)
+            z, along = normals.reshape(2, dim, w.size).transpose(0, 2, 1)  # (k, dim)
         else:
-            z, along = used.reshape(2, w.size, dim)
+            z, along = normals.reshape(2, w.size, dim)
         if dim == 1:  # the direction is a sign, also of the 0 that comes up once in 2^52 draws
             np.copysign(1.0, z, out=z)
         # Step 1: vectors z of length sin theta across the last axis, (k, dim)

@@ -17,7 +17,7 @@ from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, special, sph
 from spherapprox.error import Proof, head_constants, worst_case_error
 from spherapprox.error.certified import search
 from spherapprox.error.certified.derivatives import Derivative
-from spherapprox.error.certified.function import known
+from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.summation import angle_mean
 
@@ -98,7 +98,7 @@ def case(seed, n):
     seconds, true = time.perf_counter() - begin, brute_force(head, target, n, rng)
     right = not true > found.upper * (1 + 1e-12) and found.lower <= found.upper
     # a bound below the largest error seen: nothing may be proven, whatever the tests say of single cells
-    problem = HeadError.of(head, known(target))
+    problem = HeadError.of(head, as_function(target))
     largest = max(true, found.lower)
     if largest > 1e-9 * problem.unit:
         right &= not search.proves(problem, 0.999 / 1.001 * largest / problem.unit, found.at, 0.05, SILENT)

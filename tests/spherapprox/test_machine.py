@@ -98,7 +98,7 @@ def test_a_file_that_is_no_good_is_measured_again(filled, spoil, monkeypatch):
     def calls_anew():
         """Return how often a run is called by a module that knows as little as a new process."""
         done = []
-        monkeypatch.setattr(machine, "_known", {})
+        monkeypatch.setattr(machine, "_numbers", {})
         monkeypatch.setattr(machine, "_read", [])
         machine.measured("some run", lambda: machine.seconds(lambda: done.append(1)), 1e-8, 1e-5)
         return len(done)

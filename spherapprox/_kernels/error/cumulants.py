@@ -12,11 +12,11 @@ import numpy as np
 
 from ..._types import Float64
 from ..jit import njit, subroutine
-from .moments import grown, list_near, uncertainty, write_mean, write_squares
+from . import E_B, E_V, E_VB, E_VBB, G_BB, G_VB, KAPPA, NOISE, V_B, V_BB, ZETA, V
+from .moments import bound_growth, list_near, uncertainty, write_mean, write_squares
 
-SUMS = 12
-"""Number of sums of absolute terms: of 6.6 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa; and
-the weights' uncertainty."""
+SUMS = NOISE + 1
+"""Number of sums of absolute terms."""
 
 
 @subroutine
@@ -24,17 +24,17 @@ def add_sums(
     w: float, first: float, second: float, size: float, distance: float, radial: float, sums: Float64
 ) -> None:  # fmt: skip
     """Add a term's share of the absolute sums; ``first`` and ``second`` are ``w (e^y - 1)`` and ``w (e^y - 1 - y)``."""
-    sums[0] += second
-    sums[1] += second * distance
-    sums[2] += second * size
-    sums[3] += second * size * distance
-    sums[4] += second * size * distance * distance
-    sums[5] += first * distance * distance
-    sums[6] += first * size * distance
-    sums[7] += w * size
-    sums[8] += w * size * distance
-    sums[9] += w * size * distance * distance
-    sums[10] += w * size * distance * distance * abs(radial)
+    sums[ZETA] += second
+    sums[E_B] += second * distance
+    sums[E_V] += second * size
+    sums[E_VB] += second * size * distance
+    sums[E_VBB] += second * size * distance * distance
+    sums[G_BB] += first * distance * distance
+    sums[G_VB] += first * size * distance
+    sums[V] += w * size
+    sums[V_B] += w * size * distance
+    sums[V_BB] += w * size * distance * distance
+    sums[KAPPA] += w * size * distance * distance * abs(radial)
 
 
 @subroutine
@@ -45,15 +45,15 @@ def add_powers(
     d = len(z)
     for r in range(len(a)):
         for i in range(d):
-            one = w * a[r] * z[i]
-            firsts[r, i] += one
+            linear = w * a[r] * z[i]
+            firsts[r, i] += linear
             if depth > 1:
                 for j in range(i + 1):
-                    two = one * z[j]
-                    seconds[r, i, j] += two
+                    square = linear * z[j]
+                    seconds[r, i, j] += square
                     if depth > 2 and i < d - 1:
                         for k in range(j + 1):
-                            thirds[r, i, j, k] += two * z[k]
+                            thirds[r, i, j, k] += square * z[k]
 
 
 @njit
@@ -80,14 +80,14 @@ def local_cumulants(
         count, least, total = list_near(x[i], rows, squares, rate, chords[i], cut, normalize, near, weights, origin)
         if normalize:
             reference = write_mean(near, weights, count, values, mean)
-        sums[i, 11] = uncertainty(d, count, rate, least, chords[i], cut)
+        sums[i, NOISE] = uncertainty(d, count, rate, least, chords[i], cut)
         # Step 2: moments of the terms
         for j in range(count):
             k, w, distance, size = near[j], weights[j] / total, 0.0, 0.0
             for axis in range(d):
                 z[axis] = 0.0
-                for other in range(d):
-                    z[axis] += frames[i, axis, other] * (rows[k, other] - origin[other])
+                for column in range(d):
+                    z[axis] += frames[i, axis, column] * (rows[k, column] - origin[column])
                 distance += z[axis] * z[axis]
             for r in range(p):
                 a[r] = values[k, r]
@@ -97,13 +97,13 @@ def local_cumulants(
                     means[i, r] += w * a[r]
                 size += a[r] * a[r]
             distance, size = math.sqrt(distance), math.sqrt(size)
-            first, second = grown(weights[j], rate * (squares[k] - least), 2.0 * rate * chords[i] * distance)
+            first, second = bound_growth(weights[j], rate * (squares[k] - least), 2.0 * rate * chords[i] * distance)
             add_sums(w, first / total, second / total, size, distance, z[d - 1], sums[i])
             add_powers(w, a, z, depth, firsts[i], seconds[i], thirds[i])
             if chords[i] > 0.0:
                 for axis in range(d):
-                    for other in range(d):
-                        pairs[i, axis, other] += w * z[axis] * z[other]
+                    for column in range(d):
+                        pairs[i, axis, column] += w * z[axis] * z[column]
 
 
 @njit

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..._types import Float64
 from ..jit import njit, subroutine
+from . import ROUNDING
 from .moments import EPSILON, add_term, write_mean, write_squares
 
 
@@ -72,7 +73,7 @@ def parts_of(concentrations: Float64, squares: Float64, k: int, best: int, chord
 
 @njit
 def keyed_moments(
-    x: Float64, wanted: Float64, chords: Float64, b: Float64, keys: Float64, values: Float64, concentrations: Float64,
+    x: Float64, target: Float64, chords: Float64, b: Float64, keys: Float64, values: Float64, concentrations: Float64,
     normalize: bool, cut: float, slopes: Float64, origins: Float64, sums: Float64,
 ) -> None:  # fmt: skip
     """Write the moments of `local_moments` for control points with concentrations (n,) of their own.
@@ -102,7 +103,7 @@ def keyed_moments(
                 distance += step[axis] * step[axis]
             for r in range(p):
                 a = values[k, r]
-                off += (a - wanted[i, r]) * (a - wanted[i, r])
+                off += (a - target[i, r]) * (a - target[i, r])
                 if normalize:
                     a = (a - values[reference, r]) - mean[r]
                 size += a * a
@@ -113,4 +114,4 @@ def keyed_moments(
             parts = parts_of(concentrations, squares, k, best, chords[i], length)
             if not exponents[k] - y - fine * parts > cut:
                 farthest, longest = max(farthest, parts), max(longest, concentrations[k])
-        sums[i, 4] = fine * farthest + EPSILON * n * (1.0 + 2.0 * chords[i] * longest)
+        sums[i, ROUNDING] = fine * farthest + EPSILON * n * (1.0 + 2.0 * chords[i] * longest)

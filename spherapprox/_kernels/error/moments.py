@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._types import Float64, Int64
 from ..jit import njit, subroutine
+from . import FAR_WEIGHT, GROWTH, REST, ROUNDING, SPREAD
 
 EPSILON = 2.0**-52
 """The unit of rounding."""
@@ -27,9 +28,9 @@ def write_squares(c: Float64, b: Float64, squares: Float64) -> None:
     for k in range(len(squares)):
         squares[k] = 0.0
     for axis in range(len(b)):
-        here = c[axis]
+        coordinate = c[axis]
         for k in range(len(squares)):
-            squares[k] += (b[axis, k] - here) * (b[axis, k] - here)
+            squares[k] += (b[axis, k] - coordinate) * (b[axis, k] - coordinate)
 
 
 @subroutine
@@ -103,7 +104,7 @@ def write_mean(near: Int64, weights: Float64, count: int, values: Float64, mean:
 
 
 @subroutine
-def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
+def bound_growth(w: float, exponent: float, y: float) -> tuple[float, float]:
     """Bound ``w (e^y - 1)`` and ``w (e^y - 1 - y)`` for ``w = e^-exponent``, without overflow at large y."""
     if y < 1e-2:
         return w * y * (1.0 + 0.51 * y), w * (0.5 * y * y) * (1.0 + 0.4 * y)
@@ -114,18 +115,18 @@ def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
 @subroutine
 def add_term(w: float, total: float, exponent: float, y: float, size: float, off: float, sums: Float64) -> None:
     """Add a term to S and Z, and to the spread or the far weights."""
-    _, second = grown(w, exponent, y)
-    sums[0] += second / total * size
-    sums[1] += second / total
+    _, second = bound_growth(w, exponent, y)
+    sums[REST] += second / total * size
+    sums[GROWTH] += second / total
     if exponent - y < FAR:
-        sums[2] = max(sums[2], off)
+        sums[SPREAD] = max(sums[SPREAD], off)
     else:
-        sums[3] += math.exp(y - exponent) / total
+        sums[FAR_WEIGHT] += math.exp(y - exponent) / total
 
 
 @njit
 def local_moments(
-    x: Float64, wanted: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float,
+    x: Float64, target: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float,
     normalize: bool, cut: float, slopes: Float64, origins: Float64, sums: Float64,
 ) -> None:  # fmt: skip
     """Write the moments of 6.5 for cells with centres x (m, d): G (m, p, d), o (m, d) and sums (m, 5).
@@ -157,7 +158,7 @@ def local_moments(
                 distance += step[axis] * step[axis]
             for r in range(p):
                 a = values[k, r]
-                off += (a - wanted[i, r]) * (a - wanted[i, r])
+                off += (a - target[i, r]) * (a - target[i, r])
                 if normalize:
                     a = (a - values[reference, r]) - mean[r]
                 size += a * a
@@ -165,7 +166,7 @@ def local_moments(
                     slopes[i, r, axis] += 2.0 * rate * w * a * step[axis]
             y = 2.0 * rate * chords[i] * math.sqrt(distance)
             add_term(weights[j], total, rate * (squares[k] - least), y, math.sqrt(size), math.sqrt(off), sums[i])
-        sums[i, 4] = uncertainty(d, count, rate, least, chords[i], cut)
+        sums[i, ROUNDING] = uncertainty(d, count, rate, least, chords[i], cut)
 
 
 @njit
@@ -209,7 +210,7 @@ def angle_moments(
             if theta > delta and sine > 1e-12:
                 bend = min(bend, 0.5 * delta * delta * max(0.0, 1.0 / math.tan(theta - delta)))
             y = 2.0 * rate * chords[i] * math.sqrt(distance)
-            first, second = grown(w, rate * (squares[k] - least), y)
+            first, second = bound_growth(w, rate * (squares[k] - least), y)
             rest += second * abs(theta - mean) + delta * first + w * bend
         means[i], rests[i] = mean, rest / total
         roundings[i] = uncertainty(d, count, rate, least, chords[i], cut)

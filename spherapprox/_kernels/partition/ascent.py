@@ -12,6 +12,9 @@ from ..._types import Float64, Int64
 from ..jit import njit
 from . import cap, circle, zone
 
+NUMBER, COUNT = range(2)
+"""Columns of an arc of S^1: its number, and of how many."""
+
 
 @njit
 def base(count: Int64, local: Int64, lower: Float64, upper: Float64, arc: Int64) -> None:
@@ -20,26 +23,26 @@ def base(count: Int64, local: Int64, lower: Float64, upper: Float64, arc: Int64)
     for i in range(len(count)):
         k = local[i]
         if count[i] < 2:
-            lower[i], upper[i], arc[i, 0], arc[i, 1] = 0.0, math.pi, 0, 1
+            lower[i], upper[i], arc[i, NUMBER], arc[i, COUNT] = 0.0, math.pi, 0, 1
             n = 0
         elif count[i] == n and north <= k < south:
-            lower[i], upper[i], arc[i, 0], arc[i, 1] = lower[i - 1], upper[i - 1], k - north, south - north
+            lower[i], upper[i], arc[i, NUMBER], arc[i, COUNT] = lower[i - 1], upper[i - 1], k - north, south - north
         else:
             n = count[i]
             north, south = cap.zone_of_index(n, k)
             lower[i] = cap.boundary(n, north) if north > 0 else 0.0
             upper[i] = cap.boundary(n, south) if south < n else math.pi
-            arc[i, 0], arc[i, 1] = k - north, south - north
+            arc[i, NUMBER], arc[i, COUNT] = k - north, south - north
 
 
 @njit
 def arcs(arc: Int64, radius: Float64, length: Float64) -> None:
     """Write each arc's half-width and the length of its mean vector."""
     for i in range(len(radius)):
-        half = math.pi / arc[i, 1]
+        half = math.pi / arc[i, COUNT]
         radius[i] = half
         # 5.4
-        length[i] = math.sin(half) / half if arc[i, 1] > 1 else 0.0
+        length[i] = math.sin(half) / half if arc[i, COUNT] > 1 else 0.0
 
 
 @njit
@@ -105,5 +108,5 @@ def place_arcs(arc: Int64, scale: Float64, out: Float64) -> None:
     for i in range(len(scale)):
         out[i, 0] = out[i, 1] = 0.0
         if scale[i] > 0.0:
-            c, s = circle.center(arc[i, 0], arc[i, 1])
+            c, s = circle.center(arc[i, NUMBER], arc[i, COUNT])
             out[i, 0], out[i, 1] = scale[i] * c, scale[i] * s

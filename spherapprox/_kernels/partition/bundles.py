@@ -23,12 +23,12 @@ WHOLE = 2**16
 
 
 @subroutine
-def about_between(lower: float, upper: float, across: float, one: float, other: float) -> float:
-    """Return the largest radius about a centre between the colatitudes `one` and `other`."""
-    result = max(zone.radius(lower, upper, one, across), zone.radius(lower, upper, other, across))
+def about_between(lower: float, upper: float, across: float, start: float, end: float) -> float:
+    """Return the largest radius about a centre between the colatitudes `start` and `end`."""
+    result = max(zone.radius(lower, upper, start, across), zone.radius(lower, upper, end, across))
     if across > 0.5 * math.pi:
         # the farthest centre from an end of the zone may lie inside
-        first, last = min(one, other), max(one, other)
+        first, last = min(start, end), max(start, end)
         result = max(result, zone.radius(first, last, lower, across), zone.radius(first, last, upper, across))
     return result
 
@@ -42,25 +42,25 @@ def _copy(rows: Float64, size: int, out: Float64) -> None:
 
 
 @subroutine
-def of_one(radius: float, length: float, out: Float64) -> None:
+def write_cell(radius: float, length: float, out: Float64) -> None:
     """Write the bundle of one cell."""
     out[UPPER] = out[RADIUS] = radius
     out[LEAST] = out[MOST] = out[LENGTH] = length
 
 
 @njit
-def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
-    """Merge the bundles of `scratch` to at most `most` ones, those of similar lengths together; return their number."""
-    if size <= most:
+def gather(scratch: Float64, size: int, top: int, out: Float64) -> int:
+    """Merge the bundles of `scratch` to at most `top` ones, those of similar lengths together; return their number."""
+    if size <= top:
         _copy(scratch, size, out)
         return size
     # Step 1: equal intervals of the lengths
     low, high = scratch[0, LEAST], scratch[0, MOST]
     for i in range(size):
         low, high = min(low, scratch[i, LEAST]), max(high, scratch[i, MOST])
-    scale = 0.999999 * most / (high - low) if high > low else 0.0
+    scale = 0.999999 * top / (high - low) if high > low else 0.0
     # Step 2: one bundle for each interval; a negative bound stands for an empty one
-    out[:most, UPPER] = -1.0
+    out[:top, UPPER] = -1.0
     for i in range(size):
         k = int(scale * (0.5 * (scratch[i, LEAST] + scratch[i, MOST]) - low))
         if out[k, UPPER] < 0.0:
@@ -71,12 +71,12 @@ def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
         if scratch[i, RADIUS] > out[k, RADIUS]:
             out[k, RADIUS], out[k, LENGTH] = scratch[i, RADIUS], scratch[i, LENGTH]
     # Step 3: without the empty ones
-    kept = 0
-    for k in range(most):
+    count = 0
+    for k in range(top):
         if out[k, UPPER] >= 0.0:
-            _copy(out[k : k + 1], 1, out[kept : kept + 1])
-            kept += 1
-    return kept
+            _copy(out[k : k + 1], 1, out[count : count + 1])
+            count += 1
+    return count
 
 
 @njit
@@ -86,29 +86,29 @@ def lift(lower: float, upper: float, sine: float, cosine: float, inside: Float64
     center, out[LENGTH] = zone.toward(lower, upper, sine, cosine, inside[LENGTH])
     out[RADIUS] = zone.radius(lower, upper, center, inside[RADIUS])
     if inside[LEAST] == inside[MOST] and inside[UPPER] == inside[RADIUS]:
-        of_one(out[RADIUS], out[LENGTH], out)
+        write_cell(out[RADIUS], out[LENGTH], out)
         return
     # 5.6: the radius about any centre between the two extreme ones
-    one, out[LEAST] = zone.toward(lower, upper, sine, cosine, inside[LEAST])
-    other, out[MOST] = zone.toward(lower, upper, sine, cosine, inside[MOST])
-    bound = about_between(lower, upper, inside[UPPER], one, other) * (1.0 + largest.ROUNDING)
+    near, out[LEAST] = zone.toward(lower, upper, sine, cosine, inside[LEAST])
+    far, out[MOST] = zone.toward(lower, upper, sine, cosine, inside[MOST])
+    bound = about_between(lower, upper, inside[UPPER], near, far) * (1.0 + largest.ROUNDING)
     out[UPPER] = max(out[RADIUS], bound)
 
 
 @njit
-def of_caps(m: int, radii: Float64, out: Float64) -> None:
+def write_caps(m: int, radii: Float64, out: Float64) -> None:
     """Write the bundles of one cap of S^m each."""
     for i in range(len(radii)):
-        of_one(radii[i], zone.centroid(m, 0.0, radii[i], 0.0)[1], out[i])
+        write_cell(radii[i], zone.centroid(m, 0.0, radii[i], 0.0)[1], out[i])
 
 
 @subroutine
-def of_sphere(n: int, out: Float64) -> int:
+def write_sphere(n: int, out: Float64) -> int:
     """Write the bundles of S^2 in n cells, mirror images once; return their number, -1 if there is no room."""
     angle, fitting, collars = cap.layout(max(n, 3))
     if n <= 2:
         angle, collars = math.pi / n, 0
-    of_one(angle, zone.centroid(largest.SPHERE, 0.0, angle, 0.0)[1], out[0])
+    write_cell(angle, zone.centroid(largest.SPHERE, 0.0, angle, 0.0)[1], out[0])
     size, known = 1, angle
     for j in range((collars + 1) // 2):
         ends = cap.first_of(n, angle, fitting, collars, j), cap.first_of(n, angle, fitting, collars, j + 1)
@@ -135,34 +135,34 @@ def _of_arcs(n: int, north: int, south: int, out: Float64) -> float:
     """Write the bundle of a collar of S^2, given the cells north of its ends, and return the radius."""
     lower, upper, half = cap.boundary(n, north), cap.boundary(n, south), math.pi / (south - north)
     center, mean = zone.centroid(largest.SPHERE, lower, upper, math.sin(half) / half if half < math.pi else 0.0)
-    of_one(zone.radius(lower, upper, center, half), mean, out)
+    write_cell(zone.radius(lower, upper, center, half), mean, out)
     return out[RADIUS]
 
 
 @njit
-def of_spheres(counts: Int64, most: int, offsets: Int64, out: Float64, start: int) -> int:
-    """Write the bundles of cells of S^2 in n cells for each n of `counts`, at most `most` for each.
+def write_spheres(counts: Int64, top: int, offsets: Int64, out: Float64, start: int) -> int:
+    """Write the bundles of cells of S^2 in n cells for each n of `counts`, at most `top` for each.
 
     Begins with partition `start`, writes where each one's bundles end, and returns up to which `out` had room.
     """
     filled, scratch = 0, np.empty((64, LENGTH + 1))
     for e in range(start, len(counts)):
-        size = of_sphere(counts[e], scratch)
+        size = write_sphere(counts[e], scratch)
         while size < 0:
             scratch = np.empty((4 * len(scratch), LENGTH + 1))
-            size = of_sphere(counts[e], scratch)
-        if filled + min(size, most) > len(out):
+            size = write_sphere(counts[e], scratch)
+        if filled + min(size, top) > len(out):
             return e
-        filled += gathered(scratch, size, most, out[filled:])
+        filled += gather(scratch, size, top, out[filled:])
         offsets[e + 1] = filled
     return len(counts)
 
 
 @njit
-def raise_all(
-    m: int, rows: Any, caps: Float64, inside: Any, most: int, offsets: Int64, out: Float64, start: int
+def raise_bundles(
+    m: int, rows: Any, caps: Float64, inside: Any, top: int, offsets: Int64, out: Float64, start: int
 ) -> int:
-    """Write the bundles of partitions of S^m from those inside their collars, at most `most` for each.
+    """Write the bundles of partitions of S^m from those inside their collars, at most `top` for each.
 
     `rows` are the collars in the order of their partitions, `caps` the caps' bundles, `inside` the offsets and bundles
     of the partitions inside. Begins with partition `start`, writes where each one's bundles end, and returns up to
@@ -176,7 +176,7 @@ def raise_all(
         while i < len(rows.parent) and rows.parent[i] == e:
             lower, upper, inner = rows.lower[i], rows.upper[i], rows.inner[i]
             if size + first[inner + 1] - first[inner] > len(scratch):
-                larger = np.empty((4 * len(scratch) + most, LENGTH + 1))
+                larger = np.empty((4 * len(scratch) + top, LENGTH + 1))
                 _copy(scratch, size, larger)
                 scratch = larger
             sine, cosine = zone.means(m, lower, upper)
@@ -184,8 +184,8 @@ def raise_all(
                 lift(lower, upper, sine, cosine, below[g], scratch[size])
                 size += 1
             i += 1
-        if filled + min(size, most) > len(out):
+        if filled + min(size, top) > len(out):
             return e
-        filled += gathered(scratch, size, most, out[filled:])
+        filled += gather(scratch, size, top, out[filled:])
         offsets[e + 1] = filled
     return len(caps)

@@ -83,7 +83,7 @@ def measure_between(m: int, a: float, width: float) -> float:
 
 
 @subroutine
-def shifted(m: int, angle: float, measure: float) -> float:
+def solve_colatitude(m: int, angle: float, measure: float) -> float:
     """Solve for the colatitude with this integral of sin^(m-1) between it and `angle`, by Newton's method."""
     step = measure / weight(m, angle)
     for _ in range(30):
@@ -119,7 +119,7 @@ def north(m: int, n: int, first: Int64, angle: Float64) -> Any:
         first[j] = math.floor(ideal + 0.5)
         close |= abs(ideal - math.floor(ideal) - 0.5) < 1e-12 + 3e-13 * ideal
         # Step 3: the colatitude that holds the rounded count
-        angle[j] = shifted(m, at, (first[j] - ideal) / scale)
+        angle[j] = solve_colatitude(m, at, (first[j] - ideal) / scale)
     return collars, close
 
 

@@ -44,8 +44,8 @@ def equatorial_bound(center_kind: int, n: float, angle: float, step: float) -> f
     """Bound the radii of all collars of S^2 between colatitudes `angle` and pi - `angle`."""
     sine, cosine = math.sin(angle), math.cos(angle)
     # 5.6, collars of S^2
-    moved = (1.0 / n + 4e-15) / sine
-    narrow, wide = step - 2.0 * moved, step + 2.0 * moved
+    margin = (1.0 / n + 4e-15) / sine
+    narrow, wide = step - 2.0 * margin, step + 2.0 * margin
     if narrow <= 0.0 or wide >= math.pi:
         return math.pi
     shift = 0.0

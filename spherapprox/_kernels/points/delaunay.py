@@ -75,7 +75,7 @@ def _broken(x, new, t, beside, centers, tree, mark, broken):  # type: ignore[no-
 
 
 @subroutine
-def _rim(new, size, corners, beside, mark, broken, seen, rim):  # type: ignore[no-untyped-def]
+def _rim(new, size, corners, beside, mark, broken, visits, rim):  # type: ignore[no-untyped-def]
     """List the edges (from, to, triangle beyond) around the broken triangles; return their number, 0 if no ring."""
     edges = 0
     for i in range(size):
@@ -84,9 +84,9 @@ def _rim(new, size, corners, beside, mark, broken, seen, rim):  # type: ignore[n
             if mark[beside[f, k]] == new:
                 continue
             a = corners[f, (k + 1) % 3]
-            if seen[a] == new or edges == size + 2:
+            if visits[a] == new or edges == size + 2:
                 return 0
-            seen[a] = new
+            visits[a] = new
             rim[edges, 0], rim[edges, 1], rim[edges, 2] = a, corners[f, (k + 2) % 3], beside[f, k]
             edges += 1
     # by Euler's formula a connected region of `size` triangles without inner vertices or holes has size + 2 edges
@@ -118,7 +118,7 @@ def insert(x, count, faces, corners, beside, centers, tree):  # type: ignore[no-
     Where rounding spoils a region it stops, with False: the row filled last is then not in the triangulation.
     """
     mark, broken = np.full(len(corners), -1), np.empty(len(corners) + 2, dtype=np.int64)
-    seen, starting, rim = np.full(len(x), -1), np.empty(len(x), dtype=np.int64), np.empty((len(corners), 3), np.int64)
+    visits, starting, rim = np.full(len(x), -1), np.empty(len(x), dtype=np.int64), np.empty((len(corners), 3), np.int64)
     for f in range(faces):
         _set_cap(x, f, corners, centers, tree)
     for new in range(count, len(x)):
@@ -127,7 +127,7 @@ def insert(x, count, faces, corners, beside, centers, tree):  # type: ignore[no-
         x[new, 0], x[new, 1], x[new, 2] = centers[t, 0], centers[t, 1], centers[t, 2]
         # Step 2: the triangles whose caps it breaks, and their rim
         size = _broken(x, new, t, beside, centers, tree, mark, broken)
-        edges = _rim(new, size, corners, beside, mark, broken, seen, rim)
+        edges = _rim(new, size, corners, beside, mark, broken, visits, rim)
         if edges == 0:
             return new + 1, False
         # Step 3: new triangles between the rim and the point

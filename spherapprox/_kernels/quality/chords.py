@@ -24,9 +24,9 @@ def sums(x: Float64, weights: Float64, start: int, out: Float64) -> None:
             # Step 1: squared chords, coordinate by coordinate
             squares[:] = 0.0
             for axis in range(len(x)):
-                here, some = x[axis, i], x[axis, first : first + count]
+                own, block = x[axis, i], x[axis, first : first + count]
                 for lane in range(count):
-                    squares[lane] += (some[lane] - here) * (some[lane] - here)
+                    squares[lane] += (block[lane] - own) * (block[lane] - own)
             # Step 2: their weighted roots, each into its lane
             shares = weights[first : first + count]
             for lane in range(count):

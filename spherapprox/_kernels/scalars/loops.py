@@ -76,24 +76,24 @@ def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
 def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
     """Fill out with `gap` of any number of pairs."""
     for start in range(0, out.size, FRACTIONS):
-        some = slice(start, start + FRACTIONS)
-        gap_block(v[some], x[some], out[some])
+        block = slice(start, start + FRACTIONS)
+        gap_block(v[block], x[block], out[block])
 
 
 @njit
 def all_ratios(v, x, out):  # type: ignore[no-untyped-def]
     gaps, xs = np.empty(out.size - 1), np.full(FRACTIONS, x)
     for start in range(0, gaps.size, FRACTIONS):
-        some = gaps[start : start + FRACTIONS]
-        gap_block(v + np.arange(start, start + some.size), xs, some)
+        block = gaps[start : start + FRACTIONS]
+        gap_block(v + np.arange(start, start + block.size), xs, block)
     bessel_ratio.multiply_up(v, x, gaps, out)
 
 
 @njit
 def first_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
     for start in range(0, out.size, FRACTIONS):
-        some = slice(start, start + FRACTIONS)
-        first_ratio_block(v[some], x[some], out[some])
+        block = slice(start, start + FRACTIONS)
+        first_ratio_block(v[block], x[block], out[block])
 
 
 @njit
@@ -120,7 +120,7 @@ def all_log_ratios(v, x, out):  # type: ignore[no-untyped-def]
 @subroutine
 def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
     """Fill out with G_k of S^m at up to FRACTIONS points: the recurrences of `gegenbauer`, each step on all of them."""
-    x, value, other = np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS)
+    x, value, companion = np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS)
     index = np.empty(FRACTIONS, np.int64)
     for near in (True, False):
         # Step 1: the points of this recurrence; `gegenbauer` where its formulas are short
@@ -130,21 +130,21 @@ def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
             if gegenbauer.is_short(k, m, 1.0 - size):
                 out[i] = gegenbauer.gegenbauer(k, m, t[i])
             elif (size > 0.5) == near:
-                x[n], index[n], value[n], other[n] = 1.0 - size if near else size, i, 1.0, 0.0
+                x[n], index[n], value[n], companion[n] = 1.0 - size if near else size, i, 1.0, 0.0
                 n += 1
         # Step 2: the recurrence, in differences (`near_pole`) or of three terms (`near_equator`)
         for j in range(int(k) if n > 0 else 0):
             a = j / (j + m - 1.0)
             for i in range(n):
                 if near:
-                    second = a * other[i] - ((1.0 + a) * x[i]) * value[i]
+                    second = a * companion[i] - ((1.0 + a) * x[i]) * value[i]
                     first = value[i] + second
                 else:
                     second = value[i]
-                    first = ((1.0 + a) * x[i]) * value[i] - a * other[i]
+                    first = ((1.0 + a) * x[i]) * value[i] - a * companion[i]
                 lives = abs(first) + abs(second) >= gegenbauer.TINY
                 value[i] = first if lives else 0.0
-                other[i] = second if lives else 0.0
+                companion[i] = second if lives else 0.0
         # Step 3: back to the points' own places and signs
         for i in range(n):
             out[index[i]] = -value[i] if t[index[i]] < 0.0 and k % 2.0 == 1.0 else value[i]

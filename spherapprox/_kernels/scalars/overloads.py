@@ -161,8 +161,8 @@ def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
         from . import subroutines  # noqa: F401 - not before it is needed: users of numba alone need not wait for it
 
         for argument, kind in signature.bind(*arguments, **named).arguments.items():
-            wanted = types.Boolean | bool if argument == "log" else types.Integer | types.Float | int
-            if not isinstance(kind, wanted | types.Omitted):
+            kinds = types.Boolean | bool if argument == "log" else types.Integer | types.Float | int
+            if not isinstance(kind, kinds | types.Omitted):
                 raise TypingError(
                     f"special.{implementation.__name__} takes numbers in compiled code, got '{argument}' of type {kind}"
                 )

@@ -117,7 +117,7 @@ def add_decays(typing_context: Any, sums: Any, t: Any, rates: Any, w: Any, at: A
             index = builder.mul(builder.add(at_value, _integer(k)), _integer(length))
             address = emit.address(context, builder, w, w_value, index)
             weights = _table(builder, row[0].type, address) if length > 1 else builder.load(address)
-            terms = _weighted(builder, t, row, rate, weights)
+            terms = _weigh(builder, t, row, rate, weights)
             part = [emit.fused(builder, a, b, s) for (a, b), s in zip(terms, part, strict=True)] if part else [
                 builder.fmul(a, b) for a, b in terms
             ]  # fmt: skip
@@ -151,7 +151,7 @@ def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) ->
     return [emit.broadcast(builder, builder.load(address), kind) for address in addresses]
 
 
-def _weighted(builder: Any, t: Any, vectors: list[Any], rate: list[Any], weights: Any) -> list[tuple[Any, Any]]:
+def _weigh(builder: Any, t: Any, vectors: list[Any], rate: list[Any], weights: Any) -> list[tuple[Any, Any]]:
     """Return two factors of each exponential times its weight."""
     if has_avx512():
         return _by_table(builder, t, vectors, rate, weights, masked=False)
@@ -166,7 +166,7 @@ def _exponentials(builder: Any, t: Any, vectors: list[Any], rate: list[Any], mas
     return _by_bits(builder, t, vectors, rate)
 
 
-def _reduced(builder: Any, t: Any, vectors: list[Any], rate: list[Any], bits: int) -> tuple[list[Any], ...]:
+def _reduce(builder: Any, t: Any, vectors: list[Any], rate: list[Any], bits: int) -> tuple[list[Any], ...]:
     """Return the shifted sums with n in their low bits, n itself (to 1/2^bits) and f."""
     kind = vectors[0].type
     shifter = emit.constant(kind, 1.5 * 2.0 ** (_MANTISSA_BITS[t.scalar] - bits))
@@ -192,7 +192,7 @@ def _by_table(
     """
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
-    shifted, n, f = _reduced(builder, t, vectors, rate, bits)
+    shifted, n, f = _reduce(builder, t, vectors, rate, bits)
     powers = [2.0 ** (j / 2**bits) for j in range(2**bits)]
     lower, upper = weights or [ir.Constant(kind, powers[i * t.lanes : (i + 1) * t.lanes]) for i in range(2)]
     permute = _declare(builder, f"llvm.x86.avx512.vpermi2var.{suffix}.512", kind, [kind, word, kind])
@@ -201,9 +201,9 @@ def _by_table(
     zero, rounding = emit.constant(kind, 0.0), ir.Constant(whole, 4)
     power = emit.polynomials(builder, _SHORT_POWER[t.scalar], f)
     entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
-    every = [ir.Constant(mask, -1)] * len(n)
-    kept = [builder.bitcast(k, mask) for k in _normal(builder, t, n)] if masked else every
-    scaled = [builder.call(scale, [e, m, zero, k, rounding]) for e, m, k in zip(entry, n, kept, strict=True)]
+    ones = [ir.Constant(mask, -1)] * len(n)
+    masks = [builder.bitcast(k, mask) for k in _normal(builder, t, n)] if masked else ones
+    scaled = [builder.call(scale, [e, m, zero, k, rounding]) for e, m, k in zip(entry, n, masks, strict=True)]
     return list(zip(power, scaled, strict=True))
 
 
@@ -216,7 +216,7 @@ def _by_bits(builder: Any, t: Any, vectors: list[Any], rate: list[Any]) -> list[
     """Return exponentials on any machine: a longer polynomial, the integer power added to the exponent's bits."""
     kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
-    shifted, n, f = _reduced(builder, t, vectors, rate, 0)
+    shifted, n, f = _reduce(builder, t, vectors, rate, 0)
     power = emit.polynomials(builder, _POWER[t.scalar], f)
     exponent = [builder.shl(builder.bitcast(s, word), emit.constant(word, bits)) for s in shifted]
     pairs = zip(power, exponent, strict=True)

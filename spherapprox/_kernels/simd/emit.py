@@ -45,7 +45,7 @@ def smaller(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
 
-def square_added(builder: Any, x: Any, b: Any, t: Any) -> Any:
+def add_square(builder: Any, x: Any, b: Any, t: Any) -> Any:
     """Return t + (x - b)^2."""
     difference = builder.fsub(x, b)
     return fused(builder, difference, difference, t)
@@ -83,7 +83,7 @@ def value_of(builder: Any, kind: Any, vectors: list[Any]) -> Any:
     return value
 
 
-def on_each(builder: Any, combine: Callable[..., Any], *values: Any) -> Any:
+def map_blocks(builder: Any, combine: Callable[..., Any], *values: Any) -> Any:
     """Return the results of combine(builder, ...) for vectors, or for those of blocks of one form."""
     rows = zip(*(vectors_of(builder, value) for value in values), strict=True)
     return value_of(builder, values[0].type, [combine(builder, *row) for row in rows])

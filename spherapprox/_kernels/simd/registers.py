@@ -26,8 +26,8 @@ from .emit import intrinsic
 def host() -> tuple[str, bool]:
     """Return the name of the processor that code is compiled for, and whether it is compiled for AVX-512."""
     _, name, features = cpu_target.target_context.codegen().magic_tuple()
-    found = features.split(",")
-    return name, "+avx512f" in found and "+avx512dq" in found
+    names = features.split(",")
+    return name, "+avx512f" in names and "+avx512dq" in names
 
 
 def has_avx512() -> bool:
@@ -150,7 +150,7 @@ def _step(combine: Any) -> Any:
     return intrinsic(typed)
 
 
-add_squares = _step(lambda builder, t, x, b: emit.square_added(builder, x, b, t))
+add_squares = _step(lambda builder, t, x, b: emit.add_square(builder, x, b, t))
 """add_squares(t, tile, at, b, at_b): t + (x - b)^2"""
 add_products = _step(lambda builder, t, x, b: emit.fused(builder, x, b, t))
 """add_products(t, tile, at, b, at_b): t + x b"""
@@ -196,11 +196,11 @@ def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any) -> Any
         part: list[Any] = []
         for k in range(e.columns):
             number = _spread(context, builder, kind.element, w, w_value, _beyond(builder, index, k))
-            here = [builder.extract_value(block, k * e.rows + u) for u in range(e.rows)]
+            vectors = [builder.extract_value(block, k * e.rows + u) for u in range(e.rows)]
             if part:
-                part = [emit.fused(builder, v, number, s) for v, s in zip(here, part, strict=True)]
+                part = [emit.fused(builder, v, number, s) for v, s in zip(vectors, part, strict=True)]
             else:
-                part = [builder.fmul(v, number) for v in here]
+                part = [builder.fmul(v, number) for v in vectors]
         pairs = zip(emit.vectors_of(builder, total), part, strict=True)
         return emit.value_of(builder, kind, [builder.fadd(t, s) for t, s in pairs])
 
@@ -219,8 +219,8 @@ def any_below(typing_context: Any, block: Any, limit: Any) -> Any:
             number = context.cast(builder, arguments[1], limit, block.scalar)
             limits = [emit.broadcast(builder, number, vectors[0].type)] * len(vectors)
         below = [builder.fcmp_ordered("<", v, s) for v, s in zip(vectors, limits, strict=True)]
-        found = functools.reduce(builder.or_, below)
+        union = functools.reduce(builder.or_, below)
         mask = ir.IntType(block.lanes)
-        return builder.icmp_unsigned("!=", builder.bitcast(found, mask), ir.Constant(mask, 0))
+        return builder.icmp_unsigned("!=", builder.bitcast(union, mask), ir.Constant(mask, 0))
 
     return types.boolean(block, limit), generate

@@ -83,7 +83,7 @@ def operation(combine: Callable[..., Any], arity: int) -> Any:
     """Make a function of vectors, or of blocks of one form, of combine(builder, ...) for each row of vectors."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return emit.on_each(builder, combine, *arguments)
+        return emit.map_blocks(builder, combine, *arguments)
 
     def of_two(typing_context: Any, a: Any, b: Any) -> Any:
         return a(a, a), code
@@ -100,7 +100,7 @@ multiply = operation(lambda builder, a, b: builder.fmul(a, b), 2)
 smaller = operation(emit.smaller, 2)
 larger = operation(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b), 2)
 multiply_add = operation(emit.fused, 3)
-add_square = operation(emit.square_added, 3)
+add_square = operation(emit.add_square, 3)
 """add_square(x, b, t) = t + (x - b)^2"""
 
 

@@ -16,11 +16,11 @@ from ..certificate import Certificate
 from ..interval import ErrorInterval
 from ..search import largest_error
 from .angles import MeanAngle
-from .checkpoint import fingerprint, kept
+from .checkpoint import fingerprint, keep_state
 from .derivatives import Derivative
-from .function import known
+from .function import as_function
 from .heads import HeadError
-from .search import Error, Options, State, prove, shown
+from .search import Error, Options, State, prove, show_progress
 from .symmetry import Subspace
 
 _SPACING = 0.5
@@ -28,7 +28,7 @@ _SPACING = 0.5
 
 
 @dataclass(frozen=True)
-class Task:
+class Budget:
     """What a proof may take: the slack, the number of evaluations, threads, a bar, a file and the time that ends it."""
 
     slack: float
@@ -39,66 +39,66 @@ class Task:
     deadline: float = math.inf
 
 
-def certified_head(
-    head: Any, target: object, measured: ErrorInterval, error: Callable[[Float64], Float64], task: Task
+def prove_head(
+    head: Any, target: object, measured: ErrorInterval, error: Callable[[Float64], Float64], budget: Budget
 ) -> ErrorInterval:
     """Prove an upper bound of a head's error on a target, from the measured interval and the error's function."""
-    function = known(target)
+    function = as_function(target)
     if isinstance(function, str):
         return replace(measured, certificate=Certificate(math.inf, function, math.inf))
     problem = HeadError.of(head, function)
     digest = fingerprint(problem.b, problem.values, head.concentration, head.family, function.target.name or "")
     axes = function.target.axes
-    few = None if axes is None else Subspace.of(np.concatenate([axes, problem.b]))
-    if few is not None:
+    subspace = None if axes is None else Subspace.of(np.concatenate([axes, problem.b]))
+    if subspace is not None:
         function = replace(
-            function, target=few.restricted(function.target),
-            value_error=function.value_error + function.slope * few.deviation**function.exponent,
+            function, target=subspace.restricted(function.target),
+            value_error=function.value_error + function.slope * subspace.deviation**function.exponent,
         )  # fmt: skip
-        problem = replace(problem, function=function, b=problem.b @ few.basis, deviation=few.deviation)
-    found = _certified(problem, measured, error, function.remainder, digest, task, few)
-    assert found.certificate is not None
-    return replace(found, certificate=replace(found.certificate, constants=function.constants))
+        problem = replace(problem, function=function, b=problem.b @ subspace.basis, deviation=subspace.deviation)
+    interval = _prove(problem, measured, error, function.remainder, digest, budget, subspace)
+    assert interval.certificate is not None
+    return replace(interval, certificate=replace(interval.certificate, constants=function.constants))
 
 
-def certified_angle(
-    rows: Float64, concentration: float, measured: ErrorInterval, error: Callable[[Float64], Float64], task: Task
+def prove_angle(
+    rows: Float64, concentration: float, measured: ErrorInterval, error: Callable[[Float64], Float64], budget: Budget
 ) -> ErrorInterval:
     """Prove an upper bound of the mean angle W to control points (n, dim+1)."""
-    few = Subspace.of(rows)
-    problem = MeanAngle(rows if few is None else rows @ few.basis, concentration)
-    return _certified(problem, measured, error, 0.0, fingerprint(rows, concentration, "W"), task, few)
+    subspace = Subspace.of(rows)
+    problem = MeanAngle(rows if subspace is None else rows @ subspace.basis, concentration)
+    return _prove(problem, measured, error, 0.0, fingerprint(rows, concentration, "W"), budget, subspace)
 
 
-def certified_derivative(problem: Derivative, measured: ErrorInterval, task: Task) -> ErrorInterval:
+def prove_derivative(problem: Derivative, measured: ErrorInterval, budget: Budget) -> ErrorInterval:
     """Prove an upper bound of the size of a head's derivative, from the measured interval."""
-    return _certified(problem, measured, problem.sizes, 0.0, "", task, None)
+    return _prove(problem, measured, problem.sizes, 0.0, "", budget, None)
 
 
-def _certified(
+def _prove(
     problem: MeanAngle | HeadError | Derivative, measured: ErrorInterval, error: Callable[[Float64], Float64],
-    remainder: float, digest: str, task: Task, few: Subspace | None,
+    remainder: float, digest: str, budget: Budget, subspace: Subspace | None,
 ) -> ErrorInterval:  # fmt: skip
     """Prove an upper bound of an error from the largest one measured; a larger one that is met replaces it."""
     n, columns = problem.b.shape
     least = _SPACING * float(special.cap_angle(columns - 1, -math.log(n)))
-    state = State(measured.lower, measured.at if few is None else few.inward(measured.at), task.slack)
-    digest = fingerprint(digest, task.slack, measured.lower, measured.at)
-    climb = partial(_climb, error if few is None else lambda y: error(few.outward(y)))
-    with kept(task.checkpoint, digest, state) as save, shown(task.progress) as show:
+    state = State(measured.lower, measured.at if subspace is None else subspace.inward(measured.at), budget.slack)
+    digest = fingerprint(digest, budget.slack, measured.lower, measured.at)
+    climb = partial(_climb, error if subspace is None else lambda y: error(subspace.outward(y)))
+    with keep_state(budget.checkpoint, digest, state) as save, show_progress(budget.progress) as show:
 
         def report(state: State) -> None:
             show(state)
             save(state)
 
-        options = Options(task.max_evaluations, task.workers, report, task.deadline)
+        options = Options(budget.max_evaluations, budget.workers, report, budget.deadline)
         checked: Error = problem
         certificate = prove(checked, state, climb, least, remainder, options)
-    at = state.at if few is None else few.outward(state.at)
+    at = state.at if subspace is None else subspace.outward(state.at)
     return ErrorInterval(state.lower, certificate.upper, at, certificate)
 
 
 def _climb(error: Callable[[Float64], Float64], x: Float64, value: float) -> ErrorInterval:
     """Follow an error uphill from a point where it has a value."""
-    found = largest_error(error, x[None, :], 1, np.random.default_rng(0), False)
-    return found if found.lower >= value else replace(found, lower=value, at=x.copy())
+    interval = largest_error(error, x[None, :], 1, np.random.default_rng(0), False)
+    return interval if interval.lower >= value else replace(interval, lower=value, at=x.copy())

@@ -12,7 +12,7 @@ import numpy as np
 from ..._loading import load
 from ..._types import Float64
 from ...summation import angle_mean
-from .near import each_near, taken
+from .near import call_groups, take
 from .riesz import Riesz
 from .search import Passes, Sample
 from .taylor import OMITTED, cut
@@ -43,24 +43,24 @@ class MeanAngle:
         """Return None: angles are no polynomials."""
         return None
 
-    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Taylor's test for W."""
         n, d = x.shape
         chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
         (means, rests, roundings), (slopes, turns) = np.empty((3, n)), np.empty((2, n, d))
         kernels = load("spherapprox._kernels.error.moments")
-        rate, most = 0.5 * self.concentration, cut(len(self.b), self.concentration)
+        rate, exponent = 0.5 * self.concentration, cut(len(self.b), self.concentration)
 
         def call(x: Float64, chords: Float64, near: Any, arrays: Any, results: Any) -> None:
-            b, rows = taken(self.columns, near, 1), taken(self.b, near, 0)
-            kernels.angle_moments(x, chords, *arrays, b, rows, rate, most, *results)
+            b, rows = take(self.columns, near, 1), take(self.b, near, 0)
+            kernels.angle_moments(x, chords, *arrays, b, rows, rate, exponent, *results)
 
-        each_near(call, x, chords, self.columns, rate, most, [radii], [means, slopes, turns, rests, roundings])
+        call_groups(call, x, chords, self.columns, rate, exponent, [radii], [means, slopes, turns, rests, roundings])
         # 6.5 (W)
         radial = np.einsum("nd,nd->n", slopes, x)
         tangent = slopes - radial[:, None] * x
-        first = radii * np.linalg.norm(tangent - turns, axis=1) + radii**3 / 6.0 * np.linalg.norm(tangent, axis=1)
-        change = (first + 0.5 * np.square(chords) * np.abs(radial) + rests) * (1.0 + 1e-9)
+        linear = radii * np.linalg.norm(tangent - turns, axis=1) + radii**3 / 6.0 * np.linalg.norm(tangent, axis=1)
+        change = (linear + 0.5 * np.square(chords) * np.abs(radial) + rests) * (1.0 + 1e-9)
         noise = math.pi * (OMITTED + 8.0 * roundings) * (1.0 + rests / radii)
         upper = np.maximum(sample.errors, means) + sample.rounding + change + noise
         return Passes(np.zeros(n, dtype=bool), np.asarray(upper <= bound))

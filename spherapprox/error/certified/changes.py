@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._kernels.error import E_VB, G_VB, KAPPA, NOISE, V_B, V_BB, V
 from ..._types import Float64
 
 
@@ -31,7 +32,7 @@ class Local:
     @property
     def noise(self) -> Float64:
         """Relative roundings of the weights and of their growth, at most, (n,)."""
-        return self.sums[:, 11]
+        return self.sums[:, NOISE]
 
     def slope(self) -> Float64:
         """Return the gradients at the centres, (n, p, m)."""
@@ -47,9 +48,9 @@ class Local:
         """Return the sums of the sizes of the terms of a derivative, (n,)."""
         rate = self.concentration
         if order == 1:
-            return np.asarray(rate * self.sums[:, 8])
-        value = 0.0 if self.normalize else self.sums[:, 7]
-        return np.asarray(rate**2 * self.sums[:, 9] + rate * (self.sums[:, 8] + value))
+            return np.asarray(rate * self.sums[:, V_B])
+        value = 0.0 if self.normalize else self.sums[:, V]
+        return np.asarray(rate**2 * self.sums[:, V_BB] + rate * (self.sums[:, V_B] + value))
 
 
 def _size(tensors: Float64) -> Float64:
@@ -61,7 +62,7 @@ def slope_bound(local: Local) -> Float64:
     """Bound the change of a softmax's gradient over cells, by 6.6 (slope), in units of the values."""
     rate, chord = local.concentration, local.chords
     sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 0.5 * np.square(chord)
-    _, e_b, e_v, e_vb = local.sums[:, :4].T
+    _, e_b, e_v, e_vb = local.sums[:, : E_VB + 1].T
     first, pairs = _size(local.firsts), _size(local.pairs)
     mean_v, mean_b = rate * chord * first + e_v, rate * chord * pairs + e_b
     linear = sine * _size(local.seconds[:, :, :-1, :-1]) + (sag + chord * sine) * _size(local.seconds[:, :, -1])
@@ -72,7 +73,7 @@ def curvature_bound(local: Local) -> Float64:
     """Bound the change of a softmax's second derivative over cells, by 6.6 (curvature), in units of the values."""
     rate, chord = local.concentration, local.chords
     sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 0.5 * np.square(chord)
-    zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb = local.sums[:, :7].T
+    zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb = local.sums[:, : G_VB + 1].T
     first, pairs = _size(local.firsts), _size(local.pairs)
     first_c, pairs_c, third_c = _size(local.firsts[:, :, -1]), _size(local.pairs[:, -1]), _size(local.seconds[:, :, -1])
     # Step 1: the change of first order
@@ -81,7 +82,7 @@ def curvature_bound(local: Local) -> Float64:
     linear = rate**3 * sine * _size(local.thirds - sum(products))
     linear += rate**2 * (3.0 * sine + sag + sine**2) * third_c + rate * (sine**2 * first_c + chord * first)
     # Step 2: what the directions along c add to it
-    linear += rate**3 * (sag + 2.0 * chord * sine) * (local.sums[:, 10] + first_c * pairs + 2.0 * first * pairs_c)
+    linear += rate**3 * (sag + 2.0 * chord * sine) * (local.sums[:, KAPPA] + first_c * pairs + 2.0 * first * pairs_c)
     # Step 3: the rest
     mean_v, mean_b = rate * chord * first + e_v, rate * chord * pairs + e_b
     rest = rate**2 * (e_v * pairs + mean_v * g_bb + 2.0 * first * e_b + 2.0 * g_vb * mean_b) + rate * mean_v * mean_b

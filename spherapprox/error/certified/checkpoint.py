@@ -13,7 +13,7 @@ import numpy as np
 from ... import _archive
 from ..._types import Array, Float64
 from ...sphere.cells import Cells
-from .search import State, joined
+from .search import State, join_cells
 
 KIND = "certificate-in-progress"
 SECONDS = 10.0
@@ -29,20 +29,20 @@ def fingerprint(*parts: Array | float | str) -> str:
 
 
 @contextmanager
-def kept(path: str | None, digest: str, state: State) -> Iterator[Callable[[State], None]]:
+def keep_state(path: str | None, digest: str, state: State) -> Iterator[Callable[[State], None]]:
     """Take the state from a file if there is one, write it there now and then, and remove it at the end."""
     if path is None:
         yield lambda state: None
         return
     if os.path.exists(path):
         _read(path, digest, state)
-    written = time.monotonic()
+    latest = time.monotonic()
 
     def report(state: State) -> None:
-        nonlocal written
-        if time.monotonic() - written > SECONDS:
+        nonlocal latest
+        if time.monotonic() - latest > SECONDS:
             _write(path, digest, state)
-            written = time.monotonic()
+            latest = time.monotonic()
 
     try:
         yield report
@@ -55,18 +55,18 @@ def kept(path: str | None, digest: str, state: State) -> Iterator[Callable[[Stat
 
 def _write(path: str, digest: str, state: State) -> None:
     """Write a state to a file."""
-    done = joined(state.kept)
+    survivors = join_cells(state.survivors)
     fields: dict[str, _archive.Field] = {
         "digest": digest,
         "lower": state.lower,
         "at": state.at,
         "slack": state.slack,
         "evaluations": state.evaluations,
-        "spent": state.spent,
-        "riesz": state.passed.get("Riesz", 0),
-        "taylor": state.passed.get("Taylor", 0),
+        "spent": state.earlier,
+        "riesz": state.counts.get("Riesz", 0),
+        "taylor": state.counts.get("Taylor", 0),
         "todo": None if state.todo is None else _table(state.todo),
-        "kept": None if done is None else _table(done),
+        "kept": None if survivors is None else _table(survivors),
         "divisions": None if state.todo is None else state.todo.divisions,
     }
     _archive.write(path, _archive.Record(KIND, fields))
@@ -82,14 +82,14 @@ def _read(path: str, digest: str, state: State) -> None:
             "name another file, or remove it"
         )
     state.lower, state.at, state.slack = fields["lower"], fields["at"], fields["slack"]  # type: ignore[assignment]
-    state.evaluations, state.spent = fields["evaluations"], fields["spent"]  # type: ignore[assignment]
+    state.evaluations, state.earlier = fields["evaluations"], fields["spent"]  # type: ignore[assignment]
     if fields["todo"] is None:
         return
     divisions: int = fields["divisions"]  # type: ignore[assignment]
     state.begin(_cells(fields["todo"], divisions))  # type: ignore[arg-type]
-    state.passed = {"Riesz": fields["riesz"], "Taylor": fields["taylor"]}  # type: ignore[dict-item]
+    state.counts = {"Riesz": fields["riesz"], "Taylor": fields["taylor"]}  # type: ignore[dict-item]
     if fields["kept"] is not None:
-        state.kept = [_cells(fields["kept"], divisions)]  # type: ignore[arg-type]
+        state.survivors = [_cells(fields["kept"], divisions)]  # type: ignore[arg-type]
 
 
 def _table(cells: Cells) -> Float64:

@@ -16,7 +16,7 @@ from ..._types import Float64
 from ...harmonics.forms import tangent_frame
 from .changes import Local, curvature_bound, slope_bound
 from .heads import TAIL_SHARE
-from .near import each_near, taken
+from .near import call_groups, take
 from .riesz import Riesz, degree_for, log_mean
 from .search import Passes, Sample
 from .taylor import OMITTED, cut
@@ -69,7 +69,7 @@ class Derivative(ABC):
         """Return Riesz's test for a bound with some room, None where it cannot be used."""
 
     @abstractmethod
-    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass a test, from the sizes at their centres."""
 
     @property
@@ -87,13 +87,13 @@ class Derivative(ABC):
         arrays = [np.zeros(shape) for shape in (
             (n, p), (n, p, d), (n, p, d, d), (n, p, m, m, m), (n, d, d), (n, kernels.SUMS)
         )]  # fmt: skip
-        rate, most = 0.5 * self.concentration, cut(len(self.b), self.concentration)
+        rate, exponent = 0.5 * self.concentration, cut(len(self.b), self.concentration)
 
         def call(x: Float64, chords: Float64, near: Any, own: Any, results: Any) -> None:
-            terms = taken(self.columns, near, 1), taken(self.b, near, 0), taken(self.values, near, 0)
-            kernels.local_cumulants(x, *own, chords, *terms, rate, self.normalize, most, depth, *results)
+            terms = take(self.columns, near, 1), take(self.b, near, 0), take(self.values, near, 0)
+            kernels.local_cumulants(x, *own, chords, *terms, rate, self.normalize, exponent, depth, *results)
 
-        each_near(call, x, chords, self.columns, rate, most, [frames], arrays)
+        call_groups(call, x, chords, self.columns, rate, exponent, [frames], arrays)
         # the tensors are symmetric
         for at, power, count in ((2, 2, d), (3, 3, m)):
             falling = -np.sort(-np.indices((count,) * power), axis=0)
@@ -138,11 +138,11 @@ class SplitDerivative(Derivative):
         """Return None: quotients are far from polynomials."""
         return None
 
-    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Taylor's test."""
-        none, passed = np.zeros((2, len(x)), dtype=bool)
-        known = sample.errors + sample.rounding
-        rows = np.flatnonzero(known < bound)
+        none, by_taylor = np.zeros((2, len(x)), dtype=bool)
+        errors = sample.errors + sample.rounding
+        rows = np.flatnonzero(errors < bound)
         if len(rows):
             local = self.local(x[rows], radii[rows], self.order + 1)
             with np.errstate(over="ignore", invalid="ignore"):
@@ -152,8 +152,8 @@ class SplitDerivative(Derivative):
                 changes += (
                     16.0 * local.noise * local.terms(self.order) * (1.0 + 2.0 * self.concentration * local.chords)
                 )
-                passed[rows] = known[rows] + changes <= bound
-        return Passes(none, passed)
+                by_taylor[rows] = errors[rows] + changes <= bound
+        return Passes(none, by_taylor)
 
 
 class CoreDerivative(Derivative):
@@ -169,8 +169,8 @@ class CoreDerivative(Derivative):
         """Bound of the size everywhere."""
         rate, total = self.concentration, float(self.lengths.sum())
         # 6.6, (everywhere)
-        whole = math.sqrt(rate / math.e) if self.order == 1 else max(rate, (2.0 * rate + 1.0) / math.e)
-        return min(whole, rate * (1.0 + 4.0 * rate)) * total * (1.0 + 1e-5)
+        factor = math.sqrt(rate / math.e) if self.order == 1 else max(rate, (2.0 * rate + 1.0) / math.e)
+        return min(factor, rate * (1.0 + 4.0 * rate)) * total * (1.0 + 1e-5)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room."""
@@ -178,19 +178,19 @@ class CoreDerivative(Derivative):
         if room <= 0.0 or total == 0.0:
             return None
         log_factor = math.log(total) + log_mean(self.b.shape[1] - 1, self.concentration)
-        found = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
-        if found is None:
+        tail = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
+        if tail is None:
             return None
-        degree, log_tail = found
+        degree, log_tail = tail
         return Riesz(degree, math.exp(log_tail + log_factor), 0.0, room)
 
-    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Riesz's test, and in which of the others the absolute terms are small."""
-        known = sample.errors + sample.rounding
+        errors = sample.errors + sample.rounding
         by_riesz, by_terms = np.zeros((2, len(x)), dtype=bool)
         if riesz is not None:
-            by_riesz = riesz.passed(radii, known, sample.log_sums, np.zeros(len(x)), bound, sample.rounding)
-        rows = np.flatnonzero(~by_riesz & (known < bound))
+            by_riesz = riesz.check(radii, errors, sample.log_sums, np.zeros(len(x)), bound, sample.rounding)
+        rows = np.flatnonzero(~by_riesz & (errors < bound))
         if len(rows):
             changes = np.empty(len(rows))
             chords = 2.0 * np.sin(0.5 * radii[rows]) * (1.0 + 1e-12)

@@ -70,8 +70,8 @@ class Function:
         return np.stack(columns, axis=2), errors[step] * math.sqrt(len(columns)) * (1.0 + 1e-6)
 
 
-def known(target: object) -> Function | str:
-    """Return what is known of a target, or why that is too little for a proof."""
+def as_function(target: object) -> Function | str:
+    """Return a target as proofs take it, or why too little of it is known for one."""
     if not isinstance(target, Target):
         return "nothing is known of the target: wrap it as Target(f, dim, degree=...) or Target(f, dim, lipschitz=...)"
     if target.degree is None and target.lipschitz is None:
@@ -111,7 +111,7 @@ def _size(target: Target) -> float | None:
     if target.degree is not None:
         divisions = divisions_for(target.dim, _DEGREE_ANGLE / max(target.degree, 1))
         if 2 * (target.dim + 1) * float(divisions) ** target.dim <= _GRID:
-            x, radii = Cells.cover(target.dim, divisions).located()
+            x, radii = Cells.cover(target.dim, divisions).locate()
             cosine = math.cos(min(target.degree * float(radii.max()), 1.5))
             largest = (_largest(target(x)) + target.remainder) / cosine + target.remainder
             return float(largest * (1.0 + 1e-9) / (1.0 - 2.0 * target.accuracy))

@@ -61,8 +61,8 @@ class HeadError:
             # a constant is a head of one point at any concentration
             matter, concentrations = np.arange(len(head)) < 1, np.zeros(len(head))
         rows, values = head.control_points[matter].astype(np.float64), values[matter]
-        several, top = np.array(concentrations[matter]), float(concentrations[matter].max())
-        return cls(function, rows, values / unit, top, split, unit, several if several.min() < top else None)
+        rates, top = np.array(concentrations[matter]), float(concentrations[matter].max())
+        return cls(function, rows, values / unit, top, split, unit, rates if rates.min() < top else None)
 
     @cached_property
     def terms(self) -> taylor.Terms:
@@ -108,11 +108,11 @@ class HeadError:
     def sample(self, x: Float64) -> Sample:
         """Return |f - h| at points."""
         h, log_sums, relative = self.sums(x)
-        wanted = self.function.values(x) / self.unit
+        values = self.function.values(x) / self.unit
         function = (self.function.value_error + 4e-16 * self.function.size) / self.unit
         # the denominators' is relative, even where values are small beside the target's
         rounding = (relative * max(self.total, 1.0) + function) * (1.0 + 1e-9) + 1e-300
-        return Sample(np.linalg.norm(wanted - h, axis=1), log_sums, rounding, wanted)
+        return Sample(np.linalg.norm(values - h, axis=1), log_sums, rounding, values)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room; x are points that show how large the denominator is."""
@@ -123,38 +123,38 @@ class HeadError:
             return None
         size = (function.size + function.remainder) / self.unit
         if self.normalize:
-            known = [self.sums(rows[:: -(-len(rows) // _SAMPLE)])[1] for rows in (self.b, x)]
-            log_scale = max(float(log_sums.max()) for log_sums in known) + 0.02
-            if float(np.median(known[1])) < log_scale - _VARYING:
+            denominators = [self.sums(rows[:: -(-len(rows) // _SAMPLE)])[1] for rows in (self.b, x)]
+            log_scale = max(float(log_sums.max()) for log_sums in denominators) + 0.02
+            if float(np.median(denominators[1])) < log_scale - _VARYING:
                 return None
             log_factor = math.log(size + self.total + bound) + math.log(len(self.b))
         else:
             log_scale, log_factor = 0.0, math.log(self.total)
         log_factor += self._log_mean() - log_scale
-        found = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor)
-        if found is None:
+        tail = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor)
+        if tail is None:
             return None
-        degree, log_tail = found
+        degree, log_tail = tail
         degree = degree + function.degree if self.normalize else max(degree, function.degree)
         return Riesz(degree, math.exp(log_tail + log_factor), log_scale, room)
 
-    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Riesz's test, and which of the others Taylor's."""
-        known = sample.errors + sample.rounding + self.function.remainder / self.unit
+        errors = sample.errors + sample.rounding + self.function.remainder / self.unit
         by_riesz, later, by_taylor = np.zeros((3, len(x)), dtype=bool)
         if riesz is not None:
             fall = self._fall(radii, sample.log_sums) if self.normalize else np.zeros(len(x))
             # those that would pass when cut once need no other test
             by_riesz, later = (
-                riesz.passed(share * radii, known, sample.log_sums, share * fall, bound, sample.rounding)
+                riesz.check(share * radii, errors, sample.log_sums, share * fall, bound, sample.rounding)
                 for share in (1.0, 0.5)
             )
-        rows = np.flatnonzero(~(by_riesz | later) & (known < bound))
+        rows = np.flatnonzero(~(by_riesz | later) & (errors < bound))
         if riesz is not None and len(rows) > _TRIED**2:
-            share = self._taylor(x, radii, known, sample, rows[::_TRIED], bound, riesz).mean()
+            share = self._taylor(x, radii, errors, sample, rows[::_TRIED], bound, riesz).mean()
             rows = rows if share > self._least_share(x.shape[1] - 1, radii) else rows[:0]
         if len(rows):
-            by_taylor[rows] = self._taylor(x, radii, known, sample, rows, bound, riesz)
+            by_taylor[rows] = self._taylor(x, radii, errors, sample, rows, bound, riesz)
         return Passes(by_riesz, by_taylor)
 
     def _log_mean(self) -> float:
@@ -182,30 +182,30 @@ class HeadError:
         return min(near / (_TERMS * 4.0**dim), 0.9)
 
     def _taylor(
-        self, x: Float64, radii: Float64, known: Float64, sample: Sample, rows: Indices, bound: float,
+        self, x: Float64, radii: Float64, errors: Float64, sample: Sample, rows: Indices, bound: float,
         riesz: Riesz | None,
     ) -> Bools:  # fmt: skip
         """Tell which cells pass Taylor's test or the spread's, from what is known of their errors, for some rows."""
-        assert sample.wanted is not None
-        x, radii, known, wanted = x[rows], radii[rows], known[rows], sample.wanted[rows]
+        assert sample.values is not None
+        x, radii, errors, values = x[rows], radii[rows], errors[rows], sample.values[rows]
         frames, unit, function = tangent_frame(x), self.unit, self.function  # (n, m, d)
-        found = taylor.moments(x, radii, frames, self.terms, known + function.size / unit, wanted)
+        moments = taylor.moments(x, radii, frames, self.terms, errors + function.size / unit, values)
         # 6.5 (T), (S): the target by its modulus, or by its slope at the centre
-        fixed = known + found.rest + found.noise * self.total
+        fixed = errors + moments.rest + moments.noise * self.total
         largest = self.total + (function.size + function.remainder) / unit
-        spread = known - sample.errors[rows] + found.spread + found.far * largest
+        spread = errors - sample.errors[rows] + moments.spread + moments.far * largest
         change = function.change(radii) / unit * (1.0 + 1e-12)
         curve = 0.5 * function.curvature / unit * radii**2 * (1.0 + 1e-12)
         with np.errstate(over="ignore", invalid="ignore"):
-            upper = np.fmin(fixed + found.first_order(radii), spread) + change
-            fixed, spread = fixed + found.bend(radii) + curve, spread + curve
+            upper = np.fmin(fixed + moments.first_order(radii), spread) + change
+            fixed, spread = fixed + moments.bend(radii) + curve, spread + curve
             near = np.flatnonzero((np.fmin(fixed, spread) < bound) & ~(upper <= bound))
             slopes, slip = function.gradients(x[near], frames[near]) if len(near) else (np.empty((0, 1, 1)), 0.0)
-            for base, along in ((fixed, found.along[near]), (spread, np.zeros(1))):
+            for base, along in ((fixed, moments.along[near]), (spread, np.zeros(1))):
                 steep = np.sqrt(np.square(slopes / unit - along).sum(axis=(1, 2))) + slip / unit
                 upper[near] = np.fmin(upper[near], base[near] + radii[near] * steep * (1.0 + 1e-9))
-            passed = upper <= bound
+            passes = upper <= bound
             if riesz is not None and self.normalize:
                 # 6.5 (RT): d <= dbar over the cell
-                passed &= sample.log_sums[rows] + found.log_growth + sample.rounding <= riesz.log_scale
-        return np.asarray(passed)
+                passes &= sample.log_sums[rows] + moments.log_growth + sample.rounding <= riesz.log_scale
+        return np.asarray(passes)

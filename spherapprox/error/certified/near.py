@@ -17,7 +17,7 @@ _CELLS = 128
 """Cells of a group. Tuned."""
 
 
-def each_near(
+def call_groups(
     call: Callable[..., None], x: Float64, chords: Float64, columns: Float64, rate: float, cut: float,
     arrays: Sequence[Float64], results: Sequence[Float64],
 ) -> None:  # fmt: skip
@@ -30,8 +30,8 @@ def each_near(
     for cells, near in _groups(x, chords, columns, rate, cut):
         parts = [result[cells] for result in results]
         # in one order, as each other one would be compiled too
-        own, *others = (np.ascontiguousarray(array[cells]) for array in (x, *arrays))
-        call(own, chords[cells], near, others, parts)
+        own, *rows = (np.ascontiguousarray(array[cells]) for array in (x, *arrays))
+        call(own, chords[cells], near, rows, parts)
         for result, part in zip(results, parts, strict=True):
             result[cells] = part
 
@@ -51,6 +51,6 @@ def _groups(
         yield from blocks.parts(block)
 
 
-def taken(array: Any, near: Indices | slice, axis: int) -> Float64:
+def take(array: Any, near: Indices | slice, axis: int) -> Float64:
     """Return an array's part at near control points, as compiled code takes it."""
     return array if isinstance(near, slice) else np.take(array, near, axis=axis)

@@ -27,7 +27,7 @@ class Riesz:
     log_scale: float
     room: float
 
-    def passed(
+    def check(
         self, radii: Float64, errors: Float64, log_sums: Float64, fall: Float64, bound: float, rounding: float
     ) -> Bools:
         """Tell which cells cannot hold the maximum if it is above `bound`.

@@ -44,14 +44,14 @@ Climb = Callable[[Float64, float], ErrorInterval]
 class Sample(NamedTuple):
     """Errors at points (n,), the logarithms of the denominators there (n,), 0 where there is none, and more.
 
-    `rounding` bounds the errors of both, of the errors absolutely, of the denominators relatively; `wanted` (n, p) are
+    `rounding` bounds the errors of both, of the errors absolutely, of the denominators relatively; `values` (n, p) are
     the target's values, in the errors' unit.
     """
 
     errors: Float64
     log_sums: Float64
     rounding: float
-    wanted: Float64 | None = None
+    values: Float64 | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Error(Protocol):
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test, None where it cannot be used."""
 
-    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass a test, from the errors at their centres."""
 
 
@@ -91,15 +91,15 @@ class State:
     at: Float64
     slack: float
     evaluations: int = 0
-    spent: int = 0
+    earlier: int = 0
     """Evaluations of attempts before this one."""
     todo: Cells | None = None
-    kept: list[Cells] = field(default_factory=list)
-    passed: dict[str, int] = field(default_factory=dict)
+    survivors: list[Cells] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
 
     def begin(self, cells: Cells) -> None:
         """Begin an attempt."""
-        self.todo, self.kept, self.passed = cells, [], {"Riesz": 0, "Taylor": 0}
+        self.todo, self.survivors, self.counts = cells, [], {"Riesz": 0, "Taylor": 0}
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
     reason = ""
     while True:
         last = state.slack * GROWTH > LARGEST or time.monotonic() > options.deadline
-        left = options.max_evaluations - state.spent
-        allowed = state.spent + (left if last else SHARE * left)
+        remaining = options.max_evaluations - state.earlier
+        limit = state.earlier + (remaining if last else SHARE * remaining)
         try:
-            return _attempt(error, state, climb, least, remainder, allowed, options, reason)
+            return _prove_at_slack(error, state, climb, least, remainder, limit, options, reason)
         except _TooMany as stop:
             reason = reason or str(stop)
-            slack, state.spent, state.todo = GROWTH * state.slack, state.evaluations, None
+            slack, state.earlier, state.todo = GROWTH * state.slack, state.evaluations, None
             if last or (1.0 + slack) * state.lower >= error.ceiling * error.unit:
                 upper = error.ceiling * error.unit
                 slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
@@ -148,41 +148,41 @@ def proves(error: Error, bound: float, at: Float64, least: float, options: Optio
     rounding = error.sample(at[None, :]).rounding
     try:
         riesz = error.riesz(bound, 1e-3 * bound, _probe(len(at) - 1))
-        _branch(error, state, riesz, bound, rounding, least, options.max_evaluations, options)
+        _cut_cells(error, state, riesz, bound, rounding, least, options.max_evaluations, options)
     except (_Exceeded, _TooMany):
         return False
     return True
 
 
-def _attempt(
-    error: Error, state: State, climb: Climb, least: float, remainder: float, allowed: float, options: Options,
+def _prove_at_slack(
+    error: Error, state: State, climb: Climb, least: float, remainder: float, limit: float, options: Options,
     reason: str,
 ) -> Certificate:  # fmt: skip
     """Prove a bound with the slack of the state, again with a larger one where a larger error is met."""
     rounding = error.sample(state.at[None, :]).rounding
     for _ in range(_RESTARTS):
-        lower, rest = state.lower / error.unit, remainder / error.unit
+        lower, offset = state.lower / error.unit, remainder / error.unit
         room = max(ROOM * state.slack * lower, rounding)
-        bound = (1.0 + state.slack) * lower * (1.0 - 1e-11) - room - rest
-        limited = bound < (1.0 + 0.2 * state.slack) * lower + 3.0 * rounding + 2.0 * rest
+        bound = (1.0 + state.slack) * lower * (1.0 - 1e-11) - room - offset
+        limited = bound < (1.0 + 0.2 * state.slack) * lower + 3.0 * rounding + 2.0 * offset
         if limited:
-            bound = (1.0 + 0.2 * state.slack) * lower + 4.0 * rounding + 3.0 * rest
+            bound = (1.0 + 0.2 * state.slack) * lower + 4.0 * rounding + 3.0 * offset
         probe = _probe(len(state.at) - 1)
         riesz = error.riesz(bound, room, probe)
         try:
-            finest = _branch(error, state, riesz, bound, rounding, least, allowed, options)
-        except _Exceeded as found:
-            found_at = climb(found.args[0], found.args[1])
-            state.lower, state.at, state.todo = found_at.lower, found_at.at, None
+            finest = _cut_cells(error, state, riesz, bound, rounding, least, limit, options)
+        except _Exceeded as excess:
+            interval = climb(excess.args[0], excess.args[1])
+            state.lower, state.at, state.todo = interval.lower, interval.at, None
             continue
-        upper = (bound + room + rest) * error.unit * (1.0 + 1e-12)
+        upper = (bound + room + offset) * error.unit * (1.0 + 1e-12)
         if limited and not reason:
-            reason = f"evaluation errors up to {(rounding + rest) * error.unit:.2g} are not small beside the slack"
+            reason = f"evaluation errors up to {(rounding + offset) * error.unit:.2g} are not small beside the slack"
         slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
         return Certificate(
-            upper, reason, slack, tuple(name for name, count in state.passed.items() if count),
+            upper, reason, slack, tuple(name for name, count in state.counts.items() if count),
             None if riesz is None else riesz.degree, 0.0 if riesz is None else room * error.unit,
-            rounding * error.unit, state.evaluations, dict(state.passed), finest,
+            rounding * error.unit, state.evaluations, dict(state.counts), finest,
         )  # fmt: skip
     raise _TooMany("larger and larger errors were met: measure with more points, n=")
 
@@ -190,12 +190,12 @@ def _attempt(
 def _probe(dim: int) -> Float64:
     """Return some points all over the sphere."""
     if dim <= _PROBED:
-        return Cells.cover(dim, 3).located()[0]
+        return Cells.cover(dim, 3).locate()[0]
     return directions(np.random.default_rng(0).standard_normal((2000, dim + 1)))
 
 
-def _branch(
-    error: Error, state: State, riesz: Riesz | None, bound: float, rounding: float, least: float, allowed: float,
+def _cut_cells(
+    error: Error, state: State, riesz: Riesz | None, bound: float, rounding: float, least: float, limit: float,
     options: Options,
 ) -> float:  # fmt: skip
     """Cut the cells that pass no test until none is left; return the radius of the finest."""
@@ -204,65 +204,65 @@ def _branch(
         # Step 1: the first cells
         angle = least if riesz is None else max(SMALLER * least, ANGLE / max(riesz.degree, 1))
         divisions = divisions_for(dim, min(angle, 0.3))
-        _require(state, 2.0 * (dim + 1) * float(divisions) ** dim, allowed, dim)
+        _require_evaluations(state, 2.0 * (dim + 1) * float(divisions) ** dim, limit, dim)
         state.begin(Cells.cover(dim, divisions))
     assert state.todo is not None
     while True:
         # Step 2: the tests of this level's cells, of which the others are kept
         finest = 0.25 * math.pi / state.todo.divisions
-        _level(error, state, riesz, bound, rounding, options)
-        kept = joined(state.kept)
-        if kept is None:
+        _test_level(error, state, riesz, bound, rounding, options)
+        survivors = join_cells(state.survivors)
+        if survivors is None:
             return finest
         # Step 3: cut them
         if finest < FINEST:
             raise _TooMany("cells as small as roundings are left: the error is not known well enough")
-        _require(state, len(kept) * 2.0**dim, allowed, dim)
-        state.todo, state.kept = kept.halved(), []
+        _require_evaluations(state, len(survivors) * 2.0**dim, limit, dim)
+        state.todo, state.survivors = survivors.halve(), []
 
 
-def _level(
+def _test_level(
     error: Error, state: State, riesz: Riesz | None, bound: float, rounding: float, options: Options
 ) -> None:  # fmt: skip
     """Test the cells to do, block by block; the state is always one from which this can go on."""
     assert state.todo is not None
     cells = state.todo
 
-    def task(block: slice) -> tuple[Passes, Float64, Float64]:
-        x, radii = cells[block].located()
+    def test_block(block: slice) -> tuple[Passes, Float64, Float64]:
+        x, radii = cells[block].locate()
         sample = error.sample(x)
         sample = sample._replace(rounding=max(rounding, sample.rounding))
-        return error.passed(x, radii, sample, bound, riesz), sample.errors, x
+        return error.check(x, radii, sample, bound, riesz), sample.errors, x
 
     blocks = slices(len(cells), min(max(len(cells) // 8, BLOCK), LARGEST_BLOCK))
-    with closing(in_order(task, blocks, options.workers)) as results:
+    with closing(in_order(test_block, blocks, options.workers)) as results:
         for block, (passes, errors, x) in zip(blocks, results, strict=True):
             state.evaluations += len(x)
             worst = int(np.argmax(errors))
             if not errors[worst] + 2.0 * rounding < bound:
                 raise _Exceeded(x[worst], float(errors[worst]) * error.unit)
-            state.kept.append(cells[block][~(passes.riesz | passes.taylor)])
-            state.passed["Riesz"] += int(passes.riesz.sum())
-            state.passed["Taylor"] += int(passes.taylor.sum())
+            state.survivors.append(cells[block][~(passes.riesz | passes.taylor)])
+            state.counts["Riesz"] += int(passes.riesz.sum())
+            state.counts["Taylor"] += int(passes.taylor.sum())
             state.todo = cells[slice(block.stop, None)]
             options.report(state)
             if time.monotonic() > options.deadline:
                 raise _TooMany("the time limit ended it")
 
 
-def _require(state: State, cells: float, allowed: float, dim: int) -> None:
+def _require_evaluations(state: State, cells: float, limit: float, dim: int) -> None:
     """Raise if an attempt would take more evaluations than it may."""
-    needed = state.evaluations + cells
-    if needed > allowed:
+    count = state.evaluations + cells
+    if count > limit:
         # a share is kept for larger slacks
         raise _TooMany(
-            f"max_evaluations={needed / SHARE:.2g} would be needed at least on S^{dim} for the slack {state.slack:g}: "
+            f"max_evaluations={count / SHARE:.2g} would be needed at least on S^{dim} for the slack {state.slack:g}: "
             "allow so many, or a larger slack"
             + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
         )
 
 
-def joined(parts: list[Cells]) -> Cells | None:
+def join_cells(parts: list[Cells]) -> Cells | None:
     """Return the union of cells of one level, None if there are none."""
     if not sum(map(len, parts)):
         return None
@@ -271,7 +271,7 @@ def joined(parts: list[Cells]) -> Cells | None:
 
 
 @contextmanager
-def shown(progress: bool) -> Iterator[Callable[[State], None]]:
+def show_progress(progress: bool) -> Iterator[Callable[[State], None]]:
     """Show a progress bar over cells."""
     if not progress:
         yield lambda state: None
@@ -282,7 +282,7 @@ def shown(progress: bool) -> Iterator[Callable[[State], None]]:
 
         def report(state: State) -> None:
             todo = 0 if state.todo is None else len(state.todo)
-            bar.total = state.evaluations + todo + sum(map(len, state.kept)) * 2 ** (len(state.at) - 1)
+            bar.total = state.evaluations + todo + sum(map(len, state.survivors)) * 2 ** (len(state.at) - 1)
             bar.update(state.evaluations - bar.n)
 
         yield report

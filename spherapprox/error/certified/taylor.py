@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._loading import load
 from ..._types import Float64
-from .near import each_near, taken
+from .near import call_groups, take
 
 CUT = 30.0
 """Exponent beyond that of the largest term from which on terms are left out, but for logarithms of their number."""
@@ -84,7 +84,7 @@ class Terms:
 
     def add_moments(self, x: Float64, chords: Float64, near: Any, arrays: Any, results: Any) -> None:
         """Write the moments of the near terms for a group of cells."""
-        b, rows, values = taken(self.columns, near, 1), taken(self.rows, near, 0), taken(self.values, near, 0)
+        b, rows, values = take(self.columns, near, 1), take(self.rows, near, 0), take(self.values, near, 0)
         load("spherapprox._kernels.error.moments").local_moments(
             x, *arrays, chords, b, rows, values, self.rate, self.normalize, self.cut, *results
         )
@@ -114,16 +114,16 @@ class KeyedTerms(Terms):
         )  # fmt: skip
 
 
-def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Float64, wanted: Float64) -> Moments:
+def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Float64, target: Float64) -> Moments:
     """Return the moments of a head in cells about x (n, d) with frames (n, m, d).
 
-    `sizes` (n,) bound |h| there, and `wanted` (n, p) are the target's values.
+    `sizes` (n,) bound |h| there, and `target` (n, p) are the target's values.
     """
     n, p, d = len(x), terms.values.shape[1], x.shape[1]
     chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
     sag = 0.5 * np.square(chords)  # 1 - cos, which would lose all digits at small radii
     slopes, origins, sums = np.empty((n, p, d)), np.empty((n, d)), np.empty((n, 5))
-    each_near(terms.add_moments, x, chords, terms.columns, terms.rate, terms.cut, [wanted], [slopes, origins, sums])
+    call_groups(terms.add_moments, x, chords, terms.columns, terms.rate, terms.cut, [target], [slopes, origins, sums])
     rests, growths, spread, far, roundings = sums.T
     # 6.5, rounding
     noise, lift = OMITTED + 8.0 * roundings, _LIFT + 8.0 * roundings
@@ -132,9 +132,9 @@ def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Fl
     rest = (sag * np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1) + rests) * lift
     if not terms.normalize:
         pull = np.einsum("nd,nd->n", origins, x) * (terms.scale * _LIFT)
-        lost = -np.expm1(-pull * sag)  # 1 - kappa
-        rest, never = rest + lost * sizes * _LIFT, np.full(n, math.inf)
-        return Moments(along, steep, rest, lost, np.zeros(n), never, np.zeros(n), noise)
+        defect = -np.expm1(-pull * sag)  # 1 - kappa
+        rest, never = rest + defect * sizes * _LIFT, np.full(n, math.inf)
+        return Moments(along, steep, rest, defect, np.zeros(n), never, np.zeros(n), noise)
     # <y - c, o> for points y of the cell
     across = np.linalg.norm(np.einsum("nd,nmd->nm", origins, frames), axis=1)
     back = np.maximum(-np.einsum("nd,nd->n", origins, x), 0.0)

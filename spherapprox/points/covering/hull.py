@@ -28,7 +28,7 @@ class Facets(NamedTuple):
     radii: Float64  # (f,), the largest angle from the centre to a vertex
 
 
-def facets_of(x: Float64, chosen: Int64, lift: Float64 | None = None) -> Facets | None:
+def facets_of(x: Float64, index: Int64, lift: Float64 | None = None) -> Facets | None:
     """Return the facets of the convex hull of the chosen rows, cut into simplices; None if the hull is flat.
 
     With a `lift`, shape (n, 1), it is the hull of the rows times these factors, whose simplices fit together: rows that
@@ -36,13 +36,13 @@ def facets_of(x: Float64, chosen: Int64, lift: Float64 | None = None) -> Facets 
     """
     from scipy.spatial import ConvexHull, QhullError
 
-    if len(chosen) <= x.shape[1]:
+    if len(index) <= x.shape[1]:
         return None
     try:
-        hull = ConvexHull(x[chosen] if lift is None else x[chosen] * lift[chosen])
+        hull = ConvexHull(x[index] if lift is None else x[index] * lift[index])
     except QhullError:
         return None
-    vertices = chosen[hull.simplices]
+    vertices = index[hull.simplices]
     centers = unit(hull.equations[:, :-1])
     return Facets(vertices, centers, cap_radii(x, vertices, centers))
 
@@ -85,8 +85,8 @@ def circumcenters(x: Float64, vertices: Int64) -> Float64:
         systems = np.concatenate([corners[:, 1:] - corners[:, :1], middle], axis=1)
         regular = np.linalg.matrix_rank(systems) == d
         if regular.any():
-            solved = np.linalg.solve(systems[regular], np.broadcast_to(right, (int(regular.sum()), d, 1)))
-            out[i : i + step][regular] = unit(solved[..., 0])
+            normals = np.linalg.solve(systems[regular], np.broadcast_to(right, (int(regular.sum()), d, 1)))
+            out[i : i + step][regular] = unit(normals[..., 0])
     return out
 
 
@@ -106,7 +106,7 @@ def covers(x: Float64, facets: Facets) -> bool:
         return False
     # 5.11 (d): a direction inside an odd number of cones
     corners = x[facets.vertices[:: max(1, len(facets.vertices) // 16)]]
-    return any(_odd(x, facets, unit(some.sum(axis=0)[None])[0]) for some in corners)
+    return any(_odd(x, facets, unit(cone.sum(axis=0)[None])[0]) for cone in corners)
 
 
 def _odd(x: Float64, facets: Facets, direction: Float64) -> bool:

@@ -35,10 +35,10 @@ def least_norm(x: Float64) -> tuple[Float64, Int64, Float64]:
             break
         # Step 2: the point of least norm with that row
         trial, shares = _shrink(np.append(index, new), np.append(weights, 0.0), corral)
-        moved = shares @ x[trial]
-        if float(moved @ moved) >= norm2:  # rounding: no more to gain
+        candidate = shares @ x[trial]
+        if float(candidate @ candidate) >= norm2:  # rounding: no more to gain
             break
-        point, index, weights = moved, trial, shares
+        point, index, weights = candidate, trial, shares
     return point, index, weights
 
 

@@ -46,7 +46,7 @@ class Hole:
         return self.upper <= self.lower * (1.0 + max(rtol, ROUNDING))
 
 
-def most_facets(n: int, d: int) -> float:
+def largest_facet_count(n: int, d: int) -> float:
     """Return the largest number of facets that a polytope with n vertices in R^d has (McMullen 1970)."""
     half = d // 2
     return float(math.comb(n - (d - half), half) + math.comb(n - half - 1, max(d - half - 1, 0)))
@@ -58,41 +58,41 @@ def refine(x: Float64, nearest: Nearest, hole: Hole, limits: tuple[float, float]
     `limits` is (rtol, budget).
     """
     rtol, budget = limits
-    chosen, before, lift = _first(x, budget), (0, 0), None
+    index, before, lift = _first_rows(x, budget), (0, 0), None
     while True:
         # Step 1: the hull of a subset
-        facets = facets_of(x, chosen, lift)
+        facets = facets_of(x, index, lift)
         if facets is None:  # flat
-            grown = _grow(len(x), chosen, np.setdiff1d(np.arange(len(x)), chosen)[: len(chosen)], len(x))
+            grown = _grow(len(x), index, np.setdiff1d(np.arange(len(x)), index)[: len(index)], len(x))
         else:
             # Step 2: the distances of its caps' centres from all points, and the points deepest in large caps
-            fresh = _measure(x, nearest, chosen, facets, hole, rtol)
+            fresh = _measure(x, nearest, index, facets, hole, rtol)
             bar.update(len(facets.radii))
             bar.set_postfix(lower=hole.lower, upper=min(hole.upper, float(facets.radii.max())))
             # Step 3: a larger subset with these, as far as the budget goes
-            now = len(chosen), len(facets.radii)
-            grown = _grow(len(x), chosen, fresh, _affordable(before, now, x.shape[1], budget))
+            now = len(index), len(facets.radii)
+            grown = _grow(len(x), index, fresh, _affordable(before, now, x.shape[1], budget))
             before = now
             if lift is None and x.shape[1] > _MANY and have_pieces(facets):
                 lift = lift_of(x)
         if grown is None:
             break
-        chosen = grown
+        index = grown
     # Step 4: the upper side by the caps of the last hull
     if facets is not None:
-        _certify(x, nearest, chosen, facets, hole)
+        _certify(x, nearest, index, facets, hole)
 
 
-def _first(x: Float64, budget: float) -> Int64:
+def _first_rows(x: Float64, budget: float) -> Int64:
     """Return rows for the first hull, as many as cannot exceed the budget."""
     n, d = x.shape
     size = min(n, d + 2)
-    while size < min(n, _START) and most_facets(size + 1, d) <= budget / 4:
+    while size < min(n, _START) and largest_facet_count(size + 1, d) <= budget / 4:
         size += 1
     return np.random.default_rng(0).permutation(n)[:size]
 
 
-def _measure(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: Hole, rtol: float) -> Int64:
+def _measure(x: Float64, nearest: Nearest, index: Int64, facets: Facets, hole: Hole, rtol: float) -> Int64:
     """Raise the lower side by the caps' centres, and return the deepest points of those still too large.
 
     The largest caps come first, until there are points for a much larger hull. Where all caps that are too large hold
@@ -100,19 +100,19 @@ def _measure(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: 
     """
     wide = np.flatnonzero(_too_large(facets.radii, hole, rtol))
     wide = wide[np.argsort(-facets.radii[wide], kind="stable")]
-    used, fresh = np.zeros(len(x), dtype=bool), np.empty(0, dtype=np.int64)
-    used[chosen] = True
+    members, fresh = np.zeros(len(x), dtype=bool), np.empty(0, dtype=np.int64)
+    members[index] = True
     start = 0
-    while start < len(wide) and len(fresh) < 2 * len(chosen):
-        part = wide[start : start + max(1024, 2 * len(chosen))]
+    while start < len(wide) and len(fresh) < 2 * len(index):
+        part = wide[start : start + max(1024, 2 * len(index))]
         start += len(part)
-        index, angle = nearest(facets.centers[part])
+        nearby, angle = nearest(facets.centers[part])
         hole.try_centers(facets.centers[part], angle)
         # 5.11 (c): for these the nearest point is not in the subset
-        index = index[_too_large(facets.radii[part], hole, rtol) & ~used[index]]
-        index = index[np.sort(np.unique(index, return_index=True)[1])]  # in order of the caps' radii
-        used[index] = True
-        fresh = np.concatenate([fresh, index])
+        nearby = nearby[_too_large(facets.radii[part], hole, rtol) & ~members[nearby]]
+        nearby = nearby[np.sort(np.unique(nearby, return_index=True)[1])]  # in order of the caps' radii
+        members[nearby] = True
+        fresh = np.concatenate([fresh, nearby])
         wide = wide[: int(_too_large(facets.radii[wide], hole, rtol).sum())]
     if not len(fresh) and len(wide):
         _polish(x, nearest, facets, wide[:_POLISHED], hole)
@@ -124,18 +124,18 @@ def _too_large(radii: Float64, hole: Hole, rtol: float) -> Bools:
     return np.asarray(radii > hole.lower * (1.0 + max(rtol, ROUNDING)))
 
 
-def _polish(x: Float64, nearest: Nearest, facets: Facets, some: Int64, hole: Hole) -> None:
+def _polish(x: Float64, nearest: Nearest, facets: Facets, rows: Int64, hole: Hole) -> None:
     """Replace these facets' caps by the circumscribed caps of their vertices, where those are smaller."""
-    centers = circumcenters(x, facets.vertices[some])
-    found = np.isfinite(centers).all(axis=1)
-    some, centers = some[found], centers[found]
-    if not len(some):
+    centers = circumcenters(x, facets.vertices[rows])
+    finite = np.isfinite(centers).all(axis=1)
+    rows, centers = rows[finite], centers[finite]
+    if not len(rows):
         return
-    turned = np.einsum("ij,ij->i", centers, facets.centers[some]) < 0.0
-    centers[turned] *= -1.0
-    radii = cap_radii(x, facets.vertices[some], centers)
-    better = radii < facets.radii[some]
-    facets.radii[some[better]], facets.centers[some[better]] = radii[better], centers[better]
+    opposite = np.einsum("ij,ij->i", centers, facets.centers[rows]) < 0.0
+    centers[opposite] *= -1.0
+    radii = cap_radii(x, facets.vertices[rows], centers)
+    better = radii < facets.radii[rows]
+    facets.radii[rows[better]], facets.centers[rows[better]] = radii[better], centers[better]
     hole.try_centers(centers, nearest(centers)[1])
 
 
@@ -143,29 +143,29 @@ def _affordable(before: tuple[int, int], now: tuple[int, int], d: int, budget: f
     """Estimate the number of points that the next hull may have, from the growth of (points, facets) so far."""
     power = float(max(1, d // 2))  # of the most facets that a polytope can have
     if d > 3 and before[0]:
-        seen = math.log(now[1] / before[1]) / math.log(now[0] / before[0])
-        power = max(1.1, 1.1 * seen)
+        growth = math.log(now[1] / before[1]) / math.log(now[0] / before[0])
+        power = max(1.1, 1.1 * growth)
     return float(now[0] * (budget / now[1]) ** (1.0 / power))
 
 
-def _grow(n: int, chosen: Int64, fresh: Int64, most: float) -> Int64 | None:
+def _grow(n: int, index: Int64, fresh: Int64, limit: float) -> Int64 | None:
     """Add fresh points, the deepest first, or all where half of the n points are needed; None for none."""
-    room = min(most, n) - len(chosen)
-    if not len(fresh) or room < min(len(fresh), len(chosen) // 4):
+    room = min(limit, n) - len(index)
+    if not len(fresh) or room < min(len(fresh), len(index) // 4):
         return None  # a hull hardly larger than the last is not worth its time
-    if len(chosen) + len(fresh) > n // 2 and most >= n:
+    if len(index) + len(fresh) > n // 2 and limit >= n:
         return np.arange(n)
-    return np.concatenate([chosen, fresh[: int(room)]])
+    return np.concatenate([index, fresh[: int(room)]])
 
 
-def _certify(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: Hole) -> None:
+def _certify(x: Float64, nearest: Nearest, index: Int64, facets: Facets, hole: Hole) -> None:
     """Lower the upper side to the largest cap's radius if the facets' cones are known to cover the space.
 
     Where facets have more than d vertices their pieces may not fit together; those of lifted points do, and the caps
     about them are measured at the points themselves.
     """
     if not covers(x, facets):
-        lifted = facets_of(x, chosen, lift_of(x))
+        lifted = facets_of(x, index, lift_of(x))
         if lifted is None or not covers(x, lifted):
             return
         facets = lifted

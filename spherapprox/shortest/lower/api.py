@@ -17,7 +17,7 @@ from ...error.search import largest_value, sample
 from ...target import Target, as_target
 from ...targets.circles import refuse_refuted
 from .catalecticant import Catalecticant
-from .cells import Cell, Search, largest_degree
+from .cells import Cell, CellSearch, largest_degree
 from .coefficients import coefficients
 from .surfaces import Values, circle_bound, torus_bound
 
@@ -142,23 +142,23 @@ def token_lower_bound(
     >>> found.n, found.certified, len(found.cells) < 100  # 19 tokens were found to suffice
     (8, True, True)
     """
-    known = as_target(target)
+    f = as_target(target)
     kind = _checks.choice(kind, "kind", ("core", "split"))
     keys = _checks.choice(keys, "keys", ("unit", "free"))
     eps = _checks.real(eps, "eps", above=0.0)
     certified = _checks.flag(certified, "certified")
     if _checks.flag(relative, "relative"):
-        if known.sup_norm is None:
+        if f.sup_norm is None:
             raise ValueError("'target' must state its sup_norm for relative=True: Target(f, dim, sup_norm=...)")
-        _warn_of_loose(known)
-        eps *= known.sup_norm
-    refuse_refuted(known)
-    one = None if concentration is None else _checks.real(concentration, "concentration", above=0.0, maximum=1e100)
+        _warn_of_loose(f)
+        eps *= f.sup_norm
+    refuse_refuted(f)
+    lam = None if concentration is None else _checks.real(concentration, "concentration", above=0.0, maximum=1e100)
     budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
     if kind == "split" or keys == "free":
         _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
-        return bound_tokens(known, eps, kind, False, certified)
-    return bound_tokens(known, eps, kind, True, certified, concentration=one, budget=budget)
+        return bound_tokens(f, eps, kind, False, certified)
+    return bound_tokens(f, eps, kind, True, certified, concentration=lam, budget=budget)
 
 
 def bound_tokens(
@@ -171,8 +171,8 @@ def bound_tokens(
     """
     with one_blas_thread():  # matrices are small
         if kind == "core" and unit:
-            return _by_coefficients(target, eps, concentration, certified, budget, deadline)
-        return _by_values(Values(target, eps, certified, deadline), kind)
+            return _bound_by_coefficients(target, eps, concentration, certified, budget, deadline)
+        return _bound_by_values(Values(target, eps, certified, deadline), kind)
 
 
 def _warn_of_loose(target: Target) -> None:
@@ -181,30 +181,30 @@ def _warn_of_loose(target: Target) -> None:
     largest_value(lambda at: lengths(target(at).reshape(len(at), -1)), target.sup_norm, x)
 
 
-def _by_coefficients(
+def _bound_by_coefficients(
     target: Target, eps: float, concentration: float | None, certified: bool, budget: int, deadline: float
 ) -> LowerBound:
     """Return the bound for core heads with unit keys."""
-    most = largest_degree(target.dim, target.degree)
-    known = coefficients(target, 2 * most, deadline)
-    if certified and not known.proven:
+    degree = largest_degree(target.dim, target.degree)
+    expansion = coefficients(target, 2 * degree, deadline)
+    if certified and not expansion.proven:
         raise ValueError(
             f"'target' must be a polynomial of the catalogue for certified=True, whose coefficients are known exactly, "
             f"got {target.name!r}: choose certified=False"
         )
-    search = Search(Catalecticant(known, eps / known.scale, certified), most, deadline)
+    search = CellSearch(Catalecticant(expansion, eps / expansion.scale, certified), degree, deadline)
     if concentration is not None:
         cell = search.at(concentration)
         n, cells = cell.n, [cell]
     else:
         n, cells = search.everywhere(budget)
-    said = f"catalecticants of degree {', '.join(map(str, sorted({cell.degree for cell in cells} - {0})))}"
-    said = said if n > 1 else "no matrix needs more than one token"
-    reason = "; ".join(filter(None, [said, known.how]))
+    reason = f"catalecticants of degree {', '.join(map(str, sorted({cell.degree for cell in cells} - {0})))}"
+    reason = reason if n > 1 else "no matrix needs more than one token"
+    reason = "; ".join(filter(None, [reason, expansion.how]))
     return LowerBound(n, "catalecticant", reason, (cells[0].low, cells[-1].high), certified, eps, tuple(cells))
 
 
-def _by_values(values: Values, kind: str) -> LowerBound:
+def _bound_by_values(values: Values, kind: str) -> LowerBound:
     """Return the bound for split heads, or for core heads with free keys."""
     circles = circle_bound(values, kind == "split")
     tori = torus_bound(values) if kind == "core" else 1

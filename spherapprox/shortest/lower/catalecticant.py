@@ -11,8 +11,8 @@ import numpy as np
 
 from ..._types import Float64, Int64
 from .coefficients import Coefficients
-from .products import multiplications
-from .ratios import at_zero, from_zero, within
+from .products import product_matrices
+from .ratios import enclose_between, enclose_eigenvalues, enclose_near_zero
 from .tails import tails
 from .triples import columns, zonal_products
 
@@ -59,47 +59,47 @@ class Catalecticant:
 
     def bound(self, low: float, high: float, weights: Weights) -> int:
         """Return a number that heads within eps of a concentration in [low, high] have at least as many tokens as."""
-        known, parts = self._table(weights.degree), self.coefficients.parts
+        tables, parts = self._tables_of(weights.degree), self.coefficients.parts
         # Step 1: D_l1 D_l2 / a_l over the cell, its middle and its half-width
-        below, above = self._weighted(low, high, weights, known)
-        below, above = np.where(known.products > 0.0, (below, above), -math.inf)
+        below, above = self._enclose_weighted(low, high, weights, tables)
+        below, above = np.where(tables.products > 0.0, (below, above), -math.inf)
         if not above.max() < 300.0:
             return 0
-        least, most = np.exp(below) * (2.0 - _UP), np.exp(above) * _UP
-        middle, half = 0.5 * (least + most), 0.5 * (most - least) * _UP
+        smallest, largest = np.exp(below) * (2.0 - _UP), np.exp(above) * _UP
+        middle, half = 0.5 * (smallest + largest), 0.5 * (largest - smallest) * _UP
         # Step 2: the target's matrix at the middle
-        used = known.matrices.shape[0]
-        entries = middle[known.of[:, None], known.of[None, :], :used]  # (n, n, L+1)
-        matrix = np.einsum("lpij,ijl->ipj", known.matrices, entries).reshape(len(known.of), -1)
+        count = tables.matrices.shape[0]
+        entries = middle[tables.of[:, None], tables.of[None, :], :count]  # (n, n, L+1)
+        matrix = np.einsum("lpij,ijl->ipj", tables.matrices, entries).reshape(len(tables.of), -1)
         tail, error = tails(matrix, self.verified, symmetric=matrix.shape[0] == matrix.shape[1])
         # Step 3: how much a head's matrix may differ, and the drift over the cell
-        noise = math.sqrt(float((np.square(most) * known.products).sum(axis=(0, 1)).max()))
-        drift = np.square(half[:, :, :used]) * known.products[:, :, :used]
-        moved = math.sqrt(float(drift.sum(axis=(0, 1)) @ np.square(known.norms)))
-        rounded = np.sqrt(np.square(np.moveaxis(middle[:, :, :used], 2, 0) * known.sizes).sum(axis=(1, 2))).sum()
+        noise = math.sqrt(float((np.square(largest) * tables.products).sum(axis=(0, 1)).max()))
+        drift = np.square(half[:, :, :count]) * tables.products[:, :, :count]
+        shift = math.sqrt(float(drift.sum(axis=(0, 1)) @ np.square(tables.norms)))
+        rounded = np.sqrt(np.square(np.moveaxis(middle[:, :, :count], 2, 0) * tables.sizes).sum(axis=(1, 2))).sum()
         rounding = (_ROUNDING + _FACTOR * self.coefficients.dim) * float(rounded)
-        slack = ((self.eps + self.coefficients.error) * noise + moved + rounding) * _UP + error
+        slack = ((self.eps + self.coefficients.error) * noise + shift + rounding) * _UP + error
         return int((tail * (2.0 - _UP) > slack).sum()) if parts else 0
 
-    def _weighted(self, low: float, high: float, weights: Weights, known: Tables) -> tuple[Float64, Float64]:
+    def _enclose_weighted(self, low: float, high: float, weights: Weights, tables: Tables) -> tuple[Float64, Float64]:
         """Enclose log(D_l1 D_l2 / a_l) over a cell, for weights D that may depend on the concentration."""
         dim, degree = self.coefficients.dim, weights.degree
         if low == 0.0:
-            return at_zero(dim, high, exponents(degree))
-        logs, _, slopes, _ = from_zero(dim, low, 2 * degree)
-        chosen = 0.5 * logs[::2] if weights.power == ROOT else weights.power * logs[: degree + 1]
-        at = chosen[:, None, None] + chosen[None, :, None]
+            return enclose_near_zero(dim, high, exponents(degree))
+        logs, _, slopes, _ = enclose_eigenvalues(dim, low, 2 * degree)
+        logs_of_weights = 0.5 * logs[::2] if weights.power == ROOT else weights.power * logs[: degree + 1]
+        centre = logs_of_weights[:, None, None] + logs_of_weights[None, :, None]
         growth = np.zeros(degree + 1)
         if low < high < math.inf:
-            size = np.exp(np.minimum(at - logs, 300.0))
-            growth = _growth(size, slopes, known)
-        below, above = within(dim, low, high, (growth[:, None] + growth[None, :])[:, :, None], 2 * degree)
-        room = _SUMS * np.abs(at)
-        return at + below - room, at + above + room
+            size = np.exp(np.minimum(centre - logs, 300.0))
+            growth = _growth(size, slopes, tables)
+        below, above = enclose_between(dim, low, high, (growth[:, None] + growth[None, :])[:, :, None], 2 * degree)
+        room = _SUMS * np.abs(centre)
+        return centre + below - room, centre + above + room
 
-    def _table(self, degree: int) -> Tables:
+    def _tables_of(self, degree: int) -> Tables:
         if degree not in self.tables:
-            self.tables[degree] = _tables(self.coefficients, degree)
+            self.tables[degree] = _make_tables(self.coefficients, degree)
         return self.tables[degree]
 
 
@@ -111,29 +111,29 @@ def exponents(degree: int) -> Float64:
     return np.asarray(0.5 * (inverse[::2, None, None] + inverse[None, ::2, None]) - inverse)
 
 
-def _growth(size: Float64, slopes: Float64, known: Tables) -> Float64:
+def _growth(size: Float64, slopes: Float64, tables: Tables) -> Float64:
     """Return powers of the concentration, one for each weight, for which the target's matrix changes least.
 
     They minimise the squares of ``D_l1 D_l2 / a_l`` times ``k_l1 + k_l2 - slope_l`` over the target's blocks, and
     a little over all.
     """
     norms = np.zeros(len(slopes))
-    norms[: len(known.norms)] = np.square(known.norms)
-    shares = np.square(size) * known.products * (norms + 1e-6 * norms.sum())
+    norms[: len(tables.norms)] = np.square(tables.norms)
+    shares = np.square(size) * tables.products * (norms + 1e-6 * norms.sum())
     pairs = shares.sum(axis=2)
     matrix = pairs + np.diag(pairs.sum(axis=1))
     return np.asarray(np.linalg.lstsq(matrix, (shares * slopes).sum(axis=(1, 2)), rcond=1e-14)[0])
 
 
-def _tables(known: Coefficients, degree: int) -> Tables:
+def _make_tables(target: Coefficients, degree: int) -> Tables:
     """Return the tables of a degree."""
-    dim, of = known.dim, columns(known.dim, degree)[0] if known.dim > 1 else (np.arange(2 * degree + 1) + 1) // 2
-    used = min(2 * degree + 1, len(known.parts))
-    matrices, sizes = [], np.zeros((used, degree + 1, degree + 1))
+    dim, of = target.dim, columns(target.dim, degree)[0] if target.dim > 1 else (np.arange(2 * degree + 1) + 1) // 2
+    count = min(2 * degree + 1, len(target.parts))
+    matrices, sizes = [], np.zeros((count, degree + 1, degree + 1))
     starts = np.searchsorted(of, np.arange(degree + 1))
-    for low, part in enumerate(known.parts[:used]):
-        matrices.append(multiplications(dim, degree, low, 2 * degree, part, False))
-        squares = np.square(multiplications(dim, degree, low, 2 * degree, part, True)).sum(axis=0)
+    for low, part in enumerate(target.parts[:count]):
+        matrices.append(product_matrices(dim, degree, low, 2 * degree, part, False))
+        squares = np.square(product_matrices(dim, degree, low, 2 * degree, part, True)).sum(axis=0)
         sizes[low] = np.sqrt(np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1))
-    norms = np.array([np.linalg.norm(part) for part in known.parts[:used]])
+    norms = np.array([np.linalg.norm(part) for part in target.parts[:count]])
     return Tables(np.array(matrices), sizes, norms, zonal_products(dim, degree, 2 * degree), of)

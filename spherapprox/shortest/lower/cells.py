@@ -60,20 +60,20 @@ class Cell:
         return Weights(self.degree, self.power)
 
 
-class Search:
+class CellSearch:
     """The best bounds over weights, at a concentration and over all."""
 
-    def __init__(self, bound: Catalecticant, most: int, deadline: float = math.inf) -> None:
-        self.bound, self.most, self.deadline = bound, most, deadline
+    def __init__(self, bound: Catalecticant, max_degree: int, deadline: float = math.inf) -> None:
+        self.bound, self.max_degree, self.deadline = bound, max_degree, deadline
         self.useful: list[Weights] = []
 
     def at(self, concentration: float) -> Cell:
         """Return the best bound at one concentration; degrees rise until three of them bring nothing."""
         best, idle = Cell(concentration, concentration, 1, 0, ROOT), 0
-        for degree in range(1, self.most + 1):
-            found = self._over(concentration, concentration, (Weights(degree, power) for power in POWERS), math.inf)
-            idle = 0 if found.n > best.n or best.n == 1 else idle + 1
-            best = max(best, found, key=lambda cell: cell.n)
+        for degree in range(1, self.max_degree + 1):
+            cell = self._bound_in(concentration, concentration, (Weights(degree, power) for power in POWERS), math.inf)
+            idle = 0 if cell.n > best.n or best.n == 1 else idle + 1
+            best = max(best, cell, key=lambda cell: cell.n)
             if idle > 2:
                 break
         return best
@@ -97,15 +97,15 @@ class Search:
             if late or worst.n >= ceiling or narrow or worst.high < _LEAST or worst.low > _LARGEST:
                 break
             heapq.heappop(heap)
-            middle = _between(worst.low, worst.high)
-            ceiling = min(ceiling, self._over(middle, middle, self._candidates(worst), ceiling).n)
+            middle = _midpoint(worst.low, worst.high)
+            ceiling = min(ceiling, self._bound_in(middle, middle, self._candidates(worst), ceiling).n)
             for low, high in ((worst.low, middle), (middle, worst.high)):
                 heapq.heappush(heap, self._entry(low, high, ceiling, worst))
         return heap[0][3].n, sorted((entry[3] for entry in heap), key=lambda cell: cell.low)
 
-    def _entry(self, low: float, high: float, wanted: float, near: Cell | None) -> tuple[int, float, float, Cell]:
+    def _entry(self, low: float, high: float, ceiling: float, near: Cell | None) -> tuple[int, float, float, Cell]:
         """Return a cell with its bound for the heap: least bounds first, and of them the widest."""
-        cell = self._over(low, high, self._candidates(near), wanted)
+        cell = self._bound_in(low, high, self._candidates(near), ceiling)
         return cell.n, -(high / low if low > 0.0 else math.inf), low, cell
 
     def _candidates(self, near: Cell | None) -> Iterator[Weights]:
@@ -113,25 +113,25 @@ class Search:
         if near is not None and near.degree:
             yield near.weights
             for degree in (near.degree - 1, near.degree + 1):
-                if 0 < degree <= self.most:
+                if 0 < degree <= self.max_degree:
                     yield Weights(degree, near.power)
         yield from self.useful
         degrees = {weights.degree for weights in self.useful}
-        yield from (Weights(d, ROOT) for d in range(1, min(max(degrees, default=0) + 1, self.most) + 1))
+        yield from (Weights(d, ROOT) for d in range(1, min(max(degrees, default=0) + 1, self.max_degree) + 1))
 
-    def _over(self, low: float, high: float, candidates: Iterator[Weights], wanted: float) -> Cell:
+    def _bound_in(self, low: float, high: float, candidates: Iterator[Weights], ceiling: float) -> Cell:
         """Return the best bound over a cell, or the first that is as large as wanted."""
-        best, tried = Cell(low, high, 1, 0, ROOT), set()
+        best, visits = Cell(low, high, 1, 0, ROOT), set()
         for weights in candidates:
             if time.monotonic() > self.deadline:  # what there is, is a bound
                 break
-            if weights in tried or (low == 0.0 and weights.power != ROOT):
+            if weights in visits or (low == 0.0 and weights.power != ROOT):
                 continue
-            tried.add(weights)
+            visits.add(weights)
             n = self.bound.bound(low, high, weights)
             if n > best.n:
                 best = Cell(low, high, n, *weights)
-            if n >= wanted:
+            if n >= ceiling:
                 break
         return best
 
@@ -139,17 +139,17 @@ class Search:
 def largest_degree(dim: int, degree: int | None) -> int:
     """Return the largest degree of the matrices' harmonics: two more than half of the target's, as far as it pays."""
     limit = _MOST_DEGREE if degree is None else min(_MOST_DEGREE, (degree + 1) // 2 + 2)
-    found = 1
+    top = 1
     while (
-        found < limit
-        and sum(map(int, sizes(found + 1, dim))) <= _MOST_COLUMNS
-        and (degree is not None or points_of_rule(dim, 2 * LEAST_EXACTNESS * (found + 1)) <= MOST_POINTS)
+        top < limit
+        and sum(map(int, sizes(top + 1, dim))) <= _MOST_COLUMNS
+        and (degree is not None or points_of_rule(dim, 2 * LEAST_EXACTNESS * (top + 1)) <= MOST_POINTS)
     ):
-        found += 1
-    return found
+        top += 1
+    return top
 
 
-def _between(low: float, high: float) -> float:
+def _midpoint(low: float, high: float) -> float:
     if low == 0.0:
         return 0.25 * high
     return 4.0 * low if high == math.inf else math.sqrt(low * high)

@@ -45,35 +45,35 @@ class Coefficients:
     how: str
 
 
-def coefficients(target: Target, most: int, deadline: float = math.inf) -> Coefficients:
-    """Return a target's coefficients up to degree `most`, or its own degree if that is less.
+def coefficients(target: Target, top: int, deadline: float = math.inf) -> Coefficients:
+    """Return a target's coefficients up to degree `top`, or its own degree if that is less.
 
     A quadrature that goes on at the deadline, a time of `time.monotonic`, raises TimeoutError.
     """
-    exact = _exact(target, most)
-    found, error, how = (exact, target.remainder, "") if exact is not None else _by_quadrature(target, most, deadline)
-    scale = unit_of(max((float(np.abs(part).max()) for part in found), default=0.0))
-    parts = tuple(part / scale for part in found)
+    exact = _exact_series(target, top)
+    series, error, how = (exact, target.remainder, "") if exact is not None else _integrate(target, top, deadline)
+    scale = unit_of(max((float(np.abs(part).max()) for part in series), default=0.0))
+    parts = tuple(part / scale for part in series)
     return Coefficients(target.dim, parts, scale, error / scale, exact is not None, how)
 
 
-def _exact(target: Target, most: int) -> list[Float64] | None:
+def _exact_series(target: Target, top: int) -> list[Float64] | None:
     """Return the coefficients of the catalogue's polynomials, a degree after the other; None for others."""
     function = target.function
     if not isinstance(function, functools.partial):
         return None
     if function.func is igrf.sum_harmonics:
         table = function.args[0].reshape(len(function.args[0]), -1)
-        degree = min(math.isqrt(len(table)) - 1, most)
+        degree = min(math.isqrt(len(table)) - 1, top)
         return [table[_places(n)].T / math.sqrt(2 * n + 1) for n in range(degree + 1)]
     if function.func is random._polynomial:
-        return _by_degree(target.dim, function.args[1][:, None], min(function.args[0], most))
+        return _split_degrees(target.dim, function.args[1][:, None], min(function.args[0], top))
     if function.func is analytic._zonal:
         # a rotation changes no bound: the pole may be the last axis
         degree = function.args[0]
-        found = [np.zeros((1, int(n))) for n in sizes(degree, target.dim)]
-        found[-1][0, _place_of_zonal(target.dim, degree)] = 1.0 / math.sqrt(found[-1].size)
-        return found[: most + 1]
+        series = [np.zeros((1, int(n))) for n in sizes(degree, target.dim)]
+        series[-1][0, _place_of_zonal(target.dim, degree)] = 1.0 / math.sqrt(series[-1].size)
+        return series[: top + 1]
     return None
 
 
@@ -85,24 +85,24 @@ def harmonics_of_value(target: Target) -> int:
     return 1
 
 
-def _by_quadrature(target: Target, most: int, deadline: float) -> tuple[list[Float64], float, str]:
+def _integrate(target: Target, top: int, deadline: float) -> tuple[list[Float64], float, str]:
     """Return coefficients by a product rule, an allowance for their error, and a remark on it."""
     if target.degree is not None:
-        degree = min(target.degree, most)
-        found, size = _projected(target, degree, target.degree + degree, deadline)
+        degree = min(target.degree, top)
+        table, size = _project_target(target, degree, target.degree + degree, deadline)
         error = target.accuracy * (target.sup_norm or size) + 2.0 * target.remainder + 1e-13 * size
-        return _by_degree(target.dim, found, degree), error, "coefficients by quadrature, exact up to rounding"
-    finest = LEAST_EXACTNESS * most
+        return _split_degrees(target.dim, table, degree), error, "coefficients by quadrature, exact up to rounding"
+    finest = LEAST_EXACTNESS * top
     while points_of_rule(target.dim, 2 * finest) <= MOST_POINTS and finest < 400:
         finest = 2 * finest
-    coarse, _ = _projected(target, most, finest, deadline)
-    found, size = _projected(target, most, finest + finest // 2, deadline)
-    error = 4.0 * float(lengths((found - coarse).ravel())) + target.accuracy * (target.sup_norm or size) + 1e-13 * size
+    coarse, _ = _project_target(target, top, finest, deadline)
+    table, size = _project_target(target, top, finest + finest // 2, deadline)
+    error = 4.0 * float(lengths((table - coarse).ravel())) + target.accuracy * (target.sup_norm or size) + 1e-13 * size
     how = "coefficients by quadrature, their error estimated by a finer rule"
-    return _by_degree(target.dim, found, most), error, how
+    return _split_degrees(target.dim, table, top), error, how
 
 
-def _projected(target: Target, degree: int, exactness: int, deadline: float) -> tuple[Float64, float]:
+def _project_target(target: Target, degree: int, exactness: int, deadline: float) -> tuple[Float64, float]:
     """Return coefficients up to a degree by a rule, (columns, p), and the largest value seen."""
     columns = int(sizes(degree, target.dim).sum())
     if columns * points_of_rule(target.dim, exactness) > _MOST_VALUES:
@@ -113,16 +113,16 @@ def _projected(target: Target, degree: int, exactness: int, deadline: float) -> 
     rule = points.gauss_product(target.dim, max(exactness, 1))
     step = max(1, _BLOCK // columns)
     blocks = slices(len(rule), step)
-    values = np.concatenate([np.asarray(target(rule.points[b]), dtype=np.float64) for b in _in_time(blocks, deadline)])
+    values = np.concatenate([np.asarray(target(rule.points[b]), dtype=np.float64) for b in _until(blocks, deadline)])
     values = values.reshape(len(rule), -1)
     unit = unit_of(values)
     weighted = rule.weights[:, None] * (values / unit)
-    parts = (hyperspherical_harmonics(degree, rule.points[b]).T @ weighted[b] for b in _in_time(blocks, deadline))
-    found = sum(parts, 0.0)
-    return unit * np.asarray(found), float(lengths(values).max())
+    parts = (hyperspherical_harmonics(degree, rule.points[b]).T @ weighted[b] for b in _until(blocks, deadline))
+    table = sum(parts, 0.0)
+    return unit * np.asarray(table), float(lengths(values).max())
 
 
-def _in_time(blocks: list[slice], deadline: float) -> Iterator[slice]:
+def _until(blocks: list[slice], deadline: float) -> Iterator[slice]:
     """Yield blocks until the deadline."""
     for block in blocks:
         if time.monotonic() > deadline:
@@ -135,7 +135,7 @@ def points_of_rule(dim: int, degree: int) -> float:
     return (degree + 1.0) * (degree // 2 + 1.0) ** min(dim - 1, 200)
 
 
-def _by_degree(dim: int, table: Float64, degree: int) -> list[Float64]:
+def _split_degrees(dim: int, table: Float64, degree: int) -> list[Float64]:
     """Cut coefficients in the order of `hyperspherical_harmonics`, (columns, p), into degrees."""
     if dim == 2:
         return [table[_places(n)].T for n in range(degree + 1)]

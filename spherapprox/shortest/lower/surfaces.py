@@ -42,23 +42,23 @@ class Values:
             len(x), -1
         )
 
-    def tries(self, most: int, rows: int) -> Iterator[int]:
+    def count_tries(self, count: int, rows: int) -> Iterator[int]:
         """Count how often a target is evaluated at so many points: less often if it sums many harmonics."""
-        for step in range(min(most, int(_MOST_VALUES / (rows * harmonics_of_value(self.target))))):
+        for step in range(min(count, int(_MOST_VALUES / (rows * harmonics_of_value(self.target))))):
             if time.monotonic() > self.deadline:
                 return
             yield step
 
-    def allowed(self, values: Float64) -> float:
+    def slack(self, values: Float64) -> float:
         """Return the difference that a head within eps may have from the values at the exact points."""
-        size, moved = self.target.sup_norm, self.target.modulus(_OFF)
-        known = size is not None and math.isfinite(moved)
-        if self.certified and not known:
+        size, shift = self.target.sup_norm, self.target.modulus(_OFF)
+        stated = size is not None and math.isfinite(shift)
+        if self.certified and not stated:
             remedy = "give them (targets.with_constants proves those of polynomials), or choose certified=False"
             raise ValueError(f"'target' must state sup_norm and lipschitz for certified=True: {remedy}")
         size = float(lengths(values).max()) if size is None else size
         share = self.target.accuracy + 1e-14 + 2.0**-51 * values.shape[1]
-        return float(self.eps + share * size + (moved if known else 0.0))
+        return float(self.eps + share * size + (shift if stated else 0.0))
 
 
 def torus_bound(values: Values) -> int:
@@ -71,24 +71,24 @@ def torus_bound(values: Values) -> int:
     rules = [_rule(ranks), _rule(dim + 1 - ranks)]
     weights = np.sqrt(np.outer(rules[0][1], rules[1][1]))
     best, frame, turn, largest, idle = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0, 0
-    for step in values.tries(_TORI, weights.size):
+    for step in values.count_tries(_TORI, weights.size):
         if step % 2:
-            other = frame + 0.3 * rng.uniform() ** 2 * rng.standard_normal(frame.shape)
+            trial = frame + 0.3 * rng.uniform() ** 2 * rng.standard_normal(frame.shape)
             angle = turn + 0.3 * rng.uniform() ** 2 * rng.standard_normal()
         else:
-            other, angle = rng.standard_normal(frame.shape), math.acos(1.0 - rng.uniform())
-        other = np.linalg.qr(other)[0]
-        left, right = rules[0][0] @ other[:ranks], rules[1][0] @ other[ranks:]
+            trial, angle = rng.standard_normal(frame.shape), math.acos(1.0 - rng.uniform())
+        trial = np.linalg.qr(trial)[0]
+        left, right = rules[0][0] @ trial[:ranks], rules[1][0] @ trial[ranks:]
         x = math.sin(angle) * left[:, None] + math.cos(angle) * right[None]
-        found = values(x.reshape(-1, dim + 1))
-        matrix = weights[:, :, None] * found.reshape(*weights.shape, -1)
+        sample = values(x.reshape(-1, dim + 1))
+        matrix = weights[:, :, None] * sample.reshape(*weights.shape, -1)
         stacked = matrix.transpose(0, 2, 1).reshape(len(matrix), -1)
         unit = unit_of(stacked)
         tail, error = tails(stacked / unit, values.certified, symmetric=False)
-        tail = np.append(unit * (tail - error) - values.allowed(found), -math.inf)
+        tail = np.append(unit * (tail - error) - values.slack(sample), -math.inf)
         idle += 1
         if tail[best] > largest or tail[best] > 0.0:
-            frame, turn, largest, idle = other, angle, float(tail[best]), 0
+            frame, turn, largest, idle = trial, angle, float(tail[best]), 0
             while tail[best] > 0.0:
                 best, largest = best + 1, float(tail[best + 1])
         elif idle >= _IDLE:
@@ -110,31 +110,31 @@ def circle_bound(values: Values, constants: bool) -> int:
     count = 256 if degree is None else min(max(16 * degree, 64), 2048)
     angle = 2.0 * math.pi * np.arange(count) / count
     best = 1
-    for _ in values.tries(40 if dim == 1 else _CIRCLES, count):
+    for _ in values.count_tries(40 if dim == 1 else _CIRCLES, count):
         frame = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))[0]
         tilt = 0.5 * math.pi if dim == 1 else math.acos(rng.uniform(-0.7, 0.7))
         x = math.sin(tilt) * (np.cos(angle)[:, None] * frame[0] + np.sin(angle)[:, None] * frame[1])
-        found = values(x if dim == 1 else x + math.cos(tilt) * frame[2])
-        allowed = values.allowed(found)
-        if found.shape[1] > 1:
-            direction = rng.standard_normal(found.shape[1])
-            found = (found @ (direction / np.linalg.norm(direction)))[:, None]
-        y = np.ravel(found)
+        sample = values(x if dim == 1 else x + math.cos(tilt) * frame[2])
+        slack = values.slack(sample)
+        if sample.shape[1] > 1:
+            direction = rng.standard_normal(sample.shape[1])
+            sample = (sample @ (direction / np.linalg.norm(direction)))[:, None]
+        y = np.ravel(sample)
         for level in [0.0, *np.linspace(y.min(), y.max(), _LEVELS).tolist()]:
-            needed = tokens_for(_alternations(y - level, allowed))
-            best = max(best, needed if constants or level == 0.0 else needed - 1)
+            n = least_tokens(_alternations(y - level, slack))
+            best = max(best, n if constants or level == 0.0 else n - 1)
     return best
 
 
-def most_zeros(n: int) -> int:
+def largest_zero_count(n: int) -> int:
     """Return how many zeros on a circle a sum of n exponentials of linear functions has at most (4.K, circles)."""
     return 2 * (n - 1) ** 2 + 2 * (n - 1) * (n - 2) * (n - 3) // 3
 
 
-def tokens_for(zeros: int) -> int:
+def least_tokens(zeros: int) -> int:
     """Return the least number of exponentials whose sum may have so many zeros."""
     n = 1
-    while most_zeros(n) < zeros:
+    while largest_zero_count(n) < zeros:
         n += 1
     return n
 

@@ -19,80 +19,80 @@ from ...harmonics.hyperspherical import sizes
 
 
 @lru_cache(maxsize=32)
-def colatitude_factors(dim: int, rows: int, most: int) -> dict[tuple[int, int], Float64]:
+def colatitude_factors(dim: int, rows: int, top: int) -> dict[tuple[int, int], Float64]:
     """Return the factors of the last colatitude of S^dim, dim >= 2, for triples of harmonics of degrees (l1, l2, l).
 
     Entry (l, l'), l' <= l <= most, is the matrix of the integrals over the pairs (l1, l1'), (l2, l2') in the order of
-    `pairs`, with l1, l2 <= rows: relative errors are at most four units in the last place.
+    `degree_pairs`, with l1, l2 <= rows: relative errors are at most four units in the last place.
     """
-    nodes = (2 * rows + most + 1) // 2  # even polynomials of degree 2 nodes are integrated exactly
+    nodes = (2 * rows + top + 1) // 2  # even polynomials of degree 2 nodes are integrated exactly
     weights, common = _rule(dim, nodes)
-    degree = max(rows, most)
+    degree = max(rows, top)
     values = {k: _scaled_gegenbauer(dim, k, degree - k, nodes) for k in range(degree + 1)}
     number = pair_numbers(rows)
-    found = {pair: np.zeros((len(pairs(rows)),) * 2) for pair in pairs(most)}
+    factors = {pair: np.zeros((len(degree_pairs(rows)),) * 2) for pair in degree_pairs(top)}
     for k1, k2 in itertools.combinations_with_replacement(range(rows + 1), 2):
-        some = [(l1, l2) for l1 in range(k1, rows + 1) for l2 in range(k2, rows + 1)]
-        left = np.array([values[k1][l1 - k1] * values[k2][l2 - k2] for l1, l2 in some], dtype=object)
-        for k in range(k2 - k1, min(k1 + k2, most) + 1, 2):
+        degrees = [(l1, l2) for l1 in range(k1, rows + 1) for l2 in range(k2, rows + 1)]
+        products = np.array([values[k1][l1 - k1] * values[k2][l2 - k2] for l1, l2 in degrees], dtype=object)
+        for k in range(k2 - k1, min(k1 + k2, top) + 1, 2):
             share = weights * _powers(nodes, (k1 + k2 + k) // 2)
-            for l3 in range(k, most + 1):
-                rest = [i for i, (l1, l2) in enumerate(some) if l3 in range(abs(l1 - l2), l1 + l2 + 1, 2)]
-                totals = np.dot(left[rest], values[k][l3 - k] * share)
-                for (l1, l2), total in zip((some[i] for i in rest), totals, strict=True):
+            for l3 in range(k, top + 1):
+                places = [i for i, (l1, l2) in enumerate(degrees) if l3 in range(abs(l1 - l2), l1 + l2 + 1, 2)]
+                totals = np.dot(products[places], values[k][l3 - k] * share)
+                for (l1, l2), total in zip((degrees[i] for i in places), totals, strict=True):
                     of = _factor(dim, l1, k1), _factor(dim, l2, k2), _factor(dim, l3, k)
                     a, b = number[l1, k1], number[l2, k2]
                     value = _root(int(total), common * nodes ** (l1 + l2 + l3), of)
-                    found[l3, k][a, b] = found[l3, k][b, a] = value
-    return found
+                    factors[l3, k][a, b] = factors[l3, k][b, a] = value
+    return factors
 
 
 @lru_cache(maxsize=64)
-def zonal_products(dim: int, rows: int, most: int) -> Float64:
+def zonal_products(dim: int, rows: int, top: int) -> Float64:
     """Return ``dim H_l1 dim H_l2`` times the integral of ``P_l1 P_l2 P_l``, shape (rows+1, rows+1, most+1)."""
-    found = np.zeros((rows + 1, rows + 1, most + 1))
+    products = np.zeros((rows + 1, rows + 1, top + 1))
     if dim == 1:
         for l1, l2 in np.ndindex(rows + 1, rows + 1):
-            for l3 in {abs(l1 - l2), l1 + l2} & {*range(most + 1)}:
-                found[l1, l2, l3] = 2.0 if l3 == 0 < l1 else 1.0
-        return found
-    factors, number, size = colatitude_factors(dim, rows, most), pair_numbers(rows), sizes(max(rows, most), dim)
-    for l1, l2, l3 in np.ndindex(found.shape):
+            for l3 in {abs(l1 - l2), l1 + l2} & {*range(top + 1)}:
+                products[l1, l2, l3] = 2.0 if l3 == 0 < l1 else 1.0
+        return products
+    factors, number, size = colatitude_factors(dim, rows, top), pair_numbers(rows), sizes(max(rows, top), dim)
+    for l1, l2, l3 in np.ndindex(products.shape):
         root = math.sqrt(int(size[l1] * size[l2]) / int(size[l3]))
-        found[l1, l2, l3] = factors[l3, 0][number[l1, 0], number[l2, 0]] * root
-    return found
+        products[l1, l2, l3] = factors[l3, 0][number[l1, 0], number[l2, 0]] * root
+    return products
 
 
 @lru_cache(maxsize=32)
-def circle_products(rows: int, most: int) -> Float64:
+def circle_products(rows: int, top: int) -> Float64:
     """Return the integrals of three of 1, sqrt 2 cos l phi, sqrt 2 sin l phi, shape (2 most+1, 2 rows+1, 2 rows+1)."""
-    found = np.zeros((2 * most + 1, 2 * rows + 1, 2 * rows + 1))
+    products = np.zeros((2 * top + 1, 2 * rows + 1, 2 * rows + 1))
     half = math.sqrt(0.5)
     for i, j in np.ndindex(2 * rows + 1, 2 * rows + 1):
-        (a, b), (sine, other) = ((i + 1) // 2, (j + 1) // 2), (i > 0 and i % 2 == 0, j > 0 and j % 2 == 0)
+        (a, b), (sine_i, sine_j) = ((i + 1) // 2, (j + 1) // 2), (i > 0 and i % 2 == 0, j > 0 and j % 2 == 0)
         if a == 0 or b == 0:
-            if max(a, b) <= most:
-                found[max(i, j), i, j] = 1.0
+            if max(a, b) <= top:
+                products[max(i, j), i, j] = 1.0
             continue
-        low, high, one = abs(a - b), a + b, sine != other  # one: a product of a sine and a cosine
-        sign = 1.0 if not one else (1.0 if sine == (a > b) else -1.0)
+        low, high, mixed = abs(a - b), a + b, sine_i != sine_j  # a sine times a cosine
+        sign = 1.0 if not mixed else (1.0 if sine_i == (a > b) else -1.0)
         if low == 0:
-            found[0, i, j] = 0.0 if one else 1.0
-        elif low <= most:
-            found[2 * low - 1 + one, i, j] = half * sign
-        if high <= most:
-            found[2 * high - 1 + one, i, j] = half * (-1.0 if sine and other else 1.0)
-    return found
+            products[0, i, j] = 0.0 if mixed else 1.0
+        elif low <= top:
+            products[2 * low - 1 + mixed, i, j] = half * sign
+        if high <= top:
+            products[2 * high - 1 + mixed, i, j] = half * (-1.0 if sine_i and sine_j else 1.0)
+    return products
 
 
-def pairs(most: int) -> list[tuple[int, int]]:
+def degree_pairs(top: int) -> list[tuple[int, int]]:
     """Return the pairs (l, l') of degrees on S^m and on S^(m-1), l' <= l <= most."""
-    return [(n, k) for n in range(most + 1) for k in range(n + 1)]
+    return [(n, k) for n in range(top + 1) for k in range(n + 1)]
 
 
-def pair_numbers(most: int) -> dict[tuple[int, int], int]:
-    """Return the place of each of the `pairs`."""
-    return {pair: i for i, pair in enumerate(pairs(most))}
+def pair_numbers(top: int) -> dict[tuple[int, int], int]:
+    """Return the place of each of the `degree_pairs`."""
+    return {pair: i for i, pair in enumerate(degree_pairs(top))}
 
 
 def order_of_degree(degree: int) -> list[int]:
@@ -152,16 +152,16 @@ def _root(total: int, scale: int, squares: tuple[tuple[int, int], ...]) -> float
 
 
 @lru_cache(maxsize=64)
-def columns(dim: int, most: int) -> tuple[Int64, Int64, Int64]:
+def columns(dim: int, top: int) -> tuple[Int64, Int64, Int64]:
     """Return for the harmonics on S^dim up to a degree their degree, the place of their pair, and of their factor.
 
     The factor is the harmonic on S^(dim-1) in the same order, that of `hyperspherical_harmonics` for dim >= 3.
     """
-    size, number = sizes(most, dim - 1), pair_numbers(most)
+    size, number = sizes(top, dim - 1), pair_numbers(top)
     offsets = np.concatenate([[0], np.cumsum(size)])
     rows = [
         (n, number[n, k], int(offsets[k]) + i)
-        for n in range(most + 1) for k in order_of_degree(n) for i in range(int(size[k]))
+        for n in range(top + 1) for k in order_of_degree(n) for i in range(int(size[k]))
     ]  # fmt: skip
     degree, pair, below = np.array(rows, dtype=np.int64).T
     return degree, pair, below

@@ -308,7 +308,7 @@ def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(head, monkeypatch)
             head.from_target(smooth, some, concentration, coefficients="least_squares")
     assert len(main) >= 6
     monkeypatch.setattr(spatial, "cKDTree", Tree)
-    well_conditioned_concentration(conditioning.thinned(some.points))
+    well_conditioned_concentration(conditioning.thin_points(some.points))
     assert rows == []
     monkeypatch.setattr(interpolation, "DIRECT", 10)
     monkeypatch.setattr(conditioning, "EXACT", 10)

@@ -14,7 +14,7 @@ from spherapprox.error.certified import heads
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.changes import slope_bound
 from spherapprox.error.certified.derivatives import Derivative
-from spherapprox.error.certified.function import known
+from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.error.certified.taylor import KeyedTerms, Terms, moments
@@ -24,7 +24,7 @@ from spherapprox.sphere.cells import Cells
 
 def zero(dim):
     """The target 0."""
-    return known(Target(lambda x: np.zeros(len(x)), dim, degree=0, sup_norm=0.0))
+    return as_function(Target(lambda x: np.zeros(len(x)), dim, degree=0, sup_norm=0.0))
 
 
 class TestLengths:
@@ -49,7 +49,7 @@ class TestLengths:
     @pytest.mark.parametrize("kind", [SplitHead, CoreHead])
     def test_exact_sums_at_the_centres_are_off_by_no_more_than_their_lengths_account_for(self, kind, monkeypatch):
         # the proof is of the head on the unit sphere, whose points are no floats
-        x, b = Cells.cover(2, 3).located()[0], sphere.uniform(2, 5, rng=0)
+        x, b = Cells.cover(2, 3).locate()[0], sphere.uniform(2, 5, rng=0)
         values, concentration, worst = np.array([1.0, -1.0, 0.5, 0.25, -0.75]), 60.0, 0.0
 
         def terms(row, length):
@@ -105,7 +105,7 @@ class TestMoments:
         assert 1e-7 < found.noise[0] < 1e-3
         for share, passes in ((0.99, False), (1.01, True)):
             assert (
-                problem.passed(x, radii, sample, bound + share * found.noise[0] * problem.total, None).taylor[0]
+                problem.check(x, radii, sample, bound + share * found.noise[0] * problem.total, None).taylor[0]
                 == passes
             )
 
@@ -113,17 +113,17 @@ class TestMoments:
         head, x, radii = SplitHead(np.eye(3), [0.0, 0.1, 0.2], 3.0), np.eye(3), np.full(3, 1e-3)
         problem, angles = HeadError.of(head, zero(2)), MeanAngle(np.eye(3), 3.0)
         sample = angles.sample(x)
-        assert angles.passed(x, radii, sample, 3.0, None).taylor.all()
+        assert angles.check(x, radii, sample, 3.0, None).taylor.all()
         lost = sample._replace(errors=np.full(3, math.nan))
-        assert not angles.passed(x, radii, lost, 3.0, None).taylor.any()
+        assert not angles.check(x, radii, lost, 3.0, None).taylor.any()
         sample, whole = (
             problem.sample(x),
             moments(x, radii, tangent_frame(x), problem.terms, np.zeros(3), np.zeros((3, 1))),
         )
-        assert problem.passed(x, radii, sample, 1.0, None).taylor.all()
+        assert problem.check(x, radii, sample, 1.0, None).taylor.all()
         none = dataclasses.replace(whole, rest=np.full(3, math.nan), spread=np.full(3, math.nan))
         monkeypatch.setattr(heads.taylor, "moments", lambda *_: none)
-        assert not problem.passed(x, radii, sample, 1.0, None).taylor.any()
+        assert not problem.check(x, radii, sample, 1.0, None).taylor.any()
 
     def test_far_values_count_with_the_targets_own_size(self):
         # at the rim the weight of the far point is e^-14, and its value off by 2e5
@@ -131,19 +131,19 @@ class TestMoments:
         far = next(t for t in np.linspace(0.01, 0.1, 2000) if concentration * (math.cos(radius) - math.cos(t)) > 14.0)
         angles = np.array([0.0, 1e-9, far + radius])
         head = SplitHead(np.stack([np.cos(angles), np.sin(angles)], axis=1), [-1e5, -1e5, 1e5], concentration)
-        low = known(Target(lambda x: np.full(len(x), -1e5), 1, degree=0, accuracy=1e-16))
+        low = as_function(Target(lambda x: np.full(len(x), -1e5), 1, degree=0, accuracy=1e-16))
         problem, x, rim = HeadError.of(head, low), np.eye(1, 2), np.array([[math.cos(radius), math.sin(radius)]])
         actual, sample = float(head(rim)[0]) + 1e5, problem.sample(x)
         assert actual > 0.05
         bound = 0.99 * actual / problem.unit
-        assert not problem.passed(x, np.array([radius]), sample._replace(rounding=0.0), bound, None).taylor[0]
+        assert not problem.check(x, np.array([radius]), sample._replace(rounding=0.0), bound, None).taylor[0]
 
     @pytest.mark.parametrize("y", [1e-9, 1e-4, 9.9e-3, 1.1e-2, 1.0, 30.0])
     def test_growths_are_bounded_from_above(self, y):
         with mpmath.workdps(40):
             first = mpmath.exp(-3) * mpmath.expm1(mpmath.mpf(y))
             true = first, first - mpmath.exp(-3) * mpmath.mpf(y)
-            for bound, exact in zip(kernels.grown(math.exp(-3.0), 3.0, y), true, strict=True):
+            for bound, exact in zip(kernels.bound_growth(math.exp(-3.0), 3.0, y), true, strict=True):
                 assert exact * (1 - 1e-11) <= bound <= exact * (1 + 1e-2)
 
     @pytest.mark.parametrize("normalize", [False, True])
@@ -208,7 +208,7 @@ class TestMoments:
         assert sample.errors == 0.0
         share = 6.0 * math.exp(-30.0) * concentration * radius
         for bound, passes in ((share, False), (1e-8, True)):
-            assert problem.passed(x, np.array([radius]), sample, bound, None).taylor[0] == passes
+            assert problem.check(x, np.array([radius]), sample, bound, None).taylor[0] == passes
 
     def test_slopes_of_long_keys_are_off_by_the_noise_at_most(self):
         # exponents of 5e9
@@ -245,4 +245,4 @@ class TestMoments:
         assert sample.rounding >= share
         for factor, passes in ((1.99, False), (2.1, True)):
             bound = float(sample.errors[0]) + factor * share + slope_bound(local)[0]
-            assert problem.passed(x, radii, sample._replace(rounding=0.0), bound, None).taylor[0] == passes
+            assert problem.check(x, radii, sample._replace(rounding=0.0), bound, None).taylor[0] == passes

@@ -10,7 +10,7 @@ from spherapprox import CoreHead, SplitHead, Target, sphere
 from spherapprox.error.certified import riesz, taylor
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.derivatives import Derivative
-from spherapprox.error.certified.function import known
+from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.harmonics.forms import tangent_frame
 from spherapprox.summation import angle_mean
@@ -85,26 +85,26 @@ class TestTaylor:
 
     def test_a_cell_does_not_pass_where_the_target_bends_above_the_bound(self):
         wave = Target(lambda x: 1.0 - (8 * x[:, 1] ** 4 - 8 * x[:, 1] ** 2 + 1), 1, degree=4, sup_norm=2.0)
-        problem = HeadError.of(SplitHead(on_circle(0.0, 2.0), [0.0, 0.0], 3.0), known(wave))
+        problem = HeadError.of(SplitHead(on_circle(0.0, 2.0), [0.0, 0.0], 3.0), as_function(wave))
         radius = np.array([0.02])
         actual = float(wave(on_circle(0.02))[0])
         for factor, passes in ((0.9, False), (4.5, True)):
             sample = problem.sample(on_circle(0.0))._replace(rounding=0.0)
-            found = problem.passed(on_circle(0.0), radius, sample, factor * actual / problem.unit, None)
+            found = problem.check(on_circle(0.0), radius, sample, factor * actual / problem.unit, None)
             assert found.taylor[0] == passes
 
     def test_slopes_by_differences_are_within_their_error(self):
         noisy = Target(lambda x: x[:, 0] + 1e-4 * np.sign(x[:, 1] * x[:, 0]), 2, degree=1, sup_norm=1.0, accuracy=1e-4)
         x = sphere.uniform(2, 200, rng=0)
         frames = tangent_frame(x)
-        got, error = known(noisy).gradients(x, frames)
+        got, error = as_function(noisy).gradients(x, frames)
         assert 0.0 < np.abs(got[:, 0] - frames[:, :, 0]).max() <= error < 0.1
 
     def test_slopes_of_a_steep_target_know_the_roundings_of_points(self):
         w, x = 1e6, sphere.uniform(2, 200, rng=0)
         frames, constants = tangent_frame(x), {"lipschitz": w, "smoothness": w**2 + w, "third_derivative": 5.0 * w**3}
         steep = Target(lambda x: np.sin(w * x[:, 0]), 2, sup_norm=1.0, accuracy=0.0, **constants)
-        got, error = known(steep).gradients(x, frames)
+        got, error = as_function(steep).gradients(x, frames)
         true = w * np.cos(w * x[:, 0])[:, None] * frames[:, :, 0]
         assert np.linalg.norm(got[:, 0] - true, axis=1).max() <= error < 1e-4 * w
 
@@ -117,7 +117,7 @@ class TestMeanAngle:
         for factor, passes in ((1.0 - 1e-5, False), (1.0 + 5e-4, True)):
             problem, bound = MeanAngle(b, 0.0), actual * factor
             sample = problem.sample(north)._replace(rounding=0.0)
-            assert problem.passed(north, np.array([0.02]), sample, bound, None).taylor[0] == passes
+            assert problem.check(north, np.array([0.02]), sample, bound, None).taylor[0] == passes
 
     def test_the_slope_of_the_mean_angle_between_two_points_is_attained(self):
         b, c, radius = on_circle(0.0, 0.4), on_circle(0.19), 1e-4
@@ -128,7 +128,7 @@ class TestMeanAngle:
         assert actual > before
         for factor, passes in ((0.9, False), (1.1, True)):
             bound = before + factor * (actual - before)
-            assert problem.passed(c, np.array([radius]), sample, bound, None).taylor[0] == passes
+            assert problem.check(c, np.array([radius]), sample, bound, None).taylor[0] == passes
 
 
 class TestRiesz:
@@ -137,21 +137,21 @@ class TestRiesz:
         radii = np.full(4, 0.05)  # cos 0.5 = 0.87758
         errors, log_sums = np.array([0.87, 0.88, 0.70, 0.76]), np.log([1.0, 1.0, 0.5, 0.5])
         # |P| + B |1 - d|: 0.87, 0.88, 0.85, 0.88
-        found = test.passed(radii, errors, log_sums, np.zeros(4), 1.0, 0.0)
+        found = test.check(radii, errors, log_sums, np.zeros(4), 1.0, 0.0)
         assert found.tolist() == [True, False, True, False]
-        assert not test.passed(np.full(4, 0.2), errors, log_sums, np.zeros(4), 1.0, 0.0).any()
+        assert not test.check(np.full(4, 0.2), errors, log_sums, np.zeros(4), 1.0, 0.0).any()
 
     def test_the_tail_must_be_small_beside_the_least_denominator(self):
         test = riesz.Riesz(10, 1e-3, 0.0, 0.1)
         arguments = np.full(2, 0.01), np.zeros(2), np.log([1.0, 1.0]), np.array([1.0, 5.0]), 1.0, 0.0
-        assert test.passed(*arguments).tolist() == [True, False]
+        assert test.check(*arguments).tolist() == [True, False]
 
     def test_the_least_denominator_of_a_cell_is_bounded(self):
         rng, sharp = np.random.default_rng(0), 0
         for concentration in 10.0 ** rng.uniform(0, 4, 40):
             b, x = sphere.uniform(2, int(rng.integers(2, 300)), rng), sphere.uniform(2, 1, rng)
             head = SplitHead(b, np.linspace(0.9, 1.0, len(b)), concentration)
-            problem = HeadError.of(head, known(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
+            problem = HeadError.of(head, as_function(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
             radii, sample = rng.uniform(0.1, 1.0, 1) / math.sqrt(concentration), problem.sample(x)
             frame, turns = tangent_frame(x)[0], np.linspace(0.0, 2.0 * math.pi, 500)
             rim = math.cos(radii[0]) * x + math.sin(radii[0]) * np.outer(np.cos(turns), frame[0])
@@ -159,7 +159,7 @@ class TestRiesz:
             least = math.exp(float(problem.sample(rim).log_sums.min() - sample.log_sums[0]))
             for share, passes in ((0.51, False), (0.1, True)):
                 test = riesz.Riesz(1, share * least, float(sample.log_sums[0]), 1.0)
-                found = problem.passed(x, radii, sample, 1e4, test).riesz[0]
+                found = problem.check(x, radii, sample, 1e4, test).riesz[0]
                 assert passes or not found
                 sharp += passes and found
         assert sharp > 10
@@ -169,19 +169,19 @@ class TestRiesz:
         targets = [Target(lambda x: 0.0 * x[:, 0], 2, degree=degree, sup_norm=1.0) for degree in (3, 13)]
         for kind, more in ((SplitHead, 10), (CoreHead, 0)):
             head = kind(b, np.linspace(0.9, 1.0, 50), 40.0)
-            low, high = (HeadError.of(head, known(target)).riesz(0.1, 1e-3, x).degree for target in targets)
+            low, high = (HeadError.of(head, as_function(target)).riesz(0.1, 1e-3, x).degree for target in targets)
             assert high - low == more
             assert low >= 20
 
     def test_cells_with_large_denominators_pass_taylors_test_only_up_to_the_constant(self):
         b = sphere.uniform(2, 50, rng=0)
         head = SplitHead(b, np.linspace(0.0, 0.1, 50), 5.0)
-        problem = HeadError.of(head, known(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
+        problem = HeadError.of(head, as_function(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
         x, radii = sphere.uniform(2, 20, rng=1), np.full(20, 1e-3)
         sample = problem.sample(x)
         for scale, passes in ((50.0, True), (1e-3, False)):
             test = riesz.Riesz(10**6, 1e-9, math.log(scale), 0.1)
-            found = problem.passed(x, radii, sample, 1.0, test).taylor
+            found = problem.check(x, radii, sample, 1.0, test).taylor
             assert found.all() if passes else not found.any()
 
 
@@ -191,22 +191,22 @@ class TestSpread:
     def test_a_cell_passes_for_the_largest_error_of_the_values_that_it_meets(self, angle, largest, order):
         # 1 up to 0.2 and 2 from there
         head = SplitHead(on_circle(0.0, 0.4)[::order], [1.0, 2.0][::order], 1e6)
-        problem, x = HeadError.of(head, known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(angle)
+        problem, x = HeadError.of(head, as_function(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(angle)
         for factor, passes in ((0.999, False), (1.0001, True)):
             bound = factor * largest / problem.unit
-            assert problem.passed(x, np.array([0.002]), problem.sample(x), bound, None).taylor[0] == passes
+            assert problem.check(x, np.array([0.002]), problem.sample(x), bound, None).taylor[0] == passes
 
     def test_far_values_add_their_weights(self):
         # at the rim, the weight of the far point is e^-14, and the head is 1e5 / e^14 = 0.083
         radius, concentration = 1e-3, 1e5
         far = next(t for t in np.linspace(0.01, 0.1, 2000) if concentration * (math.cos(radius) - math.cos(t)) > 14.0)
         head = SplitHead(on_circle(0.0, 1e-9, far + radius), [0.0, 0.0, 1e5], concentration)
-        problem, x = HeadError.of(head, known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(0.0)
+        problem, x = HeadError.of(head, as_function(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(0.0)
         actual = float(np.abs(head(on_circle(radius)))[0])
         assert actual > 1e-2
         for factor, passes in ((0.999, False), (2e3, True)):
             bound = factor * actual / problem.unit
-            assert problem.passed(x, np.array([radius]), problem.sample(x), bound, None).taylor[0] == passes
+            assert problem.check(x, np.array([radius]), problem.sample(x), bound, None).taylor[0] == passes
 
 
 class TestNear:
@@ -236,10 +236,10 @@ class TestNear:
         for quantile in (0.5, 0.9):
             bound = float(np.quantile(sample.errors, quantile))
             parts = [slice(i, i + 100) for i in range(0, 900, 100)]
-            few = [problem.passed(x[i], radii[i], sample._replace(errors=sample.errors[i]), bound, None) for i in parts]
+            few = [problem.check(x[i], radii[i], sample._replace(errors=sample.errors[i]), bound, None) for i in parts]
             expected = np.concatenate([part.taylor for part in few])
             assert 50 < expected.sum() < 850
-            np.testing.assert_array_equal(problem.passed(x, radii, sample, bound, None).taylor, expected)
+            np.testing.assert_array_equal(problem.check(x, radii, sample, bound, None).taylor, expected)
 
 
 class TestRoundings:

@@ -21,7 +21,7 @@ from spherapprox import (
 from spherapprox.error import Proof, worst_case_error
 from spherapprox.error.certified import search
 from spherapprox.error.certified.angles import MeanAngle
-from spherapprox.error.certified.function import known
+from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.sphere.cells import Cells
@@ -61,7 +61,7 @@ def around(x, radius, n, rng):
 class TestCells:
     @pytest.mark.parametrize(("dim", "divisions"), [(1, 5), (2, 4), (3, 3), (4, 2)])
     def test_caps_about_the_centres_cover_the_sphere(self, dim, divisions):
-        centers, radii = Cells.cover(dim, divisions).located()
+        centers, radii = Cells.cover(dim, divisions).locate()
         x = sphere.uniform(dim, 4000, rng=1)
         angles = sphere.distance(
             x[:, None, :].repeat(len(centers), 1).reshape(-1, dim + 1), np.tile(centers, (4000, 1))
@@ -71,7 +71,7 @@ class TestCells:
 
     def test_halves_lie_in_the_cap_of_their_cell(self):
         cells = Cells.cover(3, 3)
-        (centers, radii), (halves, small) = cells.located(), cells.halved().located()
+        (centers, radii), (halves, small) = cells.locate(), cells.halve().locate()
         parents = centers.repeat(8, axis=0)
         assert (sphere.distance(halves, parents) + 0.5 * small <= radii.repeat(8)).all()
         assert 0.45 * radii.max() <= small.max() <= 0.6 * radii.max()
@@ -85,7 +85,7 @@ class TestKnownSuprema:
         found = sup_error(nothing(dim), wave, certified=Proof(slack=0.02), n=2000)
         assert found.lower <= 1.0 + 1e-12 <= found.upper <= 1.02 * found.lower
         assert found.reason == ""
-        problem = HeadError.of(nothing(dim), known(wave))
+        problem = HeadError.of(nothing(dim), as_function(wave))
         assert not search.proves(problem, 0.999 / 1.001 / problem.unit, found.at, 0.3, OPTIONS)
         assert search.proves(problem, 1.1 / problem.unit, found.at, 0.3, OPTIONS)
 
@@ -132,12 +132,12 @@ class TestTests:
         target = Target(lambda x: np.outer(wave(x), np.ones(head.n_outputs)), head.dim, lipschitz=9.0, sup_norm=2.0)
         if rng.integers(2):
             target = dataclasses.replace(target, degree=3)
-        problem = HeadError.of(head, known(target))
+        problem = HeadError.of(head, as_function(target))
         x, radii = sphere.uniform(head.dim, 200, rng), 10.0 ** rng.uniform(-5, -0.3, 200)
         sample = problem.sample(x)
         for factor in (1.02, 1.5, 4.0):
             bound = factor * float(np.median(sample.errors))
-            passed = problem.passed(x, radii, sample, bound, None).taylor
+            passed = problem.check(x, radii, sample, bound, None).taylor
             for i in np.flatnonzero(passed)[:10]:
                 assert problem.sample(around(x[i], radii[i], 200, rng)).errors.max() <= bound * (1 + 1e-9)
 
@@ -151,7 +151,7 @@ class TestTests:
         sample = problem.sample(x)
         for factor in (1.01, 1.2, 2.0):
             bound = factor * float(np.median(sample.errors))
-            passed = problem.passed(x, radii, sample, bound, None).taylor
+            passed = problem.check(x, radii, sample, bound, None).taylor
             for i in np.flatnonzero(passed)[:10]:
                 near = around(x[i], radii[i], 200, rng)
                 assert angle_mean(near, problem.b, problem.concentration).max() <= bound + 1e-7
@@ -201,7 +201,7 @@ class TestTargets:
 
     def test_a_sup_norm_that_is_not_stated_is_proven(self):
         wave = targets.zonal_harmonic(2, 3)
-        assert 1.0 <= known(dataclasses.replace(wave, sup_norm=None)).size <= 1.1
+        assert 1.0 <= as_function(dataclasses.replace(wave, sup_norm=None)).size <= 1.1
 
     def test_constants_that_entered_are_named_with_their_origins(self):
         target = Target(lambda x: x[:, 2], 2, lipschitz=1.0, sup_norm=1.0, origins={"lipschitz": "estimated"})
@@ -242,7 +242,7 @@ class TestSymmetry:
         b = np.eye(1, 4).repeat(4, axis=0)
         b[:, 2:] = signs * [9.5e-15, 9.8e-15]
         head, few = SplitHead(b, signs[:, 0], 1e12), Subspace.of(b)
-        zero = known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))
+        zero = as_function(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))
         problem = dataclasses.replace(HeadError.of(head, zero), b=b @ few.basis, deviation=few.deviation)
         y = np.stack([few.inward(row) for row in x])
         changes = np.abs(problem.unit * problem.sums(y)[0][:, 0] - head(x))

@@ -11,7 +11,7 @@ from scipy.special import spherical_in
 from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, points, sphere, sup_error, targets
 from spherapprox.error import Proof
 from spherapprox.error.certified import taylor
-from spherapprox.error.certified.function import known
+from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.harmonics.forms import tangent_frame
 
@@ -102,13 +102,13 @@ def test_no_error_in_a_cell_that_passed_is_above_the_bound(seed):
     head, rng = random_head(seed, largest=3.0)
     wave = targets.random_bandlimited(head.dim, 3, rng=seed % 1000)
     head = type(head)(head.control_points, head.values[:, 0], head.concentration)
-    problem = HeadError.of(head, known(wave))
+    problem = HeadError.of(head, as_function(wave))
     x = sphere.uniform(head.dim, 300, rng)
     radii = 10.0 ** rng.uniform(-3, -0.5, 300)
     sample = problem.sample(x)
     for factor in (0.6, 1.0, 1.5):
         bound = factor * float(sample.errors.max())
-        passed = problem.passed(x, radii, sample, bound, None).taylor
+        passed = problem.check(x, radii, sample, bound, None).taylor
         for i in np.flatnonzero(passed)[:20]:
             y = around(x[i], radii[i], 40, rng)
             assert np.abs(head(y) - wave(y)).max() <= bound * problem.unit * (1.0 + 1e-12)
@@ -146,7 +146,7 @@ def test_the_tail_of_a_core_head_is_as_large_as_it_says():
     """The degrees of one kernel beyond Riesz's add up, where it is largest, to the tail of its own concentration."""
     zero = Target(lambda x: np.zeros(len(x)), 2, degree=0, sup_norm=0.0)
     head = CoreHead(np.eye(3)[:2], [0.0, 1.0], [5.0, 20.0])
-    problem = HeadError.of(head, known(zero))
+    problem = HeadError.of(head, as_function(zero))
     for room in (1e-2, 1e-5, 1e-8):
         riesz = problem.riesz(1.0, room, np.eye(3))
         degrees = np.arange(riesz.degree + 1, 150)

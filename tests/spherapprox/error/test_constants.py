@@ -132,7 +132,7 @@ def test_no_cell_with_more_than_the_bound_passes(kind, order, dim):
         for i in np.flatnonzero(largest > 1e3 * sample.rounding):
             one, bound = slice(i, i + 1), 0.999 * largest[i]
             at = sample._replace(errors=sample.errors[one], log_sums=sample.log_sums[one])
-            assert not problem.passed(centres[one], radii[one], at, bound, None).taylor.any()
+            assert not problem.check(centres[one], radii[one], at, bound, None).taylor.any()
 
 
 def test_constant_heads_have_no_slope():

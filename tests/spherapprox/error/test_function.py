@@ -8,7 +8,7 @@ import pytest
 
 from spherapprox import CoreHead, Target, sphere, sup_error, targets
 from spherapprox.error import Proof
-from spherapprox.error.certified.function import known
+from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.harmonics.forms import tangent_frame
@@ -18,7 +18,7 @@ def test_values_in_single_precision_have_its_error():
     x = sphere.uniform(2, 2000, rng=0)
     target = Target(lambda x: x[:, 0].astype(np.float32), 2, degree=1, sup_norm=1.0)
     off = np.abs(target(x) - x[:, 0]).max()
-    assert 1e-8 < off <= known(target).value_error < 1e-6
+    assert 1e-8 < off <= as_function(target).value_error < 1e-6
 
 
 def test_a_bound_is_one_of_the_target_itself():
@@ -34,16 +34,16 @@ def test_a_size_is_one_of_the_target_itself():
     # the size of values that are too small by a fifth, and of a cone seen from its lowest point
     low = Target(lambda x: 0.8 * x[:, 0], 2, degree=1, accuracy=0.2)
     cone = Target(lambda x: np.arccos(np.clip(x[:, 0], -1.0, 1.0)), 2, lipschitz=1.0)
-    assert 1.0 <= known(low).size < 2.0
-    assert math.pi <= known(cone).size < 3.2
+    assert 1.0 <= as_function(low).size < 2.0
+    assert math.pi <= as_function(cone).size < 3.2
 
 
 def test_a_cell_passes_for_the_polynomial():
     # f = 0.9 at the centre, p = 1
     low = Target(lambda x: np.full(len(x), 0.9), 2, degree=0, remainder=0.1, sup_norm=1.1)
-    problem, x = HeadError.of(CoreHead(np.eye(1, 3), [0.0], 1.0), known(low)), np.eye(1, 3)
+    problem, x = HeadError.of(CoreHead(np.eye(1, 3), [0.0], 1.0), as_function(low)), np.eye(1, 3)
     for bound, passes in ((0.95, False), (1.0001, True)):
-        found = problem.passed(x, np.array([1e-3]), problem.sample(x), bound / problem.unit, None)
+        found = problem.check(x, np.array([1e-3]), problem.sample(x), bound / problem.unit, None)
         assert found.taylor[0] == passes
 
 
@@ -63,7 +63,7 @@ def test_slopes_of_the_polynomial_know_its_remainder():
     jump = Target(lambda x: x[:, 0] + 1e-4 * np.sign(x[:, 1]), 2, degree=1, remainder=1e-4, sup_norm=1.0001)
     x = sphere.uniform(2, 200, rng=0)
     frames = tangent_frame(x)
-    got, error = known(jump).gradients(x, frames)
+    got, error = as_function(jump).gradients(x, frames)
     assert 1e-3 < np.linalg.norm(got[:, 0] - frames[:, :, 0], axis=1).max() <= error < 0.1
 
 
@@ -77,7 +77,7 @@ def test_slopes_are_off_in_all_directions_at_once():
         lambda x: 1e-9 * np.sign(x @ normal), dim, lipschitz=0.0, smoothness=1.0, third_derivative=1.0,
         sup_norm=1.0, accuracy=1e-9,
     )  # fmt: skip
-    got, error = known(noisy).gradients(x, frames)
+    got, error = as_function(noisy).gradients(x, frames)
     assert 0.6 * error < np.linalg.norm(got) <= error
 
 
@@ -87,7 +87,7 @@ def test_slopes_of_the_polynomial_are_above_those_of_the_target_s_size():
     wave = Target(
         lambda x: 0.7 * ((x[:, 0] + 1j * x[:, 1]) ** n).real, 1, degree=n, remainder=0.3, sup_norm=0.7
     )  # fmt: skip
-    function = known(wave)
+    function = as_function(wave)
     for power, bound in enumerate((function.slope, function.curvature, function.third), 1):
         assert n**power * (1.0 - 1e-12) <= bound <= n**power * (1.0 + 1e-12)
 
@@ -97,7 +97,7 @@ def test_slopes_of_large_values_know_the_roundings_of_these():
     large = Target(lambda x: 2.0**20 + x[:, 0], 2, accuracy=0.0, **constants)
     x = sphere.uniform(2, 200, rng=0)
     frames = tangent_frame(x)
-    got, error = known(large).gradients(x, frames)
+    got, error = as_function(large).gradients(x, frames)
     assert 1e-9 < np.linalg.norm(got[:, 0] - frames[:, :, 0], axis=1).max() <= error < 1e-4
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from spherapprox import CoreHead, SplitHead, Target
 from spherapprox.error.certified.derivatives import Derivative
-from spherapprox.error.certified.function import known
+from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.error.certified.riesz import Riesz, degree_for
 from spherapprox.error.certified.taylor import moments
@@ -17,7 +17,7 @@ from spherapprox.harmonics.forms import tangent_frame
 
 def zero(dim):
     """The target 0."""
-    return known(Target(lambda x: np.zeros(len(x)), dim, degree=0, sup_norm=0.0))
+    return as_function(Target(lambda x: np.zeros(len(x)), dim, degree=0, sup_norm=0.0))
 
 
 def test_a_cell_passes_only_if_it_does_for_every_denominator_within_the_rounding():
@@ -25,9 +25,9 @@ def test_a_cell_passes_only_if_it_does_for_every_denominator_within_the_rounding
     axes = np.linspace(0.0, 0.15, 60), np.linspace(0.0, 0.99, 60), np.linspace(-0.7, 0.3, 61)
     radii, errors, log_sums = (grid.ravel() for grid in np.meshgrid(*axes))
     arguments = radii, errors, log_sums, np.zeros(len(radii)), 1.0
-    by_bound = test.passed(*arguments, rounding)
+    by_bound = test.check(*arguments, rounding)
     arguments = radii, errors, log_sums + np.log1p([[-rounding], [rounding]]), np.zeros(len(radii)), 1.0
-    true = test.passed(*arguments, 0.0).all(axis=0)
+    true = test.check(*arguments, 0.0).all(axis=0)
     assert (by_bound <= true).all()
     assert by_bound.sum() > 0.98 * true.sum()
 
@@ -39,7 +39,7 @@ def test_a_cell_passes_taylors_test_only_if_its_largest_denominator_is_below_the
     growth = moments(x, radii, tangent_frame(x), problem.terms, np.zeros(2), np.zeros((2, 1))).log_growth
     test = Riesz(10**6, 1e-9, float((sample.log_sums + growth).max()) + 0.5 * rounding, 0.1)
     for stated, passes in ((rounding, False), (0.4 * rounding, True)):
-        found = problem.passed(x, radii, sample._replace(rounding=stated), 1.0, test)
+        found = problem.check(x, radii, sample._replace(rounding=stated), 1.0, test)
         assert (found.taylor == passes).all()
 
 
@@ -104,8 +104,8 @@ def test_cosines_are_not_above_the_true_ones():
     errors = np.array([float(c) if float(c) >= c else math.nextafter(float(c), 2.0) for c in cosines])
     test = Riesz(10, 0.0, 0.0, 0.1)
     zeros = np.zeros(len(radii))
-    assert not test.passed(radii, errors, zeros, zeros, 1.0, 0.0).any()
-    assert test.passed(radii, errors - 1e-14, zeros, zeros, 1.0, 0.0).all()
+    assert not test.check(radii, errors, zeros, zeros, 1.0, 0.0).any()
+    assert test.check(radii, errors - 1e-14, zeros, zeros, 1.0, 0.0).all()
 
 
 def test_the_tail_is_within_the_room_wherever_a_cell_passes():
@@ -114,5 +114,5 @@ def test_the_tail_is_within_the_room_wherever_a_cell_passes():
     for share, passes in ((1.001, False), (0.98, True)):
         for i in range(3):
             test = Riesz(10, 0.5 * room * share * least[i], 0.0, room)
-            found = test.passed(np.array([0.01]), np.array([0.1]), logs[i : i + 1], falls[i : i + 1], 1.0, 0.0)
+            found = test.check(np.array([0.01]), np.array([0.1]), logs[i : i + 1], falls[i : i + 1], 1.0, 0.0)
             assert found[0] == passes

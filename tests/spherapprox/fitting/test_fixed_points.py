@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from spherapprox import CoreHead, SplitHead, sphere
 from spherapprox.fitting import fixed_points as fitting
 from spherapprox.fitting import smoothing
-from spherapprox.fitting.selection import farthest, k_means, select
+from spherapprox.fitting.selection import farthest_rows, k_means, select
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
 
@@ -101,7 +101,7 @@ def test_roundings_choose_no_control_points():
     chosen = select(x, np.ones(len(x)), 60, np.random.default_rng(0))
     for seed in range(3):
         moved = x + 1e-16 * np.random.default_rng(seed).standard_normal(x.shape)
-        rows, others = (farthest(points, 60, np.random.default_rng(0)) for points in (x, moved))
+        rows, others = (farthest_rows(points, 60, np.random.default_rng(0)) for points in (x, moved))
         assert np.array_equal(rows, others)
         assert len(set(rows)) == 60
         other = select(moved, np.ones(len(x)), 60, np.random.default_rng(0))
@@ -308,7 +308,7 @@ def test_one_row_and_constant_data_are_fitted(kind):
 
 def test_farthest_points_are_distinct_and_cover():
     x = sphere.uniform(3, 200, rng=0)
-    chosen = farthest(x, 20, np.random.default_rng(0))
+    chosen = farthest_rows(x, 20, np.random.default_rng(0))
     distances = cdist(x[chosen], x[chosen])
     assert len(set(chosen)) == 20
     covering = cdist(x, x[chosen]).min(axis=1).max()

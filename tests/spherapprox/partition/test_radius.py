@@ -12,7 +12,7 @@ from spherapprox import EqualMeasurePartition, special, sphere
 from spherapprox._kernels.partition import ascent, bundles, collars, zone
 from spherapprox._kernels.partition import largest as kernel
 from spherapprox.partition import kinds, levels, radius
-from spherapprox.partition.radius import enclosed, largest
+from spherapprox.partition.radius import enclose_radius, largest
 
 KINDS = ("midpoint", "smallest-cap", "centroid")
 fixed = settings(derandomize=True, deadline=None, max_examples=25)
@@ -166,14 +166,14 @@ def test_bundles_hold_their_cells():
     rng = np.random.default_rng(3)
     cells = np.empty((500, 5))
     for cell, own, length in zip(cells, rng.uniform(0.1, 0.5, 500), rng.uniform(0.6, 0.9, 500), strict=True):
-        bundles.of_one(own, length, cell)
+        bundles.write_cell(own, length, cell)
     above, sine_cosine = np.empty((500, 5)), zone.means(5, 0.7, 0.9)
     for cell, out in zip(cells, above, strict=True):
         bundles.lift(0.7, 0.9, *sine_cosine, cell, out)
     assert np.array_equal(above[:, bundles.UPPER], above[:, bundles.RADIUS])
     for most in (1, 7, 499):
         out = np.empty((most, 5))
-        kept = out[: bundles.gathered(cells, 500, most, out)]
+        kept = out[: bundles.gather(cells, 500, most, out)]
         assert kept[:, bundles.UPPER].max() == kept[:, bundles.RADIUS].max() == cells[:, bundles.RADIUS].max()
         assert held(kept, cells[:, bundles.RADIUS], cells[:, bundles.LENGTH]).all()
         lifted = np.empty((len(kept), 5))
@@ -193,7 +193,7 @@ def test_bundles_of_the_sphere_hold_all_cells(n):
     ascent.centroids(2, spheres[0][1], spheres[0][2], length, np.empty(len(cells)))
     radii = np.concatenate([EqualMeasurePartition(2, n, "centroid").radii(i, i + 1) for i in cells])
     out = np.empty((3000, 5))
-    rows = out[: bundles.of_sphere(n, out)]
+    rows = out[: bundles.write_sphere(n, out)]
     rows[:, bundles.UPPER] += 4e-15  # colatitudes near the south pole have this rounding
     rows[:, bundles.LEAST] -= 1e-14
     rows[:, bundles.MOST] += 1e-14
@@ -208,16 +208,16 @@ def test_few_bundles_enclose_the_radius_about_centroids(monkeypatch, dim, n):
     true = EqualMeasurePartition(dim, n, "centroid").radii().max()
     assert largest(dim, n, "centroid") == (pytest.approx(true, rel=2e-14, abs=0), True)
     monkeypatch.setattr(radius, "BUNDLES", 1)
-    lower, upper = enclosed(dim, n, "centroid")
+    lower, upper = enclose_radius(dim, n, "centroid")
     assert lower * (1 - 2e-14) <= true <= upper * (1 + 2e-14)
     assert upper <= 1.01 * lower
 
 
 @pytest.mark.parametrize(("dim", "n"), [(8, 10**9), (16, 10**10), (400, 10**6)])
 def test_radii_about_centroids_of_huge_partitions_are_nearly_attained(dim, n):
-    lower, upper = enclosed(dim, n, "centroid")
+    lower, upper = enclose_radius(dim, n, "centroid")
     assert upper <= 1.0002 * lower
-    assert enclosed(dim, n, "smallest-cap")[0] <= lower * (1 + 1e-13)
+    assert enclose_radius(dim, n, "smallest-cap")[0] <= lower * (1 + 1e-13)
     partition = EqualMeasurePartition(dim, n, "centroid")
     assert partition.cell_radius() == upper
     for i in np.random.default_rng(dim).integers(n, size=3).tolist():

@@ -334,7 +334,7 @@ def test_most_facets_is_that_of_cyclic_polytopes():
         t = np.arange(1.0, n + 1) / n
         from scipy.spatial import ConvexHull
 
-        assert len(ConvexHull(t[:, None] ** np.arange(1, d + 1)).simplices) == refine.most_facets(n, d)
+        assert len(ConvexHull(t[:, None] ** np.arange(1, d + 1)).simplices) == refine.largest_facet_count(n, d)
 
 
 @fixed

@@ -414,9 +414,9 @@ def test_no_solution_is_no_design():
     assert newton.solve(icosahedral, 12, 1, 2, np.random.default_rng(0)) is None  # three equations, two unknowns
     x = points.spherical_design(2, 8).points
     with pytest.raises(RuntimeError, match=r"no design of degree 9: a mean is .*'rng'"):
-        designs._checked(x, 9)
+        designs._check_design(x, 9)
     with pytest.raises(RuntimeError, match=r"no design of degree 8: a mean is .*'rng'"):
-        designs._checked(sphere.from_polar(sphere.to_polar(x) * (1 + 1e-12)), 8)
+        designs._check_design(sphere.from_polar(sphere.to_polar(x) * (1 + 1e-12)), 8)
 
 
 def test_certificate_rejects_a_singular_jacobian():

@@ -15,10 +15,10 @@ from spherapprox import CoreHead, SplitHead, Target, VonMisesFisher, harmonics, 
 from spherapprox.shortest import token_lower_bound
 from spherapprox.shortest.lower import ratios
 from spherapprox.shortest.lower.catalecticant import ROOT, Catalecticant, Weights
-from spherapprox.shortest.lower.cells import Cell, Search
+from spherapprox.shortest.lower.cells import Cell, CellSearch
 from spherapprox.shortest.lower.coefficients import Coefficients, coefficients
-from spherapprox.shortest.lower.products import multiplications
-from spherapprox.shortest.lower.surfaces import Values, most_zeros, tokens_for, torus_bound
+from spherapprox.shortest.lower.products import product_matrices
+from spherapprox.shortest.lower.surfaces import Values, largest_zero_count, least_tokens, torus_bound
 from spherapprox.shortest.lower.tails import tails
 from spherapprox.shortest.lower.triples import zonal_products
 from spherapprox.targets.random import _polynomial
@@ -52,7 +52,7 @@ class TestIngredients:
         for degree, part in enumerate(parts.parts):
             one = np.where(harmonics.hyperspherical_degrees(most, dim) == degree, c, 0.0)
             values = polynomial_of(dim, one, most)(rule.points) * rule.weights / parts.scale
-            expected, got = y.T @ (values[:, None] * y), multiplications(dim, rows, degree, most, part, False)[0]
+            expected, got = y.T @ (values[:, None] * y), product_matrices(dim, rows, degree, most, part, False)[0]
             # S^2 has its harmonics in another order: compare what no order changes
             for j, k in np.ndindex(rows + 1, rows + 1):
                 block, other = got[np.ix_(of == j, of == k)], expected[np.ix_(of == j, of == k)]
@@ -60,13 +60,13 @@ class TestIngredients:
                 assert np.square(block).sum() == pytest.approx(shares[j, k, degree] * np.square(part).sum(), rel=1e-12)
                 assert shares[j, k, degree] or not block.any()
             np.testing.assert_allclose(np.linalg.eigvalsh(got), np.linalg.eigvalsh(expected), atol=1e-13)
-            larger = multiplications(dim, rows, degree, most, part, True)[0]
+            larger = product_matrices(dim, rows, degree, most, part, True)[0]
             assert (np.abs(got) <= larger * (1.0 + 1e-14)).all()
 
     @pytest.mark.parametrize("dim", [1, 2, 5])
     @pytest.mark.parametrize("x", [1e-100, 1e-3, 0.7, 9.0, 250.0])
     def test_ratios_and_slopes_are_enclosed(self, dim, x):
-        found = ratios.ratios(dim, x, 9)
+        found = ratios.enclose_ratios(dim, x, 9)
         with mpmath.workdps(40 + int(2.0 * max(-math.log10(x), 0.0))):
             for q in range(9):
                 nu = mpmath.mpf(dim - 1) / 2 + q
@@ -78,7 +78,7 @@ class TestIngredients:
     @pytest.mark.parametrize(("low", "high"), [(1e-3, 2e-3), (0.5, 2.0), (3.0, 3.1), (20.0, 90.0), (7.0, math.inf)])
     def test_weighted_eigenvalues_are_enclosed_over_a_cell(self, low, high):
         powers = np.linspace(-2.0, 12.0, 15)[:, None] * (high < math.inf)
-        below, above = ratios.within(2, low, high, powers, 8)
+        below, above = ratios.enclose_between(2, low, high, powers, 8)
         for x in np.geomspace(low, min(high, 1e4), 60):
             log = powers * math.log(x / low) - np.log(VonMisesFisher(2, x).eigenvalues(8))
             assert (below <= log + 1e-12).all()
@@ -86,7 +86,7 @@ class TestIngredients:
 
     def test_products_of_ratios_are_enclosed_near_zero(self):
         exponents = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.5, -0.5, 0.0], [-0.5, 0.5, 1.0]])
-        below, above = ratios.at_zero(1, 0.5, exponents)
+        below, above = ratios.enclose_near_zero(1, 0.5, exponents)
         for x in np.geomspace(1e-9, 0.5, 50):
             a = VonMisesFisher(1, x).eigenvalues(3)
             logs = exponents @ np.log(a[1:] / a[:-1])
@@ -144,7 +144,7 @@ class TestAllowances:
         plain = np.cumsum
         monkeypatch.setattr(np, "cumsum", lambda x: plain(x) + sign * 63.0 * 2.0**-53 * plain(np.abs(x)))
         for concentration in (0.03, 1.0, 9.0):
-            low, high, *_ = ratios.from_zero(2, concentration, 63)
+            low, high, *_ = ratios.enclose_eigenvalues(2, concentration, 63)
             with mpmath.workdps(40):
                 i = [mpmath.besseli(0.5 + q, mpmath.mpf(concentration)) for q in range(64)]
                 logs = [mpmath.log(top / i[0]) for top in i]
@@ -186,7 +186,7 @@ class TestAllowances:
         exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True)) for row in found.tolist()]
         off = max(abs(Fraction(a) - (b - Fraction(level))) for a, b in zip((y - level).tolist(), exact, strict=True))
         flat = Target(lambda x: 0.0 * x[:, 0], 2, sup_norm=float(np.linalg.norm(found, axis=1).max()), lipschitz=0.0)
-        assert 0 < off <= Values(replace(flat, accuracy=0.0), 1e-300, True).allowed(found)
+        assert 0 < off <= Values(replace(flat, accuracy=0.0), 1e-300, True).slack(found)
 
     def test_noise_is_counted_where_the_weights_of_a_cell_are_largest(self):
         # a head of one token, whose concentration is the least of the cell, is all noise but for its mean
@@ -230,15 +230,15 @@ class TestAllowances:
         x = sphere.uniform(2, 500, rng)
         moved = x + 0.99e-13 * sphere.uniform(2, 500, rng)
         here, there = values(x), values(moved)
-        assert 1e-6 < np.abs(here - there).max() + values.eps <= values.allowed(here)
+        assert 1e-6 < np.abs(here - there).max() + values.eps <= values.slack(here)
         rough = Values(replace(steep, lipschitz=0.0, accuracy=1e-3), 1e-9, True)
-        assert rough.allowed(here) >= 1e-3 + rough.eps
+        assert rough.slack(here) >= 1e-3 + rough.eps
 
     def test_cells_from_zero_name_the_weights_that_prove_them(self):
         bound = Catalecticant(coefficients(head_to_degree(2, 3, 2.0, 8), 8), 1e-6, False)
         weights = [Weights(2, 1.0), Weights(2, ROOT)]  # near zero there are no others than the second
-        assert Search(bound, 2)._over(0.0, 2.5, iter(weights), math.inf) == Cell(0.0, 2.5, 3, 2, ROOT)
-        assert Search(bound, 2)._over(2.0, 2.0, iter(weights), math.inf) == Cell(2.0, 2.0, 3, 2, 1.0)
+        assert CellSearch(bound, 2)._bound_in(0.0, 2.5, iter(weights), math.inf) == Cell(0.0, 2.5, 3, 2, ROOT)
+        assert CellSearch(bound, 2)._bound_in(2.0, 2.0, iter(weights), math.inf) == Cell(2.0, 2.0, 3, 2, 1.0)
 
 
 class TestHeads:
@@ -339,9 +339,9 @@ class TestReference:
             g = rng.standard_normal((n, 2)) * 10.0 ** rng.uniform(-1.0, 1.0) @ [np.cos(angle), np.sin(angle)]
             values = np.linalg.qr(rng.standard_normal((n, n)))[0][0] @ np.exp(g - g.max(axis=0))
             most[n] = max(most[n], np.count_nonzero(np.diff(np.sign(values))))
-        assert all(most_zeros(n) >= count for n, count in most.items())
-        assert most[2] == most_zeros(2) == 2
-        assert [tokens_for(zeros) for zeros in (0, 1, 2, 3, 8, 9, 22, 23)] == [1, 2, 2, 3, 3, 4, 4, 5]
+        assert all(largest_zero_count(n) >= count for n, count in most.items())
+        assert most[2] == largest_zero_count(2) == 2
+        assert [least_tokens(zeros) for zeros in (0, 1, 2, 3, 8, 9, 22, 23)] == [1, 2, 2, 3, 3, 4, 4, 5]
 
     def test_constants_count_for_core_heads(self):
         # one token less a constant changes its sign twice: so many changes prove one token alone

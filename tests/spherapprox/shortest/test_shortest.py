@@ -20,15 +20,15 @@ from spherapprox import (
     targets,
 )  # fmt: skip
 from spherapprox.fitting import growth
-from spherapprox.fitting.descent import descended
-from spherapprox.fitting.projection import Samples, fitted, normal_equations, solved
-from spherapprox.fitting.rounding import rounded
+from spherapprox.fitting.descent import descend_keys
+from spherapprox.fitting.projection import Samples, fit_tokens, normal_equations, solve_values
+from spherapprox.fitting.rounding import round_to
 from spherapprox.fitting.sup import Judge, minimax
 from spherapprox.fitting.tokens import Tokens, tangent_frames
 from spherapprox.shortest import SearchOptions, TokenFormat, fixed
-from spherapprox.shortest.attempt import Found
-from spherapprox.shortest.making import Units
-from spherapprox.shortest.polish import polished
+from spherapprox.shortest.candidate import Candidate
+from spherapprox.shortest.polish import polish_tokens
+from spherapprox.shortest.units import Units
 
 FIELD = targets.geomagnetic_field(2025.0)
 search = functools.partial(searches.search, lower=False)
@@ -50,7 +50,7 @@ class TestTokens:
         for column in range(2):
             got = tokens.jacobian(x, tokens.matrix(x), column)
             for i, direction in enumerate(np.eye(tokens.parameters)):
-                ahead, behind = tokens.moved(step * direction), tokens.moved(-step * direction)
+                ahead, behind = tokens.move(step * direction), tokens.move(-step * direction)
                 expected = (ahead(x) - behind(x))[:, column] / (2.0 * step)
                 np.testing.assert_allclose(got[:, i], expected, atol=1e-8)
 
@@ -65,10 +65,11 @@ class TestTokens:
         x = sphere.uniform(dim, 80, rng)
         samples = Samples(x, rng.standard_normal((80, 2)), rng.uniform(0.5, 1.5, 80))
         tokens = random_tokens(dim, 3, 2, normalize, unit)
-        found = solved(tokens, samples, 1e-3)
+        found = solve_values(tokens, samples, 1e-3)
         _, right = normal_equations(found, samples)
         for i, direction in enumerate(np.eye(tokens.parameters)):
-            ahead, behind = (solved(found.tokens.moved(s * direction), samples, 1e-3).square for s in (1e-6, -1e-6))
+            steps = (found.tokens.move(s * direction) for s in (1e-6, -1e-6))
+            ahead, behind = (solve_values(step, samples, 1e-3).square for step in steps)
             assert -2.0 * right[i] == pytest.approx((ahead - behind) / 2e-6, abs=1e-7)
 
     def test_a_head_of_as_many_tokens_is_found_again(self, dim, unit, normalize):
@@ -77,16 +78,16 @@ class TestTokens:
                        normalize, False)  # fmt: skip
         if unit:
             start = Tokens(2.5 * start.keys / start.lengths[:, None], tokens.values, normalize, True)
-        found = fitted(start, Samples.of(x, tokens(x)), 0.0, 100, tolerance=1e-12)
+        found = fit_tokens(start, Samples.of(x, tokens(x)), 0.0, 100, tolerance=1e-12)
         assert np.abs(found(x) - tokens(x)).max() < 1e-7
 
     def test_both_ways_of_fitting_lower_the_squares(self, dim, unit, normalize):
         x = sphere.uniform(dim, 300, rng=1)
         samples = Samples.of(x, np.stack([x[:, 0] ** 2, np.sin(2.0 * x[:, 1])], axis=1))
         start = growth.equal_measure(dim, 6, 2, normalize, unit, 0, 0)
-        first, second = (method(start, samples, 1e-4, 300) for method in (fitted, descended))
-        again = descended(first, samples, 1e-4, 10)
-        squares = [solved(tokens, samples, 1e-4).square for tokens in (start, first, second, again)]
+        first, second = (method(start, samples, 1e-4, 300) for method in (fit_tokens, descend_keys))
+        again = descend_keys(first, samples, 1e-4, 10)
+        squares = [solve_values(tokens, samples, 1e-4).square for tokens in (start, first, second, again)]
         assert squares[1] < 0.9 * squares[0]
         assert squares[2] < 0.9 * squares[0]
         assert squares[3] == pytest.approx(squares[1], rel=0.1)
@@ -102,31 +103,31 @@ def test_frames_are_orthonormal_and_tangent():
 def test_dependent_columns_have_values_of_least_size():
     x = sphere.uniform(2, 100, rng=0)
     twice = Tokens(np.repeat(3.0 * np.eye(3)[:1], 2, axis=0), np.zeros((2, 1)), False, True)
-    found = solved(twice, Samples.of(x, twice.matrix(x)[:, :1]), 0.0).tokens
+    found = solve_values(twice, Samples.of(x, twice.matrix(x)[:, :1]), 0.0).tokens
     np.testing.assert_allclose(found.values, 0.5, rtol=1e-10)
 
 
 def test_weights_of_lawson_lower_the_largest_error():
     x = sphere.uniform(2, 1500, rng=0)
     samples = Samples.of(x, FIELD(x)[:, None] / FIELD.sup_norm)
-    plain = fitted(growth.equal_measure(2, 12, 1, True, True, 0, 0), samples, 1e-10, 60)
+    plain = fit_tokens(growth.equal_measure(2, 12, 1, True, True, 0, 0), samples, 1e-10, 60)
     judge = Judge(samples, samples)
     better, least = minimax(plain, judge, 1e-10)
     assert least == judge(better, 1e-10) < 0.95 * judge(plain, 1e-10)
     staying, less = minimax(plain, judge, 1e-10, moving=False)
     assert np.array_equal(staying.keys, plain.keys)
     assert least < less < judge(plain, 1e-10)
-    _, polish = polished(better, judge, 1e-10)
+    _, polish = polish_tokens(better, judge, 1e-10)
     assert polish < 0.995 * least
 
 
 def test_pruning_drops_the_token_without_use_and_insertion_goes_where_the_error_is():
     x = sphere.uniform(2, 600, rng=0)
     tokens = random_tokens(2, 4, 1, False, True, seed=5)
-    samples = Samples.of(x, tokens.some(np.array([0, 1, 3]))(x))
-    solved_once = solved(tokens, samples, 1e-12).tokens
-    np.testing.assert_allclose(growth.pruned(solved_once, samples, 1, 1e-12).keys, tokens.keys[[0, 1, 3]])
-    more = growth.inserted(tokens, samples, 2)
+    samples = Samples.of(x, tokens.take(np.array([0, 1, 3]))(x))
+    solved_once = solve_values(tokens, samples, 1e-12).tokens
+    np.testing.assert_allclose(growth.prune_tokens(solved_once, samples, 1, 1e-12).keys, tokens.keys[[0, 1, 3]])
+    more = growth.insert_tokens(tokens, samples, 2)
     at = int(np.abs(tokens(x) - samples.y).argmax())
     np.testing.assert_allclose(more.keys[4] / more.lengths[4], x[at], atol=1e-12)
     assert more.keys[5] @ more.keys[4] < 0.99 * more.lengths[4] ** 2
@@ -212,7 +213,7 @@ class TestShortestHead:
         many = sphere.uniform(2, 4000, rng=2)
         at = many[int(np.abs(tokens(many)).argmax())]
         error = float(np.abs(tokens(at[None]))[0, 0])
-        row = Units(CoreHead, 2.0, True, None).row(Found(tokens, 0.0, error, at=at), Judge(few, few))
+        row = Units(CoreHead, 2.0, True, None).row(Candidate(tokens, 0.0, error, at=at), Judge(few, few))
         assert 2.0 * np.abs(tokens(x)).max() < row.lower == 2.0 * error
         assert np.array_equal(row.at, at)
 
@@ -282,7 +283,7 @@ class TestOptions:
         found = search(FIELD, 0.2, relative=True, dtype=dtype)
         assert found.reached
         prefix = ClassicalHead.from_head(found.head).prefix
-        stored = rounded(prefix, dtype)
+        stored = round_to(prefix, dtype)
         np.testing.assert_allclose(prefix, stored, rtol=1e-15)
         scaled = np.ldexp(stored, digits - np.frexp(stored)[1])
         assert np.array_equal(scaled, np.rint(scaled))
@@ -346,7 +347,7 @@ class TestFixedPoints:
 
     @pytest.mark.parametrize("dim", [1, 2, 3, 5])
     def test_families_have_no_more_points_than_asked_for(self, dim):
-        for name, family in fixed.families(dim):
+        for name, family in fixed.point_families(dim):
             for n in (1, 2, 7, 40):
                 b = family(n)
                 assert 1 <= len(b) <= n, name
@@ -466,8 +467,8 @@ class TestHeads:
 
     def test_the_largest_rounded_number_is_infinite_beyond(self):
         numbers = np.array([0.0, 1.0, 1.0 + 2.0**-9, 65504.0, 65536.0, 3.4e38, 1e-8, -2.5])
-        np.testing.assert_array_equal(rounded(numbers, "float16"), [0, 1, 1.001953125, 65504, np.inf, np.inf, 0, -2.5])
-        got = rounded(numbers, "bfloat16")
+        np.testing.assert_array_equal(round_to(numbers, "float16"), [0, 1, 1.001953125, 65504, np.inf, np.inf, 0, -2.5])
+        got = round_to(numbers, "bfloat16")
         np.testing.assert_array_equal(got[[0, 1, 2, 7]], [0.0, 1.0, 1.0, -2.5])
         assert got[5] == np.inf
         assert got[6] == pytest.approx(1e-8, rel=2.0**-8)

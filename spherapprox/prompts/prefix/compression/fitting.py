@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....fitting.descent import descended
-from ....fitting.projection import Samples, Stop, fitted, solved
+from ....fitting.descent import descend_keys
+from ....fitting.projection import Samples, Stop, fit_tokens, solve_values
 from ....fitting.tokens import Tokens
 from .problem import Errors, Problem
 
@@ -36,17 +36,17 @@ class Fit:
 
 def refine(tokens: Tokens, samples: Samples, ridge: float, iterations: int, steps: int, stop: Stop) -> Tokens:
     """Return tokens at a local minimum of the squares, or near one if they are many or it is stopped."""
-    tokens = descended(tokens, samples, ridge, iterations, _TOLERANCE, stop=stop)
+    tokens = descend_keys(tokens, samples, ridge, iterations, _TOLERANCE, stop=stop)
     # a step costs one product of Jacobians, for each output a part of one, and a factorisation
     products = len(samples.x) * (1.0 + 2.0 * samples.y.shape[1] / samples.x.shape[1])
     operations = tokens.parameters**2 * (products + tokens.parameters / 3.0)
-    return tokens if stop() or operations > _OPERATIONS else fitted(tokens, samples, ridge, steps, stop=stop)
+    return tokens if stop() or operations > _OPERATIONS else fit_tokens(tokens, samples, ridge, steps, stop=stop)
 
 
 def fit_briefly(problem: Problem, tokens: Tokens, start: str, stop: Stop) -> Fit:
     """Return a brief fit from one start."""
-    ridge = _RIDGE * solved(tokens, problem.samples, 1e-12).square
-    tokens = descended(tokens, problem.samples, ridge, _BRIEF, _TOLERANCE, stop=stop)
+    ridge = _RIDGE * solve_values(tokens, problem.samples, 1e-12).square
+    tokens = descend_keys(tokens, problem.samples, ridge, _BRIEF, _TOLERANCE, stop=stop)
     return Fit(tokens, ridge, problem.errors(tokens), start)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .... import _checks
-from ....fitting.growth import pruned
+from ....fitting.growth import prune_tokens
 from ....fitting.tokens import Tokens
 from .fitting import Fit, fit_briefly, fit_fully
 from .problem import Problem
@@ -172,5 +172,5 @@ class Search:
         longer = [n for n in self.fits if n > length]
         if longer:
             fit = self.fits[min(longer)]
-            yield "prune", lambda: pruned(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
+            yield "prune", lambda: prune_tokens(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
         yield from starts(self.masses, length, self.solver.starts, self.solver.rng, self.stop)

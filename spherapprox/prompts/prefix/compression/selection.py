@@ -16,7 +16,7 @@ import scipy.optimize
 
 from ...._softmax import exponentiate
 from ...._types import Float64, Indices
-from ....fitting.projection import Stop, never, solved
+from ....fitting.projection import Stop, never, solve_values
 from ....fitting.tokens import Tokens
 from .problem import Problem
 
@@ -150,7 +150,7 @@ METHODS: dict[str, Callable[[Masses, int, Stop], Indices]] = {"pursuit": pursue_
 def select_tokens(masses: Masses, length: int, method: str, stop: Stop = never) -> Tokens:
     """Return tokens that are some of the prefix's, with biases and values in closed form."""
     tokens = masses.tokens(masses.problem.key[masses.choose(method, length, stop)], _LEAST)
-    return solved(tokens, masses.problem.samples, 0.0).tokens
+    return solve_values(tokens, masses.problem.samples, 0.0).tokens
 
 
 def starts(
@@ -178,7 +178,7 @@ def shrunk(masses: Masses, key: Float64, near: float, stop: Stop) -> Tokens:
     centre, tokens, squares = key.mean(axis=0), [], []
     for halvings in range(_HALVINGS):
         tokens.append(masses.tokens(centre + 0.5**halvings * (key - centre), _LEAST_START))
-        squares.append(solved(tokens[-1], masses.problem.samples, _FLAT).square)
+        squares.append(solve_values(tokens[-1], masses.problem.samples, _FLAT).square)
         if stop() or squares[-1] > _WORSE * min(squares):
             break
     return tokens[next(k for k, square in enumerate(squares) if square <= near * min(squares))]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from spherapprox.fitting.projection import Samples, gradient, normal_equations, solved
+from spherapprox.fitting.projection import Samples, gradient, normal_equations, solve_values
 from spherapprox.fitting.tokens import Tokens
 from spherapprox.prompts.prefix import Descent, Prefix, compress, select
 from spherapprox.prompts.prefix.compression import fitting, search
@@ -234,7 +234,7 @@ class TestFewQueries:
 
     def test_work_does_not_grow_with_the_cube_of_the_free_numbers(self, monkeypatch):
         # Levenberg and Marquardt's equations of 40 keys in 41 coordinates would hold 1640^2 numbers
-        monkeypatch.setattr(fitting, "fitted", lambda *_, **__: pytest.fail("equations too large"))
+        monkeypatch.setattr(fitting, "fit_tokens", lambda *_, **__: pytest.fail("equations too large"))
         key, queries = np.random.default_rng(0).standard_normal((2, 50, 40))
         with pytest.warns(RuntimeWarning, match="'queries' must be"):
             found = compress(Prefix(key, key[:, :1]), queries[:10], length=40, solver=Descent("rms", 0.0, 1))
@@ -286,11 +286,11 @@ class TestDerivatives:
     @pytest.mark.parametrize("mass", [0.0, 0.7])
     def test_the_gradient_and_the_matrix_are_those_of_differences(self, mass):
         problem = Problem.of(KEY, VALUE, QUERIES[:80], np.linspace(0.5, 1.5, 80), True, mass)
-        found = solved(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
+        found = solve_values(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
         right = gradient(found, problem.samples).ravel()
         for i, direction in enumerate(np.eye(found.tokens.parameters)):
             ahead, behind = (
-                solved(found.tokens.moved(s * direction), problem.samples, 1e-3).square for s in (1e-5, -1e-5)
+                solve_values(found.tokens.move(s * direction), problem.samples, 1e-3).square for s in (1e-5, -1e-5)
             )
             assert -2.0 * right[i] == pytest.approx((ahead - behind) / 2e-5, abs=1e-8)
         matrix, same = normal_equations(found, problem.samples)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..fitting.rounding import rounded
+from ..fitting.rounding import round_to
 from ..fitting.sup import Judge, errors
 from ..fitting.tokens import Tokens
 from ..heads.head import Head
-from .attempt import Found
+from .candidate import Candidate
 from .rung import Rung
 
 
@@ -31,7 +31,7 @@ class Units:
         b /= np.sqrt(np.square(b).sum(axis=1))[:, None]
         values = self.size * tokens.values
         if self.dtype is not None:
-            values = rounded(values, self.dtype)
+            values = round_to(values, self.dtype)
         concentration = tokens.concentration if tokens.unit else lengths
         return self.family(b, values[:, 0] if self.scalar else values, concentration)
 
@@ -44,16 +44,16 @@ class Units:
         values = head.values.reshape(len(head), -1).astype(np.float64) / self.size
         return Tokens(keys, values, head.family == "split", unit)
 
-    def row(self, found: Found, judge: Judge) -> Rung:
+    def row(self, candidate: Candidate, judge: Judge) -> Rung:
         """Return the record of a rung."""
-        tokens, x = judge.stored(found.tokens, found.ridge), judge.checked.x
-        seen, weights = errors(tokens, judge.checked), tokens.matrix(judge.fit.x)
+        tokens, x = judge.store(candidate.tokens, candidate.ridge), judge.checked.x
+        residuals, weights = errors(tokens, judge.checked), tokens.matrix(judge.fit.x)
         largest = max(float(np.linalg.norm(judge.fit.y, axis=1).max()), 1e-300)
         sums = float((weights @ np.linalg.norm(tokens.values, axis=1)).max()) / largest
-        beyond = found.at is not None and found.error >= seen.max()  # between the samples
+        beyond = candidate.at is not None and candidate.error >= residuals.max()  # between the samples
         return Rung(
-            self.head(tokens), self.size * (found.error if beyond else float(seen.max())), math.inf,
-            np.array(found.at if beyond else x[int(seen.argmax())]),
-            self.size * math.sqrt(float(np.square(seen).mean())), float(np.linalg.cond(weights)),
-            max(math.log10(max(sums, 1e-300)), 0.0), found.start, found.starts, found.seconds,
+            self.head(tokens), self.size * (candidate.error if beyond else float(residuals.max())), math.inf,
+            np.array(candidate.at if beyond else x[int(residuals.argmax())]),
+            self.size * math.sqrt(float(np.square(residuals).mean())), float(np.linalg.cond(weights)),
+            max(math.log10(max(sums, 1e-300)), 0.0), candidate.start, candidate.starts, candidate.seconds,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from ..fitting.descent import least_squares
 from ..fitting.projection import Stop
 from ..fitting.sup import Judge, minimax
 from ..fitting.tokens import Tokens
-from .polish import polished
+from .polish import polish_tokens
 
 STEPS = 60
 """Levenberg and Marquardt's steps of a fit, at most."""
@@ -25,7 +25,7 @@ _LARGEST_RIDGE, _BISECTIONS = 1e-2, 7
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Goal:
     """What a search wants: a function (n, d) -> (n, p), the error, tokens of some kind, and how much work it may do.
 
     Function, error and values are divided by the target's size.
@@ -37,7 +37,7 @@ class Wanted:
     normalize: bool
     unit: bool
     ridge: float
-    most: int
+    max_tokens: int
     starts: int
     seed: int
     norm: str = "sup"
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class Candidate:
     """The best tokens of one length, the ridge on their values, their error, and how they came about.
 
     `at` is where the error was seen, if this was between the samples.
@@ -63,44 +63,44 @@ class Found:
     seconds: float = 0.0
     at: Float64 | None = None
 
-    def better(self, other: Found | None) -> bool:
+    def better(self, rival: Candidate | None) -> bool:
         """Tell whether its error is smaller than that of another one, if there is one."""
-        return other is None or self.error < other.error
+        return rival is None or self.error < rival.error
 
 
-def attempt(name: str, start: Tokens, judge: Judge, wanted: Wanted, stop: Stop) -> Found:
+def fit_from(name: str, start: Tokens, judge: Judge, goal: Goal, stop: Stop) -> Candidate:
     """Fit tokens from a start."""
-    tokens, ridge = tamed(least_squares(start, judge.fit, wanted.ridge, STEPS, stop=stop), judge, wanted.ridge, stop)
-    return improved(Found(tokens, ridge, judge(tokens, ridge), name), judge, wanted, _PROMISING, stop)
+    tokens, ridge = bound_values(least_squares(start, judge.fit, goal.ridge, STEPS, stop=stop), judge, goal.ridge, stop)
+    return lower_error(Candidate(tokens, ridge, judge(tokens, ridge), name), judge, goal, _PROMISING, stop)
 
 
-def improved(found: Found, judge: Judge, wanted: Wanted, promising: float, stop: Stop) -> Found:
+def lower_error(candidate: Candidate, judge: Judge, goal: Goal, promising: float, stop: Stop) -> Candidate:
     """Lower the largest error of tokens, if it is within a factor of the error wanted, and still above it."""
-    tokens, ridge, error = found.tokens, found.ridge, found.error
-    if judge.norm == "sup" and wanted.eps < error < promising * wanted.eps:
+    tokens, ridge, error = candidate.tokens, candidate.ridge, candidate.error
+    if judge.norm == "sup" and goal.eps < error < promising * goal.eps:
         tokens, error = minimax(tokens, judge, ridge, stop=stop)
-        if wanted.polish and judge.fit.y.shape[1] == 1 and wanted.eps < error < _NEARLY * wanted.eps:
-            tokens, error = polished(tokens, judge, ridge, stop=stop)
-    return Found(tokens, ridge, error, found.start, found.starts, found.seconds)
+        if goal.polish and judge.fit.y.shape[1] == 1 and goal.eps < error < _NEARLY * goal.eps:
+            tokens, error = polish_tokens(tokens, judge, ridge, stop=stop)
+    return Candidate(tokens, ridge, error, candidate.start, candidate.starts, candidate.seconds)
 
 
-def tamed(tokens: Tokens, judge: Judge, ridge: float, stop: Stop) -> tuple[Tokens, float]:
+def bound_values(tokens: Tokens, judge: Judge, ridge: float, stop: Stop) -> tuple[Tokens, float]:
     """Return the tokens, and the ridge, with values within the judge's bound and of least error once rounded."""
     if np.abs(tokens.values).max() > judge.value_bound:
         low, high = math.log10(max(ridge, 1e-16)), math.log10(_LARGEST_RIDGE)
         best = None
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            tried = least_squares(tokens, judge.fit, 10.0**middle, STEPS, stop=stop)
-            if np.abs(tried.values).max() <= judge.value_bound:
-                best, high = (tried, 10.0**middle), middle
+            trial = least_squares(tokens, judge.fit, 10.0**middle, STEPS, stop=stop)
+            if np.abs(trial.values).max() <= judge.value_bound:
+                best, high = (trial, 10.0**middle), middle
             else:
                 low = middle
         tokens, ridge = best or (tokens, ridge)
     if judge.dtype is None:
         return tokens, ridge
-    tried, found = tokens, [(judge(tokens, ridge), tokens, ridge)]
+    trial, trials = tokens, [(judge(tokens, ridge), tokens, ridge)]
     for larger in _RIDGES[ridge < _RIDGES]:
-        tried = least_squares(tried, judge.fit, float(larger), STEPS, stop=stop)
-        found.append((judge(tried, float(larger)), tried, float(larger)))
-    return min(found, key=lambda trial: trial[0])[1:]
+        trial = least_squares(trial, judge.fit, float(larger), STEPS, stop=stop)
+        trials.append((judge(trial, float(larger)), trial, float(larger)))
+    return min(trials, key=lambda trial: trial[0])[1:]

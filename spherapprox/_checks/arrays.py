@@ -160,8 +160,8 @@ def _have_unit_length(array: Floats) -> bool:
     tolerance = UNIT_TOLERANCE[array.dtype]
     for first in range(0, len(array), _ROWS):
         rows = array[first : first + _ROWS]
-        few = len(rows) < 500  # for which every call counts
-        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64) if few else _squared_lengths(rows)
+        short = len(rows) < 500  # for which every call counts
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64) if short else _squared_lengths(rows)
         if not (squares.min() > 1.0 - tolerance and squares.max() < 1.0 + tolerance):
             return False
     return array.size > 0
@@ -198,8 +198,8 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
 def _remedy_of_shape(shape: tuple[int, ...], name: str, dim: int | None) -> str:
     """Word what to do with an array of a shape that points do not have."""
     if len(shape) == 1:
-        one = dim is None or shape[0] == dim + 1
-        return f"one point is {name}[None, :]" if one else "points come before values, one row for each"
+        single = dim is None or shape[0] == dim + 1
+        return f"one point is {name}[None, :]" if single else "points come before values, one row for each"
     if len(shape) > 2:
         return f"{name}.reshape(-1, {shape[-1]}) has one point in each row"
     return _PLACES.format(name=name) if shape[1:] == (2,) and dim == 2 else remedy_of_dim(shape, dim)

@@ -39,9 +39,9 @@ def digits(number: float) -> str:
     return short if float(short) == number or math.isnan(number) else repr(float(number))
 
 
-def wrong_type(value: object, name: str, wanted: str, remedy: str = "") -> TypeError:
+def wrong_type(value: object, name: str, kind: str, remedy: str = "") -> TypeError:
     """Return the complaint about a value of the wrong type."""
-    text = f"'{name}' must be {wanted}, got {show(value)} of type {type(value).__name__}"
+    text = f"'{name}' must be {kind}, got {show(value)} of type {type(value).__name__}"
     return TypeError(text + (f": {remedy}" if remedy else ""))
 
 

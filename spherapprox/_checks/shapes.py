@@ -48,8 +48,8 @@ def broadcast_shape(remedy: str, **shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        names, got = " and ".join(map(repr, shapes)), " and ".join(map(str, shapes.values()))
-        raise ValueError(f"{names} must broadcast, got shapes {got}: {remedy}") from None
+        names, text = " and ".join(map(repr, shapes)), " and ".join(map(str, shapes.values()))
+        raise ValueError(f"{names} must broadcast, got shapes {text}: {remedy}") from None
 
 
 def same_sphere(rows: Any, name: str, dim: int, owner: str) -> None:
@@ -58,7 +58,7 @@ def same_sphere(rows: Any, name: str, dim: int, owner: str) -> None:
         raise ValueError(f"'{name}' must lie on {owner} S^{dim}, got points of S^{own}: they need {dim + 1} columns")
 
 
-def same_dim(dim: int, name: str, wanted: int, why: str) -> None:
+def same_dim(dim: int, name: str, expected: int, why: str) -> None:
     """Check that an object that has a dimension lies on S^wanted."""
-    if dim != wanted:
-        raise ValueError(f"'{name}' must have dim = {wanted} {why}, got {dim}")
+    if dim != expected:
+        raise ValueError(f"'{name}' must have dim = {expected} {why}, got {dim}")

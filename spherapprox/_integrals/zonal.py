@@ -98,7 +98,7 @@ def move_piece(base: Piece, lam: float, rho: float, sign: int) -> Piece:
             value, slope = balance(m1, lam, theta0 - sign * d, theta0 + sign * (rho - d))
             return -sign * value, slope
 
-        shift = find_root(near, theta0 - HALF_PI if sign > 0 else 0.0, rho, start, 1e-16 * theta0)
+        shift = find_root(near, theta0 - HALF_PI if sign > 0 else 0.0, rho, x=start, noise=1e-16 * theta0)
         theta, v, w = theta0 - sign * shift, theta0 + sign * (rho - shift), rho - shift
         s = math.sin(0.5 * shift)
         scale = m1 * math.log1p(-sign * base.cot * math.sin(shift) - 2.0 * s * s)
@@ -107,7 +107,7 @@ def move_piece(base: Piece, lam: float, rho: float, sign: int) -> Piece:
         start = min(top, theta0)
         if m1 > 0.0 and top > 0.0:
             ahead, back = (rho, 0.0) if sign < 0 else (0.0, rho)
-            root = find_root(lambda t: balance(m1, lam, t + ahead, t + back), 0.0, top, start, 0.0)
+            root = find_root(lambda t: balance(m1, lam, t + ahead, t + back), 0.0, top, x=start, noise=0.0)
         else:
             root = start
         theta, v = (root, root + rho) if sign > 0 else (root + rho, root)
@@ -141,11 +141,11 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
         value, slope = ahead(t)
         return -value, -slope
 
-    highest = find_root(lambda t: (-ahead(t)[1], 0.0), 0.5 * end, end, 0.75 * end, 1e-9 * end)
+    highest = find_root(lambda t: (-ahead(t)[1], 0.0), 0.5 * end, end, x=0.75 * end, noise=1e-9 * end)
     if ahead(highest)[0] <= 0.0:
         return [(last, 0.0, end)]
-    mode = find_root(ahead, 0.0, highest, min(0.5 * highest, m1 / (lam * math.sin(rho))), 0.0)
-    valley = find_root(behind, highest, end, 0.5 * (highest + end), 0.0)
+    mode = find_root(ahead, 0.0, highest, x=min(0.5 * highest, m1 / (lam * math.sin(rho))), noise=0.0)
+    valley = find_root(behind, highest, end, x=0.5 * (highest + end), noise=0.0)
     scale = log_sine_ratio(base, mode)
     scale -= 2.0 * lam * math.sin(0.5 * (mode + rho + base.theta)) * math.sin(0.5 * (mode + rho - base.theta))
     first = Piece(mode, m1, math.cos(mode) / math.sin(mode), 0.0, m1 + lam * math.cos(mode + rho), scale)
@@ -192,7 +192,7 @@ def crossing(lam: float, rho: float) -> float:
         low = 0.0
     if excess(high)[0] < 0.0:
         high = HALF_PI
-    return find_root(excess, low, high, 0.5 * (low + high), 1e-9 * start)
+    return find_root(excess, low, high, x=0.5 * (low + high), noise=1e-9 * start)
 
 
 def log_shift_variation(m: float, lam: float, rho: float) -> float:

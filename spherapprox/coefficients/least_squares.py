@@ -34,7 +34,7 @@ def core(task: Task) -> Float64:
     """Return xi that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |xi|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
     unit = units(f)
-    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, None), normalize=False) * unit
+    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, start=None), normalize=False) * unit
 
 
 def split(task: Task) -> Float64:
@@ -42,7 +42,7 @@ def split(task: Task) -> Float64:
     x, roots, f = _samples(task)
     start = task.sample().astype(np.float64)
     unit = units(f, start)
-    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, start / unit), normalize=True) * unit
+    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, start=start / unit), normalize=True) * unit
 
 
 def _samples(task: Task) -> tuple[Floats, Float64, Float64]:

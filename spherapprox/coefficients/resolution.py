@@ -81,8 +81,8 @@ def _between(b: Float64, rows: Floats) -> tuple[Float64, Float64]:
     away -= (away @ b) * b
     length = float(np.sqrt(away @ away))
     half = 0.5 * float(np.sqrt(np.square(neighbours[-1] - b).sum()))
-    few = len(around) <= 2 * len(b) or length <= 1e-6 * half
-    middle = b + (0.5 * (neighbours[0] - b) if few else half / length * away)
+    isolated = len(around) <= 2 * len(b) or length <= 1e-6 * half
+    middle = b + (0.5 * (neighbours[0] - b) if isolated else half / length * away)
     size = float(np.sqrt(middle @ middle))
     return middle / size if size > 1e-6 else b, around  # between antipodes there is no place
 

@@ -119,8 +119,8 @@ def head_constants(
     >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
     >>> from spherapprox.error import head_constants
     >>> head = SplitHead.from_target(targets.zonal_harmonic(2, 3), EqualMeasurePartition(2, 300), 40.0)
-    >>> found = head_constants(head, slack=0.1).lipschitz
-    >>> print(round(found.lower, 2), found.upper <= 1.1 * found.lower)
+    >>> interval = head_constants(head, slack=0.1).lipschitz
+    >>> print(round(interval.lower, 2), interval.upper <= 1.1 * interval.lower)
     1.79 True
     """
     if not hasattr(head, "family"):
@@ -139,7 +139,7 @@ def head_constants(
     load(f"{__package__}.certified")
     from .certified import Budget
 
-    budget = Budget(slack, max_evaluations, workers, progress, None)
+    budget = Budget(slack, max_evaluations, workers, progress=progress, checkpoint=None)
     start = np.concatenate([sample(head.dim, _POINTS, generator), head.control_points[: _POINTS // 2]])
     lipschitz, smoothness = (_enclose_derivative(head, order, start, generator, budget) for order in (1, 2))
     return HeadConstants(sup_norm, lipschitz, smoothness)

@@ -97,15 +97,15 @@ def sup_error(
     0.01
     >>> from spherapprox import targets
     >>> wave = targets.zonal_harmonic(2, 3)
-    >>> found = sup_error(SplitHead.from_target(wave, EqualMeasurePartition(2, 300), 40.0), wave, certified=True)
-    >>> round(found.lower, 3), round(found.upper, 3)
+    >>> interval = sup_error(SplitHead.from_target(wave, EqualMeasurePartition(2, 300), 40.0), wave, certified=True)
+    >>> round(interval.lower, 3), round(interval.upper, 3)
     (0.137, 0.144)
     """
     _checks.callable_(head, "head")
     _checks.callable_(target, "target")
     if hasattr(target, "control_points") and not hasattr(head, "control_points"):
-        got = f"{'a Target' if isinstance(head, Target) else 'a function'}, then a {type(target).__name__}"
-        raise TypeError(f"'head' must come before 'target', got {got}: sup_error(head, target)")
+        order = f"{'a Target' if isinstance(head, Target) else 'a function'}, then a {type(target).__name__}"
+        raise TypeError(f"'head' must come before 'target', got {order}: sup_error(head, target)")
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     values_of: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
     error = partial(_difference, values_of, target)
@@ -139,7 +139,7 @@ def prove_error(head: Any, target: Target, measured: ErrorInterval, *, slack: fl
     """
     from .certified import Budget, prove_head
 
-    budget = Budget(slack, _EVALUATIONS, None, False, None, deadline)
+    budget = Budget(slack, _EVALUATIONS, workers=None, progress=False, checkpoint=None, deadline=deadline)
     return prove_head(head, target, measured, partial(_difference, head, target), budget)
 
 
@@ -242,7 +242,7 @@ def _budget(certified: bool | Proof, workers: int | None) -> Budget | None:
     load(f"{__package__}.certified")  # proofs take more modules than measurements
     from .certified import Budget
 
-    return Budget(slack, max_evaluations, _checks.workers(workers), progress, path)
+    return Budget(slack, max_evaluations, _checks.workers(workers), progress=progress, checkpoint=path)
 
 
 def _progress(budget: Budget | None) -> bool:

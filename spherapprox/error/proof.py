@@ -28,8 +28,8 @@ class Proof:
     >>> from spherapprox import CoreHead, sup_error, targets
     >>> from spherapprox.error import Proof
     >>> wave = targets.zonal_harmonic(2, 3)
-    >>> found = sup_error(CoreHead([[0.0, 0.0, 1.0]], [0.0], 1.0), wave, certified=Proof(slack=0.01))
-    >>> 1.0 <= found.upper <= 1.01
+    >>> interval = sup_error(CoreHead([[0.0, 0.0, 1.0]], [0.0], 1.0), wave, certified=Proof(slack=0.01))
+    >>> 1.0 <= interval.upper <= 1.01
     True
     """
 

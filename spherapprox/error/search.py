@@ -44,7 +44,7 @@ def sample(dim: int, n: int, rng: np.random.Generator) -> Float64:
 
 def largest_value(function: Error, stated: float | None, start: Float64) -> float:
     """Search for the largest of the sizes of a target's values, with a warning if its sup norm is stated too large."""
-    largest = largest_error(function, start, 16, np.random.default_rng(0), False).lower
+    largest = largest_error(function, start, 16, rng=np.random.default_rng(0), progress=False).lower
     if stated is not None and stated > _LOOSE * largest:
         _checks.warn(
             f"'target' states sup_norm={stated:.6g}, and no value above {largest:.6g} was found: state a sharp one, as "

@@ -58,16 +58,9 @@ class _Data:
 
 
 def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    n: int | str,
-    normalize: bool,
-    concentration: float | None = None,
-    regularization: float | None = None,
-    weights: ArrayLike | None = None,
-    rng: object = None,
-) -> Fit:
+    x: ArrayLike, y: ArrayLike, *, n: int | str, normalize: bool, concentration: float | None = None,
+    regularization: float | None = None, weights: ArrayLike | None = None, rng: object = None,
+) -> Fit:  # fmt: skip
     """Fit a head's recipe to data, with the arguments of `CoreHead.fit`."""
     # Step 1: check the arguments
     rows = _checks.rows(x)

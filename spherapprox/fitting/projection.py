@@ -159,14 +159,9 @@ def _free_key_matrix(solution: Solution, samples: Samples) -> Float64:
 
 
 def fit_tokens(
-    tokens: Tokens,
-    samples: Samples,
-    ridge: float,
-    steps: int,
-    tolerance: float = 1e-4,
-    stop: Stop = never,
+    tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance: float = 1e-4, stop: Stop = never,
     grain: float = 0.0,
-) -> Tokens:
+) -> Tokens:  # fmt: skip
     """Return tokens whose keys and values are a local minimum of the weighted squares, by Levenberg and Marquardt.
 
     With a grain all steps end on its grid: what roundings do to a step is rounded away before the next.
@@ -193,15 +188,9 @@ def fit_tokens(
 
 
 def _damp_step(
-    solution: Solution,
-    samples: Samples,
-    ridge: float,
-    matrix: Float64,
-    right: Float64,
-    scale: Float64,
-    damping: float,
+    solution: Solution, samples: Samples, ridge: float, matrix: Float64, right: Float64, scale: Float64, damping: float,
     grain: float,
-) -> tuple[Solution | None, Float64, float]:
+) -> tuple[Solution | None, Float64, float]:  # fmt: skip
     """Return the first of more and more damped steps that lowers the squares, None if none does."""
     step, bound = right, (1.0 - _LEAST_GAIN if grain else 1.0) * solution.square
     for _ in range(_ATTEMPTS):

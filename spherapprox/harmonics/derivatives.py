@@ -73,8 +73,8 @@ class PolynomialDerivatives:
     >>> import numpy as np
     >>> from spherapprox import harmonics
     >>> square = harmonics.PolynomialDerivatives(lambda x: x[:, 0] ** 2, dim=2, degree=2)
-    >>> found = square(np.array([[1.0, 0.0, 0.0]]))
-    >>> (found.second.round(12) + 0.0).tolist()  # on every great circle through this point it is cos(t)^2
+    >>> derivatives = square(np.array([[1.0, 0.0, 0.0]]))
+    >>> (derivatives.second.round(12) + 0.0).tolist()  # on every great circle through this point it is cos(t)^2
     [[[[-2.0, 0.0], [0.0, -2.0]]]]
     """
 

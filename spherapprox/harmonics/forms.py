@@ -29,8 +29,8 @@ class TangentDerivatives:
     --------
     >>> import numpy as np
     >>> from spherapprox import harmonics
-    >>> found = harmonics.PolynomialDerivatives(lambda x: x[:, :2], dim=3, degree=1)(np.eye(4))
-    >>> found.value.shape, found.first.shape, found.second.shape, found.frame.shape
+    >>> derivatives = harmonics.PolynomialDerivatives(lambda x: x[:, :2], dim=3, degree=1)(np.eye(4))
+    >>> derivatives.value.shape, derivatives.first.shape, derivatives.second.shape, derivatives.frame.shape
     ((4, 2), (4, 2, 3), (4, 2, 3, 3), (4, 3, 4))
     """
 
@@ -61,8 +61,8 @@ class TangentDerivatives:
         --------
         >>> import numpy as np
         >>> from spherapprox import harmonics
-        >>> found = harmonics.PolynomialDerivatives(lambda x: x[:, 0], dim=3, degree=1)(np.eye(4))
-        >>> found.at(slice(2)).first.shape
+        >>> derivatives = harmonics.PolynomialDerivatives(lambda x: x[:, 0], dim=3, degree=1)(np.eye(4))
+        >>> derivatives.at(slice(2)).first.shape
         (2, 1, 3)
         """
         third = None if self.third is None else self.third[rows]

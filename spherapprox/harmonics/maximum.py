@@ -34,8 +34,8 @@ class BandlimitedMaximum:
     Examples
     --------
     >>> from spherapprox import harmonics
-    >>> found = harmonics.bandlimited_maximum([0.0, 0.0, 1.0, 0.0], normalization="schmidt")  # the height x_3
-    >>> found.attained_value <= 1.0 <= found.sup_norm, found.degree
+    >>> maximum = harmonics.bandlimited_maximum([0.0, 0.0, 1.0, 0.0], normalization="schmidt")  # the height x_3
+    >>> maximum.attained_value <= 1.0 <= maximum.sup_norm, maximum.degree
     (True, 1)
     """
 
@@ -92,8 +92,8 @@ def bandlimited_maximum(
     Examples
     --------
     >>> from spherapprox import harmonics
-    >>> found = harmonics.bandlimited_maximum([0.0, 0.0, 3.0, 4.0], normalization="schmidt")  # 3 z + 4 x
-    >>> 5.0 <= found.sup_norm <= 5.005, 5.0 <= found.lipschitz <= 5.005
+    >>> maximum = harmonics.bandlimited_maximum([0.0, 0.0, 3.0, 4.0], normalization="schmidt")  # 3 z + 4 x
+    >>> 5.0 <= maximum.sup_norm <= 5.005, 5.0 <= maximum.lipschitz <= 5.005
     (True, True)
     """
     weights, max_degree = scalar_coefficients(coefficients, normalization)

@@ -109,11 +109,11 @@ def _make_level(dim: int, counts: Int64) -> Level:
     """Make the tables of S^dim, dim >= 3, for these counts, by the construction of 5.1."""
     # Step 1: the polar caps, of measure 1/n
     cap = np.where(counts == 1, np.pi, np.pi / 2)
-    many = counts >= 3
-    cap[many] = special.cap_angle(dim, -np.log(counts[many]))
+    divided = counts >= 3
+    cap[divided] = special.cap_angle(dim, -np.log(counts[divided]))
     # Step 2: the ideal collar angle (w_m/n)^(1/m), and the number of collars that it fits between the caps
     ideal = np.exp((special.log_surface_area(dim) - np.log(counts)) / dim)
-    collars = np.where(many, np.maximum(1, np.floor((np.pi - 2.0 * cap) / ideal + 0.5)), 0).astype(np.int64)
+    collars = np.where(divided, np.maximum(1, np.floor((np.pi - 2.0 * cap) / ideal + 0.5)), 0).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(collars + 1)])
     # Step 3: the ideal counts of cells north of each boundary, rounded; b boundaries in all
     table = np.repeat(np.arange(len(counts)), collars + 1)  # (b,)

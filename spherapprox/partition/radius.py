@@ -113,23 +113,23 @@ def _about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]
     """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
     lower, upper, limit = 0.0, math.pi, max(1, BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
     while True:
-        bounds, lifted = _raise_bundles(opened, counts, limit)
+        bounds, lifts = _raise_bundles(opened, counts, limit)
         lower, upper, limit = max(lower, bounds[0]), min(upper, bounds[1]), limit * FINER
-        if lower >= upper or FINER * lifted > BUNDLES:
+        if lower >= upper or FINER * lifts > BUNDLES:
             return lower, max(lower, upper)
 
 
 def _raise_bundles(opened: list[Opened], counts: Int64, limit: int) -> tuple[tuple[float, float], int]:
     """Return bounds of the largest radius by at most `limit` bundles of each partition, and the number lifted."""
-    lifted = 0
+    lifts = 0
     offsets, rows = _collect_bundles(partial(bundles.write_spheres, counts, limit), len(counts), limit)
     for m, caps, collars_of_m in reversed(opened):
-        lifted += int(np.diff(offsets)[collars_of_m.inner].sum())
+        lifts += int(np.diff(offsets)[collars_of_m.inner].sum())
         bundles_of_caps = np.empty((len(caps), rows.shape[1]))
         bundles.write_caps(m, caps, bundles_of_caps)
         write = partial(bundles.raise_bundles, m, collars_of_m, bundles_of_caps, (offsets, rows), limit)
         offsets, rows = _collect_bundles(write, len(caps), limit)
-    return (float(rows[:, bundles.RADIUS].max()), float(rows[:, bundles.UPPER].max())), lifted
+    return (float(rows[:, bundles.RADIUS].max()), float(rows[:, bundles.UPPER].max())), lifts
 
 
 def _collect_bundles(write: Callable[..., int], number: int, limit: int) -> tuple[Int64, Float64]:

@@ -203,11 +203,11 @@ def _candidates(degree: int, n: int | None) -> Iterator[tuple[int, Group, int, i
         for size, g, orbits, seed in sorted(starts)[:1]:
             yield size, groups()[g], orbits, seed
     counts = {group: _conditions(group, degree) for group in groups()}
-    few = max(_FEW, min(counts.values()))
+    limit = max(_FEW, min(counts.values()))
     shapes: list[tuple[int, int, Group, int]] = []
     for group, count in counts.items():
         least = max(1, -(-(count + group.freedom) // 2))  # as many unknowns as equations
-        if count > (MAX_CONDITIONS if n is not None else min(few, MAX_CONDITIONS)):
+        if count > (MAX_CONDITIONS if n is not None else min(limit, MAX_CONDITIONS)):
             continue
         if n is None:
             shapes += [(q * len(group), len(shapes) + q, group, q) for q in range(least, least + 2 + least // 8)]
@@ -228,9 +228,9 @@ def _conditions(group: Group, degree: int) -> int:
 def _exact_degree(group: Group, degree: int) -> int:
     """Return the degree to which a design of orbits is exact: the one below the next with an invariant harmonic."""
     further = 2
-    while not (more := group.invariants(degree + further)[degree + 1 :]).any():  # high ones would overflow
+    while not (invariants := group.invariants(degree + further)[degree + 1 :]).any():  # high ones would overflow
         further *= 2
-    return degree + int(np.argmax(more > 0))
+    return degree + int(np.argmax(invariants > 0))
 
 
 def _check_design(x: Float64, degree: int) -> PointSet:

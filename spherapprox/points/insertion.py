@@ -181,9 +181,9 @@ def ascend(y: Float64, x: Float64) -> Float64:
 
     The rows nearest at the start are all it needs, unless another one turns out to be nearer at the end.
     """
-    few = _NEAR * len(y)
-    if len(x) > 2 * few:
-        near = x[np.argpartition(x @ y, len(x) - few)[-few:]]
+    width = _NEAR * len(y)
+    if len(x) > 2 * width:
+        near = x[np.argpartition(x @ y, len(x) - width)[-width:]]
         top = _climb(y, near)
         if (x @ top).max() <= (near @ top).max() + _EQUAL:
             return top

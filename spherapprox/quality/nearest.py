@@ -67,9 +67,9 @@ class Nearest:
             index = np.concatenate(list(in_order(lambda block: self._dense(c[block]), blocks, self._workers)))
         angle = angles(c, self._x[index])
         for far in np.flatnonzero(angle > _FAR):
-            every = angles(self._x, c[far])
-            index[far] = np.argmin(every)
-            angle[far] = every[index[far]]
+            exact = angles(self._x, c[far])
+            index[far] = np.argmin(exact)
+            angle[far] = exact[index[far]]
         return index, angle
 
     def _dense(self, c: Float64) -> Int64:

@@ -117,8 +117,8 @@ def shortest_head(
     Examples
     --------
     >>> from spherapprox import shortest_head, targets
-    >>> found = shortest_head(targets.geomagnetic_field(2025.0), 0.1, relative=True)
-    >>> found.n < 9, found.reached  # a Riemann head of 100 tokens errs by 7 % of the largest value
+    >>> result = shortest_head(targets.geomagnetic_field(2025.0), 0.1, relative=True)
+    >>> result.n < 9, result.reached  # a Riemann head of 100 tokens errs by 7 % of the largest value
     (True, True)
     """
     # Step 1: check the arguments, then scale the target

@@ -57,8 +57,8 @@ class ShortestHead(Savable):
     --------
     >>> from spherapprox import shortest_head, targets
     >>> from spherapprox.shortest import SearchOptions
-    >>> found = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
-    >>> found.n, found.reached, found.head
+    >>> result = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
+    >>> result.n, result.reached, result.head
     (1, True, CoreHead(n=1, dim=2, concentration=10))
     """
 
@@ -141,8 +141,8 @@ class ShortestHead(Savable):
         --------
         >>> from spherapprox import shortest_head, targets
         >>> from spherapprox.shortest import SearchOptions
-        >>> found = shortest_head(targets.zonal_harmonic(2, 2), 0.1, "core")
-        >>> shorter = found.pick(found.history[0].n)
+        >>> result = shortest_head(targets.zonal_harmonic(2, 2), 0.1, "core")
+        >>> shorter = result.pick(result.history[0].n)
         >>> shorter.n, shorter.reached
         (1, False)
         """
@@ -183,8 +183,8 @@ class ShortestHead(Savable):
         >>> from spherapprox import shortest_head, targets
         >>> from spherapprox.shortest import SearchOptions
         >>> wave = targets.zonal_harmonic(2, 2)
-        >>> found = shortest_head(wave, 0.1, "core", search=SearchOptions(lower=False)).proved(wave)
-        >>> found.error.lower <= found.error.upper <= 0.1
+        >>> result = shortest_head(wave, 0.1, "core", search=SearchOptions(lower=False)).proved(wave)
+        >>> result.error.lower <= result.error.upper <= 0.1
         True
         """
         # enough to prove eps, and no more: a proof of what roundings decide takes long, and fails
@@ -216,8 +216,8 @@ class ShortestHead(Savable):
         >>> from spherapprox import shortest_head, sup_error, targets
         >>> from spherapprox.shortest import SearchOptions
         >>> bump = targets.bump(2)
-        >>> found = shortest_head(bump, 1e-6, "core", search=SearchOptions(lower=False))
-        >>> found.with_error(sup_error(found.head, bump)).reached
+        >>> result = shortest_head(bump, 1e-6, "core", search=SearchOptions(lower=False))
+        >>> result.with_error(sup_error(result.head, bump)).reached
         True
         """
         largest = error if error.lower >= self.row.lower else self.row
@@ -237,8 +237,8 @@ class ShortestHead(Savable):
         --------
         >>> from spherapprox import shortest_head, targets
         >>> from spherapprox.shortest import SearchOptions
-        >>> found = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
-        >>> print(found.table().splitlines()[0].split())
+        >>> result = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
+        >>> print(result.table().splitlines()[0].split())
         ['N', 'error', 'rms', 'numbers', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's']
         """
         from tabulate import tabulate

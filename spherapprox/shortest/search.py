@@ -244,5 +244,5 @@ class Search:
         """Return tokens at control points that stay."""
         goal, begin, judge = self.goal, time.monotonic(), self.judge(len(b))
         tokens, error = fit_values(b, judge, goal.ridge, goal.normalize, goal.unit)
-        candidate = self._verify(Candidate(tokens, goal.ridge, error, name, 1), judge)
+        candidate = self._verify(Candidate(tokens, goal.ridge, error, start=name, starts=1), judge)
         return replace(candidate, seconds=time.monotonic() - begin)

@@ -65,10 +65,10 @@ class Cells:
     def _tangents(self) -> tuple[Float64, Float64, Float64]:
         """Return the tangents of the angles where the cells begin, of their middles and where they end, (m, n) each."""
         step, steps = 0.5 * math.pi / self.divisions, np.ascontiguousarray(self.indices.T)
-        few = self.divisions < steps.size  # so that cells share angles
-        angles = ((np.arange(self.divisions) if few else steps) + 0.5) * step - 0.25 * math.pi
+        shared = self.divisions < steps.size  # so that cells share angles
+        angles = ((np.arange(self.divisions) if shared else steps) + 0.5) * step - 0.25 * math.pi
         tangents = (np.tan(angles - 0.5 * step), np.tan(angles), np.tan(angles + 0.5 * step))
-        low, middle, high = (tangent[steps] for tangent in tangents) if few else tangents
+        low, middle, high = (tangent[steps] for tangent in tangents) if shared else tangents
         return low, middle, high
 
     def halve(self) -> Cells:

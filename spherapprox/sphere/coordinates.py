@@ -90,8 +90,8 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, A
     degrees = _checks.flag(degrees, "degrees")
     array = _checks.numeric(x, "x")
     if array.shape[-1:] == (2,):
-        one = "x[None, :]" if array.ndim == 1 else "x"
-        remedy = f"points of the circle have one angle, sphere.to_polar({one}, degrees=True)"
+        row = "x[None, :]" if array.ndim == 1 else "x"
+        remedy = f"points of the circle have one angle, sphere.to_polar({row}, degrees=True)"
         _checks.shaped(array, "x", ("n", 3), (3,), remedy=remedy)
     rows = _checks.rows(array[None] if array.shape == (3,) else array, dim=2).astype(np.float64)
     north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))

@@ -66,8 +66,8 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     --------
     >>> from spherapprox.targets.maximum import field_maximum
     >>> field = [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0], [2.0, 0.0]]  # x -> (2 x_1, x_2)
-    >>> found = field_maximum(field, normalization="schmidt")
-    >>> round(found.sup_norm, 3), round(found.lipschitz, 3)
+    >>> maximum = field_maximum(field, normalization="schmidt")
+    >>> round(maximum.sup_norm, 3), round(maximum.lipschitz, 3)
     (2.0, 2.0)
     """
     table, max_degree = coefficient_table(coefficients)

@@ -67,12 +67,13 @@ def prove_angle(
     """Prove an upper bound of the mean angle W to control points (n, dim+1)."""
     subspace = Subspace.of(rows)
     problem = MeanAngle(rows if subspace is None else rows @ subspace.basis, concentration)
-    return _prove(problem, measured, error, 0.0, fingerprint(rows, concentration, "W"), budget, subspace)
+    digest = fingerprint(rows, concentration, "W")
+    return _prove(problem, measured, error, remainder=0.0, digest=digest, budget=budget, subspace=subspace)
 
 
 def prove_derivative(problem: Derivative, measured: ErrorInterval, budget: Budget) -> ErrorInterval:
     """Prove an upper bound of the size of a head's derivative, from the measured interval."""
-    return _prove(problem, measured, problem.sizes, 0.0, "", budget, None)
+    return _prove(problem, measured, problem.sizes, remainder=0.0, digest="", budget=budget, subspace=None)
 
 
 def _prove(
@@ -100,5 +101,5 @@ def _prove(
 
 def _climb(error: Callable[[Float64], Float64], x: Float64, value: float) -> ErrorInterval:
     """Follow an error uphill from a point where it has a value."""
-    interval = largest_error(error, x[None, :], 1, np.random.default_rng(0), False)
+    interval = largest_error(error, x[None, :], 1, rng=np.random.default_rng(0), progress=False)
     return interval if interval.lower >= value else replace(interval, lower=value, at=x.copy())

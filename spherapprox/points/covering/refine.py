@@ -165,10 +165,10 @@ def _certify(x: Float64, nearest: Nearest, index: Int64, facets: Facets, hole: H
     about them are measured at the points themselves.
     """
     if not covers(x, facets):
-        lifted = facets_of(x, index, lift_of(x))
-        if lifted is None or not covers(x, lifted):
+        pieces = facets_of(x, index, lift_of(x))
+        if pieces is None or not covers(x, pieces):
             return
-        facets = lifted
+        facets = pieces
         wide = np.flatnonzero(facets.radii > hole.lower)[:_POLISHED]
         _polish(x, nearest, facets, wide, hole)
     hole.upper = min(hole.upper, max(hole.lower, float(facets.radii.max())))

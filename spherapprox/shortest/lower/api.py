@@ -50,8 +50,8 @@ class LowerBound:
     --------
     >>> from spherapprox import targets
     >>> from spherapprox.shortest import token_lower_bound
-    >>> found = token_lower_bound(targets.zonal_harmonic(2, 4), 0.01)
-    >>> found.n, found.theorem, found.concentrations
+    >>> bound = token_lower_bound(targets.zonal_harmonic(2, 4), 0.01)
+    >>> bound.n, bound.theorem, bound.concentrations
     (13, 'catalecticant', (0.0, inf))
     """
 
@@ -138,8 +138,8 @@ def token_lower_bound(
     --------
     >>> from spherapprox import targets
     >>> from spherapprox.shortest import token_lower_bound
-    >>> found = token_lower_bound(targets.geomagnetic_field(2025.0), 0.01, relative=True, certified=True)
-    >>> found.n, found.certified, len(found.cells) < 100  # 19 tokens were found to suffice
+    >>> bound = token_lower_bound(targets.geomagnetic_field(2025.0), 0.01, relative=True, certified=True)
+    >>> bound.n, bound.certified, len(bound.cells) < 100  # 19 tokens were found to suffice
     (8, True, True)
     """
     f = as_target(target)
@@ -157,8 +157,8 @@ def token_lower_bound(
     budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
     if kind == "split" or keys == "free":
         _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
-        return bound_tokens(f, eps, kind, False, certified)
-    return bound_tokens(f, eps, kind, True, certified, concentration=lam, budget=budget)
+        return bound_tokens(f, eps, kind, unit=False, certified=certified)
+    return bound_tokens(f, eps, kind, unit=True, certified=certified, concentration=lam, budget=budget)
 
 
 def bound_tokens(

@@ -132,8 +132,8 @@ def _make_tables(target: Coefficients, degree: int) -> Tables:
     matrices, sizes = [], np.zeros((count, degree + 1, degree + 1))
     starts = np.searchsorted(of, np.arange(degree + 1))
     for low, part in enumerate(target.parts[:count]):
-        matrices.append(product_matrices(dim, degree, low, 2 * degree, part, False))
-        squares = np.square(product_matrices(dim, degree, low, 2 * degree, part, True)).sum(axis=0)
+        matrices.append(product_matrices(dim, degree, low, 2 * degree, part, absolute=False))
+        squares = np.square(product_matrices(dim, degree, low, 2 * degree, part, absolute=True)).sum(axis=0)
         sizes[low] = np.sqrt(np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1))
     norms = np.array([np.linalg.norm(part) for part in target.parts[:count]])
     return Tables(np.array(matrices), sizes, norms, zonal_products(dim, degree, 2 * degree), of)

@@ -69,7 +69,7 @@ class CellSearch:
 
     def at(self, concentration: float) -> Cell:
         """Return the best bound at one concentration; degrees rise until three of them bring nothing."""
-        best, idle = Cell(concentration, concentration, 1, 0, ROOT), 0
+        best, idle = Cell(concentration, concentration, n=1, degree=0, power=ROOT), 0
         for degree in range(1, self.max_degree + 1):
             cell = self._bound_in(concentration, concentration, (Weights(degree, power) for power in POWERS), math.inf)
             idle = 0 if cell.n > best.n or best.n == 1 else idle + 1
@@ -121,7 +121,7 @@ class CellSearch:
 
     def _bound_in(self, low: float, high: float, candidates: Iterator[Weights], ceiling: float) -> Cell:
         """Return the best bound over a cell, or the first that is as large as wanted."""
-        best, visits = Cell(low, high, 1, 0, ROOT), set()
+        best, visits = Cell(low, high, n=1, degree=0, power=ROOT), set()
         for weights in candidates:
             if time.monotonic() > self.deadline:  # what there is, is a bound
                 break

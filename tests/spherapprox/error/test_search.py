@@ -38,7 +38,7 @@ class Plain:
         self.asked.append(("room", room))
         return self.found
 
-    def passed(self, x, radii, sample, bound, riesz):
+    def check(self, x, radii, sample, bound, riesz):
         self.asked.append(("cells", bound, sample.rounding))
         return search.Passes(np.zeros(len(x), bool), np.ones(len(x), bool))
 

@@ -36,11 +36,14 @@ from . import (
     spectral,
     split,
 )
+from . import thesis as thesis
 from ._options import OPTIONS, check_options
 from .thesis import core as thesis_core
 from .thesis import split as thesis_split
 from .thesis import split_corrected as thesis_split_corrected
 from .thesis import vector as thesis_vector
+
+__all__ = ["state", "state_all", "thesis"]
 
 LADDER = (
     convolution.THEOREM,

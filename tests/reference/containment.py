@@ -111,24 +111,24 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
     x = probes(dim, rows, rng)
     known = {"dim": dim, "lipschitz": target.lipschitz, "sup_norm": target.sup_norm, "concentration": lam}
 
-    def found(theorem: str, measured: float, **more: float) -> Finding:
-        bound = error_bound(theorem=theorem, **known, **more)
+    def found(theorem: str, measured: float, separation: float | None = None) -> Finding:
+        bound = error_bound(theorem=theorem, points=Prefix(len(rows), radius, separation), **known)
         return Finding(dim, len(rows), lam, theorem, bound, measured, target.sup_norm or 0.0)
 
     split = float(np.abs(SplitHead.from_target(target, rows, lam)(x) - target(x)).max())
     apart = min(PointSet(rows).smallest_distance(), math.pi)
-    yield found("sharp-split-nearest", split, radius=radius, n=len(rows))
+    yield found("sharp-split-nearest", split)
     if apart > 1e-6:
-        yield found("sharp-split-pack", split, radius=radius, separation=apart)
-        yield found("sharp-split", split, radius=radius, n=len(rows), separation=apart)
+        yield found("sharp-split-pack", split, apart)
+        yield found("sharp-split", split, apart)
     if isinstance(made, EqualMeasurePartition):
         core = float(np.abs(CoreHead.from_target(target, made, lam)(x) - target(x)).max())
-        yield found("sharp-core", core, radius=radius)
+        yield found("sharp-core", core)
         if made.center_kind == "centroid":
-            yield found("sharp-core-centroid", core, radius=radius)
-        yield found("thesis-core", core, radius=radius)
-        yield found("sharp-split-mean", split, radius=radius)
-        yield found("sharp-split-equal", split, radius=radius)
+            yield found("sharp-core-centroid", core)
+        yield found("thesis-core", core)
+        yield found("sharp-split-mean", split)
+        yield found("sharp-split-equal", split)
     yield from _worst(dim, rows, lam, rng)
     yield from _quadrature(target, lam, x, rng)
 

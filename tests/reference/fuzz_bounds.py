@@ -24,8 +24,11 @@ import numpy as np
 import tqdm
 
 import bounds
-from bounds import api, certify, covering, error, jackson, spectral, thesis
-from bounds.theorems import LADDER
+from bounds import api, certify, covering, error, jackson, spectral
+from bounds.records import Prefix
+from bounds.theorems import THEOREMS, state, state_all
+from bounds.theorems._options import OPTIONS
+from bounds.theorems.thesis import lemmas
 
 Rng = np.random.Generator
 Call = tuple[str, dict[str, Any]]
@@ -50,7 +53,8 @@ EDGES: dict[str, list[Any]] = {
     "jackson_constant": SIZES,
     "harmonic_constant": SIZES,
     "slack": [0.0, LEAST, 1e-300, 1e-16, 1e-12, 1e-3, 0.5, math.nextafter(1.0, 0.0)],
-    "smoothness": [LEAST, 1e-3, 0.5, 0.5 + 2e-16, 1.0, 1.5, 4.0, 4.0 + 1e-9, 5.0, 100.0, 1e5, 1e6],
+    "smoothness": SIZES,
+    "sobolev_order": [LEAST, 0.5, 0.5 + 2e-16, 1.0, 1.5, 4.0, 4.0 + 1e-9, 5.0, 100.0, 1e5, 1e6],
     "bits": [1.0, 1.5, 64.0, 1e12],
     "n": [1, 2, 3, 4, 5, 6, 12, 13, 100, 1e6, 1e15, 1e16, 1e300],
     "memory": [1.0, 40.0, 100.0, 1e9, 1e300],
@@ -84,11 +88,15 @@ USUAL = {"eps": (-62.0, 2.0), "dim": (0.0, 6.0), "radius": (-20.0, 0.497), "sepa
 MODERATE = {"dim": 40, "degree": 60, "concentration": 100.0, "order": 100.0}
 """Argument -> its largest value in ball arithmetic, which takes minutes with larger ones and cannot be interrupted."""
 POSITIVE = (-3.0, 3.0)
+FIELDS = ("n", "radius", "separation", "exactness")
+"""The fields of `Prefix`."""
+LEFT_OUT = {"certified", "digits", "target", "points", "samples", "theorems"}
+"""Arguments that are not drawn, or not like the others."""
 WORDS = {
-    bounds.prefix_length: (*api.PREFIX_LENGTH, "sharp-split"),
+    bounds.prefix_length: tuple(api.COUNTED),
     bounds.error_bound: tuple(error.ERRORS),
     bounds.best_concentration: tuple(error.FREE),
-    bounds.concentration: ("sharp", "thesis"),
+    bounds.concentration: ("sharp-core", "thesis-core"),
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
@@ -99,11 +107,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         spectral.eigenvalue_bounds, spectral.mean_angle_upper, spectral.mean_angle_lower,
     )
 }  # fmt: skip
-LEMMAS = {
-    name: getattr(thesis, name)
-    for name in thesis.__all__
-    if not {"problem", "function"} & set(inspect.signature(getattr(thesis, name)).parameters)
-}
+LEMMAS = {name: lemma for name, lemma in vars(lemmas).items() if hasattr(lemma, "__wrapped__")}
 PROVEN = {name: getattr(certify, name) for name in certify.__all__ if name[0].islower() and name != "certified"}
 GROUPS = {"": FUNCTIONS, "thesis.": LEMMAS, "certify.": PROVEN}
 CALLABLES = {prefix + name: function for prefix, group in GROUPS.items() for name, function in group.items()}
@@ -132,14 +136,32 @@ def call(name: str, rng: Rng) -> dict[str, Any]:
         needed |= {*stated.needs, "lipschitz"} if stated else set()
         needed = needed - {"radius"} | {"n"} if rng.random() < 0.5 else needed
     for parameter in parameters.values():
-        takers = [t.name for t in LADDER if parameter.name in (*t.options, *t.constants)] or [None]
-        chance = 0.01 if arguments.get("theorem") not in takers else 0.3
-        wanted = parameter.default is inspect.Parameter.empty or parameter.name in needed or rng.random() < chance
-        if wanted and parameter.name not in {*arguments, "certified", "digits", "target", "points", "samples"}:
+        wanted = parameter.default is inspect.Parameter.empty or parameter.name in needed or rng.random() < 0.01
+        if wanted and parameter.name not in {*arguments, *LEFT_OUT}:
             arguments[parameter.name] = draw(parameter.name, rng)
             if name.startswith("certify.") and parameter.name in MODERATE:
                 arguments[parameter.name] = min(arguments[parameter.name], MODERATE[parameter.name])
+    if "points" in parameters:
+        arguments["points"] = {field: draw(field, rng) for field in FIELDS if field in needed or rng.random() < 0.01}
+    if function in WORDS or function is bounds.ladder:
+        options = THEOREMS[arguments["theorem"]].options if function in WORDS else tuple(OPTIONS)
+        arguments["options"] = {
+            option: draw(option, rng) for option in options if option in needed or rng.random() < 0.3
+        }
     return arguments
+
+
+def run(name: str, arguments: dict[str, Any]) -> Any:
+    """Make a call, with the options and the fields of a prefix as arguments of their own."""
+    arguments = dict(arguments)
+    options = arguments.pop("options", None)
+    if options and "theorem" in arguments:
+        arguments["theorem"] = state(arguments["theorem"], **options)
+    elif options:
+        arguments["theorems"] = state_all(**options)
+    if "points" in arguments:
+        arguments["points"] = Prefix(**arguments["points"])
+    return CALLABLES[name](**arguments)
 
 
 def numbers(value: Any) -> Iterator[float]:
@@ -160,10 +182,10 @@ def numbers(value: Any) -> Iterator[float]:
 
 def judge(name: str, arguments: dict[str, Any], seconds: int) -> str:
     """Return "" for a call that ends well, else what is wrong with it."""
-    names = set(inspect.signature(CALLABLES[name]).parameters)
+    names = {*inspect.signature(CALLABLES[name]).parameters, *OPTIONS, *FIELDS}
     signal.alarm(seconds)
     try:
-        found = list(numbers(CALLABLES[name](**arguments)))
+        found = list(numbers(run(name, arguments)))
     except certify.CertificationError:
         return ""
     except (ValueError, TypeError) as error:

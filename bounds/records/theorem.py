@@ -43,7 +43,7 @@ class Prefix:
     --------
     >>> from bounds import error_bound
     >>> print(error_bound(theorem="lower", dim=2, lipschitz=1.0, points=Prefix(n=10_000)))
-    lower: sup error >= 0.02206  [docs/theorems/4.5-lower-bound.md]
+    lower: sup error >= 0.02199  [docs/theorems/4.5-lower-bound.md]
     """
 
     n: Any = None

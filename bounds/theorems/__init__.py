@@ -108,7 +108,7 @@ def state(theorem: str, **options: object) -> Statement:
     --------
     >>> from bounds import prefix_length
     >>> round(prefix_length(0.1, dim=8, theorem=state("sharp-split-nearest", slack=0.1)).log10, 2)
-    10.53
+    10.28
     >>> state("sharp-core", slack=0.1)
     Traceback (most recent call last):
     ValueError: 'slack' belongs to theorem=..., got theorem='sharp-core', which takes 'concentration', 'covering'

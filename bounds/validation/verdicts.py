@@ -56,7 +56,7 @@ class Validation:
     >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
     >>> target = Target(lambda x: 3.0 * x[:, 2], 2, lipschitz=2.0, sup_norm=3.0)
     >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=20.0)
-    >>> found = bounds.validate(head, target, n=1000, worst_case=False)
+    >>> found = bounds.validate(head, target, n=1000, examine=["claims"])
     >>> found.ok, found.summary, found.violated
     (False, 'refuted: Lipschitz constant', ())
     >>> print(str(found).splitlines()[-1])

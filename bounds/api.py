@@ -93,18 +93,18 @@ def prefix_length(
     if target is not None and "sobolev_order" in options:
         _checks.given(lipschitz, "lipschitz", " beside 'sobolev_order': it is a Sobolev norm, which no target states")
     bend = {"smoothness": options.get("smoothness")} if "smoothness" in stated.constants else {}
-    known = complete_class(
+    constants = complete_class(
         target, dim, stated.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, **bend
     )  # fmt: skip
 
     @over_arrays
     def bound(e: object, d: object) -> Bound:
-        problem = Problem.checked(e, **known | {"dim": d} | dict(options))
+        problem = Problem.checked(e, **constants | {"dim": d} | dict(options))
         assert stated.count is not None
         count = settle(stated.count(problem))
         return _certified(count, problem) if certified else count
 
-    return bound(eps, known["dim"])
+    return bound(eps, constants["dim"])
 
 
 def _certified(bound: Bound, problem: Problem) -> Bound:
@@ -161,17 +161,17 @@ def ladder(
     ([668, 846, 633, 914, 29], 'lower')
     """
     statements = [as_statement(theorem, COUNTED) for theorem in (state_all() if theorems is None else theorems)]
-    known = complete_class(
+    constants = complete_class(
         target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, smoothness=None
     )  # fmt: skip
 
     @over_arrays
     def rungs(e: object, d: object) -> Ladder:
-        problems = [Problem.checked(e, **known | {"dim": d} | dict(statement.options)) for statement in statements]
+        problems = [Problem.checked(e, **constants | {"dim": d} | dict(statement.options)) for statement in statements]
         counts = [statement.theorem.count for statement in statements]
         return Ladder(settle(count(problem)) for count, problem in zip(counts, problems, strict=True) if count)
 
-    return rungs(eps, known["dim"])
+    return rungs(eps, constants["dim"])
 
 
 def concentration(
@@ -219,12 +219,12 @@ def concentration(
     (3005.85, 22172758)
     """
     statement = as_statement(theorem, {stated.name: stated for stated in LADDER if stated.threshold})
-    known = complete_class(target, dim, lipschitz=lipschitz, exponent=exponent)
-    known["sup_norm"] = known["lipschitz"]  # it is not used
+    constants = complete_class(target, dim, lipschitz=lipschitz, exponent=exponent)
+    constants["sup_norm"] = constants["lipschitz"]  # it is not used
 
     @over_arrays
     def threshold(e: object, d: object) -> float:
         assert statement.theorem.threshold is not None
-        return statement.theorem.threshold(Problem.checked(e, **known | {"dim": d} | dict(statement.options)))
+        return statement.theorem.threshold(Problem.checked(e, **constants | {"dim": d} | dict(statement.options)))
 
-    return threshold(eps, known["dim"])
+    return threshold(eps, constants["dim"])

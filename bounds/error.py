@@ -108,8 +108,8 @@ def error_bound(
 
     @over_arrays
     def bound(d: object, lam: object, radius: object, n: object) -> Bound:
-        given = options | check_options(concentration=lam)
-        return promised(stated, constants | {"dim": d}, replace(prefix, n=n, radius=radius), **given)
+        chosen = options | check_options(concentration=lam)
+        return promised(stated, constants | {"dim": d}, replace(prefix, n=n, radius=radius), **chosen)
 
     return bound(dims, concentration, prefix.radius, prefix.n)
 

@@ -168,15 +168,17 @@ class _Bounds:
         """Return the target's derivatives, where the theorem asks for them."""
         return None if self.polynomial is None else self.polynomial(x, order=2)
 
-    def at(self, x: Float64, concentration: float, known: TangentDerivatives | None = None) -> Float64:
+    def at(self, x: Float64, concentration: float, derivatives: TangentDerivatives | None = None) -> Float64:
         """Return the bounds at points (n, dim+1)."""
         moments = tangent_moments(x, self.controls, concentration, workers=self.workers)
-        return self.theorem.bound(self.target, Expansion(moments, self.derivatives(x) if known is None else known))
+        return self.theorem.bound(
+            self.target, Expansion(moments, self.derivatives(x) if derivatives is None else derivatives)
+        )
 
     def largest(self, concentration: float, start: Float64, refine: int, rng: np.random.Generator) -> PointwiseBound:
         """Search for the largest bound, from starting points."""
-        found = largest_error(lambda x: self.at(x, concentration), start, refine, rng, False)
-        return self.record(found.lower, found.at, len(start), concentration)
+        peak = largest_error(lambda x: self.at(x, concentration), start, refine, rng, False)
+        return self.record(peak.lower, peak.at, len(start), concentration)
 
     def record(self, value: float, at: Float64 | None, count: int, concentration: float) -> PointwiseBound:
         """Return the record of the largest bound found at so many points."""
@@ -224,18 +226,18 @@ def least(theorem: str, target: object, points: Points | None) -> PointwiseBound
     rng = np.random.default_rng(0)
     bounds = _Bounds(_stated(theorem, target), target, controls, None)
     x = sample(target.dim, _SEARCH_POINTS, rng)
-    known = bounds.derivatives(x)
+    derivatives = bounds.derivatives(x)
 
-    def largest(concentration: float, some: slice) -> float:
-        part = None if known is None else known.at(some)
-        return float(bounds.at(x[some], concentration, part).max())
+    def largest(concentration: float, selection: slice) -> float:
+        part = None if derivatives is None else derivatives.at(selection)
+        return float(bounds.at(x[selection], concentration, part).max())
 
     best = _least_concentration(largest, len(controls), target.dim)
     return bounds.largest(best, x, _CLIMBED, rng)
 
 
 def _least_concentration(largest: Callable[[float, slice], float], n: int, dim: int) -> float:
-    """Return the concentration where the largest bound over some points of the sample is least, for n control points.
+    """Return the concentration where the largest bound over points of the sample is least, for n control points.
 
     A coarse search goes from large concentrations, where few control points count, to small ones, where all do.
     """
@@ -248,8 +250,8 @@ def _least_concentration(largest: Callable[[float, slice], float], n: int, dim: 
         values.append(largest(math.exp(logs[-1]), _COARSE))
     # Step 2: a local search between its best neighbours
     centre = logs[int(np.argmin(values))]
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda log: largest(math.exp(log), slice(None)), method="bounded", options={"xatol": 0.02, "maxiter": 10},
         bounds=(centre - 1.2 * _STEP, min(centre + 1.2 * _STEP, highest)),
     )  # fmt: skip
-    return math.exp(float(found.x))
+    return math.exp(float(minimum.x))

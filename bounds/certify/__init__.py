@@ -13,7 +13,8 @@ with _checks.needs("python-flint", "bounds.certify", "certify"):
     import flint  # noqa: F401
 
 from ..records.enclosure import CertificationError, Enclosure
-from ._certified import THEOREMS, certified
+from ._certified import THEOREMS as THEOREMS
+from ._certified import certified
 from .quantities import (
     bessel_zero,
     best_approximation,
@@ -33,7 +34,6 @@ from .quantities import (
 )
 
 __all__ = [
-    "THEOREMS",
     "CertificationError",
     "Enclosure",
     "bessel_zero",

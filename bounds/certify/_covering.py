@@ -30,32 +30,32 @@ class Choice(NamedTuple):
 
 def _formula(method: str) -> Formula:
     """Return the enclosure of a method: the function of `_formulas` with its name."""
-    found: Formula = getattr(_formulas, method.replace("-", "_"))
-    return found
+    formula: Formula = getattr(_formulas, method.replace("-", "_"))
+    return formula
 
 
-def chosen(dim: int, radius: float, wanted: str) -> Choice:
+def chosen(dim: int, radius: float, method: str) -> Choice:
     """Return the covering bound that float64 finds best at a radius, with nearly its share."""
     if radius >= 0.5 * math.pi:
         return Choice(_TWO)
-    found = covering_bound(radius, dim, wanted)
-    largest, formula = TABLE[found.theorem].share, _formula(found.theorem)
+    bound = covering_bound(radius, dim, method)
+    largest, formula = TABLE[bound.theorem].share, _formula(bound.theorem)
     if largest == 0.0:
-        return Choice(found.theorem)
+        return Choice(bound.theorem)
     # Step 1: the share, by the search of `covering.formulas`
     top = math.log(largest)
 
     def excess(log_share: float) -> float:
         with precision(_SEARCH_BITS + 4 * dim.bit_length()):
-            return float(formula(dim, arb(radius), math.exp(log_share)) - arb(found.log))
+            return float(formula(dim, arb(radius), math.exp(log_share)) - arb(bound.log))
 
     best = float(minimize_scalar(excess, bounds=(-18.0, top - 1e-9), method="bounded", options={"xatol": 1e-7}).x)
     if largest < 1.0 and excess(top) <= excess(best):
-        return Choice(found.theorem, largest)
+        return Choice(bound.theorem, largest)
     # Step 2: float64 stopped a little beside its minimum: the share of its own value
-    if excess(best) < -1e-14 * found.log:
+    if excess(best) < -1e-14 * bound.log:
         best = float(brentq(excess, best, best + 1e-3, xtol=1e-15)) if excess(best + 1e-3) > 0.0 else best
-    return Choice(found.theorem, math.exp(best))
+    return Choice(bound.theorem, math.exp(best))
 
 
 def log_covering(dim: int, radius: arb, choice: Choice) -> arb:

@@ -124,7 +124,7 @@ def counted(
 ) -> Enclosure:  # fmt: skip
     """Enclose the log of the count at a degree proved to suffice, this or a slightly larger one."""
     extra = 2 * exponent_bits(problem.dim, concentration) + 4 * degree.bit_length()
-    found = enclose(lambda: count(degree), digits + 2)
+    log = enclose(lambda: count(degree), digits + 2)
     for bits in _MARGINS:
         g = degree if bits is None else degree + max(1, degree >> bits)
 
@@ -135,4 +135,4 @@ def counted(
             break
     else:
         raise CertificationError(f"degree {degree} cannot be proved enough")
-    return found if g == degree else hull(found, enclose(lambda: count(g), digits + 2))
+    return log if g == degree else hull(log, enclose(lambda: count(g), digits + 2))

@@ -1,8 +1,9 @@
-"""Proofs of the prefix lengths 1 and 2, common to several theorems."""
+"""Proofs of the prefix lengths 1 and 2, and of split heads at the largest radius, common to several theorems."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from flint import arb
 
@@ -10,7 +11,8 @@ from ..records.bound import Bound
 from ..records.enclosure import CertificationError, Enclosure
 from ..records.problem import Problem
 from ._balls import DIGITS, ZERO, enclose, hull, sign
-from ._radii import goal
+from ._radii import Proof, goal, kernel_of, solved
+from ._zonal import Kernel
 
 
 def zero_weights(bound: Bound, problem: Problem) -> Enclosure | None:
@@ -41,3 +43,18 @@ def few_points(bound: Bound, problem: Problem) -> Enclosure | None:
 
 def _few(bound: Bound) -> bool:
     return bound.whole and bound.log <= math.log(2.0)
+
+
+def by_radius(excess: Callable[[Kernel, arb, arb], arb], count: Callable[[Problem, arb], arb]) -> Proof:
+    """Make the proof of a count at the largest radius with excess(kernel, goal, radius) <= 0 (4.4 mean, 4.A, 4.B)."""
+
+    def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+        if (constant := few_points(bound, problem)) is not None:
+            return constant
+
+        def at(radius: arb) -> arb:
+            return excess(kernel_of(bound, problem), goal(problem), radius)
+
+        return solved(bound, problem, at, lambda radius: count(problem, radius), digits)
+
+    return prove

@@ -8,16 +8,28 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from ..records.enclosure import CertificationError
+from ..records.bound import Bound
+from ..records.enclosure import CertificationError, Enclosure
 from ..records.problem import Problem
 from ..theorems import _squares
 from ..theorems._floor import SMALLEST_ANGLE
 from . import _covering as covering
 from . import _packings as packings
-from ._balls import less
+from ._balls import enclose, less
+from ._radii import Proof
 from ._special import log_cap_measure
 
 _SMALLEST_ANGLE = arb(SMALLEST_ANGLE)
+
+
+def from_below(log_count: Callable[[Bound, Problem], Callable[[], arb]]) -> Proof:
+    """Make the proof of a count of at least 1 from the function of its log, prepared for a bound and a problem."""
+
+    def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+        log = log_count(bound, problem)
+        return enclose(lambda: log().max(0), digits + 2)
+
+    return prove
 
 
 def angle_of(problem: Problem, factor: int) -> arb:
@@ -27,8 +39,9 @@ def angle_of(problem: Problem, factor: int) -> arb:
     return angle.max(_SMALLEST_ANGLE)
 
 
-def cover_of(problem: Problem, angle: float) -> Callable[[arb], arb]:
+def cover_of(problem: Problem, angle: float | None) -> Callable[[arb], arb]:
     """Return the lower bound on the covering number that float64 takes at an angle."""
+    assert angle is not None
     dim = problem.dim
     if problem.covering != "best":
         return lambda radius: -log_cap_measure(dim, radius)
@@ -36,8 +49,9 @@ def cover_of(problem: Problem, angle: float) -> Callable[[arb], arb]:
     return lambda radius: covering.log_covering(dim, radius, choice)
 
 
-def separated(problem: Problem, angle: float) -> Callable[[], arb]:
+def separated(problem: Problem, angle: float | None) -> Callable[[], arb]:
     """Return the function that computes log M (4.E): the largest number of points that float64 knows."""
+    assert angle is not None
     dim = problem.dim
     if angle >= math.pi:
         return lambda: arb(0)

@@ -98,12 +98,12 @@ def _log_cube_volume(dim: int, _bits: int) -> arb:
     upper = [
         ((b * b.sqrt() - a * a.sqrt()) / 3 - w * a) * bins for (a, b), w in zip(pairwise(edges), mass, strict=True)
     ]
-    one = [arb(0)] * (bins + 1)
+    unit = [arb(0)] * (bins + 1)
     for i, (w, u) in enumerate(zip(mass, upper, strict=True)):
-        one[i] += w - u
-        one[i + 1] += u
+        unit[i] += w - u
+        unit[i + 1] += u
     total = arb(0)
-    for i, weight in enumerate((arb_poly(one) ** dim).coeffs()):
+    for i, weight in enumerate((arb_poly(unit) ** dim).coeffs()):
         r = arb(i) / bins
         s = r.sqrt()
         shrink = (s.atan() / s) ** (dim - 1) if i else arb(1)

@@ -21,6 +21,9 @@ from ._zonal import Kernel, exponent_bits
 Count = Callable[[arb], arb]
 """radius -> log N, falling."""
 
+Proof = Callable[[Bound, Problem, int], Enclosure]
+"""(what float64 computed, the problem, digits) -> log N: what each theorem's module here has as `prove`."""
+
 
 def goal(problem: Problem) -> arb:
     """Return the modulus angle (eps/L)^(1/alpha), over which a target varies by at most eps."""
@@ -83,6 +86,6 @@ def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digit
     return theorem.one_point() if bound.radius >= math.pi else theorem.enclosed(bound.radius)
 
 
-def log_cells(dim: int, radius: arb) -> arb:
+def log_cells(problem: Problem, radius: arb) -> arb:
     """Return the log of 1/sigma(C(R/6)), so many equal-measure cells of radius R exist (4.4); on the circle of arcs."""
-    return circle(dim, radius, 0.0) if dim == 1 else -log_cap_measure(dim, radius / 6)
+    return circle(problem.dim, radius, 0.0) if problem.dim == 1 else -log_cap_measure(problem.dim, radius / 6)

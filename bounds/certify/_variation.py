@@ -12,23 +12,27 @@ from ..records.enclosure import Enclosure
 from ..records.problem import Problem
 from ._few import zero_weights
 from ._moments import moment
-from ._radii import covered, kernel_of, solved
+from ._radii import Proof, covered, kernel_of, solved
 from ._zonal import Kernel
 
 
-def prove_variation(bound: Bound, problem: Problem, digits: int, variation: Callable[[Kernel, arb], arb]) -> Enclosure:
-    """Prove L E[theta^alpha] + L rho^alpha + F D <= eps (4.3, 4.D)."""
-    if (constant := zero_weights(bound, problem)) is not None:
-        return constant
-    lip, sup, alpha = arb(problem.lipschitz), arb(problem.sup_norm), arb(problem.exponent)
+def by_variation(variation: Callable[[Kernel, arb], arb]) -> Proof:
+    """Make the proof of L E[theta^alpha] + L rho^alpha + F D <= eps (4.3, 4.D)."""
 
-    @cache
-    def smooth(_bits: int) -> tuple[Kernel, arb]:  # the part that is the same at every radius
-        kernel = kernel_of(bound, problem)
-        return kernel, lip * moment(kernel, alpha)
+    def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+        if (constant := zero_weights(bound, problem)) is not None:
+            return constant
+        lip, sup, alpha = arb(problem.lipschitz), arb(problem.sup_norm), arb(problem.exponent)
 
-    def excess(radius: arb) -> arb:
-        kernel, error = smooth(ctx.prec)
-        return error + lip * radius**alpha + sup * variation(kernel, radius) - arb(problem.eps)
+        @cache
+        def smooth(_bits: int) -> tuple[Kernel, arb]:  # the part that is the same at every radius
+            kernel = kernel_of(bound, problem)
+            return kernel, lip * moment(kernel, alpha)
 
-    return solved(bound, problem, excess, covered(bound, problem), digits)
+        def excess(radius: arb) -> arb:
+            kernel, error = smooth(ctx.prec)
+            return error + lip * radius**alpha + sup * variation(kernel, radius) - arb(problem.eps)
+
+        return solved(bound, problem, excess, covered(bound, problem), digits)
+
+    return prove

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from flint import arb
+
 from ..records.bound import Bound
-from ..records.enclosure import Enclosure
 from ..records.problem import Problem
-from ._balls import enclose
-from ._floor import angle_of, cover_of
+from ._floor import angle_of, cover_of, from_below
 
 
-def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Enclose the covering number at (eps/L)^(1/alpha) (4.5)."""
-    assert bound.radius is not None
+@from_below
+def prove(bound: Bound, problem: Problem) -> Callable[[], arb]:
+    """Prepare the covering number at (eps/L)^(1/alpha) (4.5)."""
     count = cover_of(problem, bound.radius)
-    return enclose(lambda: count(angle_of(problem, 1)).max(0), digits + 2)
+    return lambda: count(angle_of(problem, 1))

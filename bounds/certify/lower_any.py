@@ -24,13 +24,13 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     assert bound.radius is not None
     dim = problem.dim
     # Step 1: the best set in float64
-    found = [(0.0, "", 0, 0.0)]
+    best_sets = [(0.0, "", 0, 0.0)]
     for name, family in _squares.FAMILIES.items():
         log_points, log_scale = family(dim, bound.radius)
         if len(log_points):
             i, log_ratio, _ = best(dim, log_points, log_scale)
-            found.append((log_ratio, name, i, float(log_scale[i])))
-    _, name, i, log_q = max(found)
+            best_sets.append((log_ratio, name, i, float(log_scale[i])))
+    _, name, i, log_q = max(best_sets)
     if not name:
         return enclose(lambda: arb(0), digits)
     # Step 2: its M and Q at the exact angle, and N >= M/((m+2) z(D))

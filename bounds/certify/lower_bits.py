@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flint import arb
 
 from ..records.bound import Bound
-from ..records.enclosure import Enclosure
 from ..records.problem import Problem
-from ._balls import enclose
 from ._degrees import constant
-from ._floor import separated
+from ._floor import from_below, separated
 
 
-def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Enclose M/b, b the bits of a token (4.E, bits)."""
-    assert bound.radius is not None
+@from_below
+def prove(bound: Bound, problem: Problem) -> Callable[[], arb]:
+    """Prepare M/b, b the bits of a token (4.E, bits)."""
     bits, points = constant(bound, "bits"), separated(problem, bound.radius)
-    return enclose(lambda: (points() - arb(bits).log()).max(0), digits + 2)
+    return lambda: points() - arb(bits).log()

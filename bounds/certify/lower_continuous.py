@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flint import arb
 
 from ..records.bound import Bound
-from ..records.enclosure import Enclosure
 from ..records.problem import Problem
-from ._balls import enclose
-from ._floor import separated
+from ._floor import from_below, separated
 
 
-def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Enclose M/(m+2), m+2 the reals of a token (4.E, continuous)."""
-    assert bound.radius is not None
+@from_below
+def prove(bound: Bound, problem: Problem) -> Callable[[], arb]:
+    """Prepare M/(m+2), m+2 the reals of a token (4.E, continuous)."""
     points = separated(problem, bound.radius)
-    return enclose(lambda: (points() - arb(problem.dim + 2.0).log()).max(0), digits + 2)
+    return lambda: points() - arb(problem.dim + 2.0).log()

@@ -1,23 +1,18 @@
-"""The split head on equal-measure cells, 4.4 (mean), in ball arithmetic."""
+"""The split head on equal-measure cells, 4.4 (mean), in ball arithmetic: the quotient of shifted integrals."""
 
 from __future__ import annotations
 
 from flint import arb
 
-from ..records.bound import Bound
-from ..records.enclosure import Enclosure
-from ..records.problem import Problem
-from ._few import few_points
+from ._few import by_radius
 from ._moments import shifted_mean
-from ._radii import goal, kernel_of, log_cells, solved
+from ._radii import log_cells
+from ._zonal import Kernel
 
 
-def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Prove the quotient of shifted integrals at most (eps/L)^(1/alpha) (4.4, mean)."""
-    if (constant := few_points(bound, problem)) is not None:
-        return constant
+def excess(kernel: Kernel, goal: arb, radius: arb) -> arb:
+    """Return the log of W over (eps/L)^(1/alpha) (4.4, mean)."""
+    return (shifted_mean(kernel, radius) / goal).log()
 
-    def excess(radius: arb) -> arb:
-        return (shifted_mean(kernel_of(bound, problem), radius) / goal(problem)).log()
 
-    return solved(bound, problem, excess, lambda r: log_cells(problem.dim, r), digits)
+prove = by_radius(excess, log_cells)

@@ -4,26 +4,10 @@ from __future__ import annotations
 
 from flint import acb, arb
 
-from ..records.bound import Bound
-from ..records.enclosure import Enclosure
-from ..records.problem import Problem
 from ._excess import Excess, pack_balance
-from ._few import few_points
-from ._radii import goal, kernel_of, solved
+from ._few import by_radius
 from ._special import log_cap_measure
 from ._zonal import Kernel, Part
-
-
-def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Prove 4.A for a maximal rho-separated set."""
-    if (constant := few_points(bound, problem)) is not None:
-        return constant
-
-    def excess(radius: arb) -> arb:
-        return pack_balance(Excess(kernel_of(bound, problem), goal(problem)), radius, radius)
-
-    sharp = problem.covering == "best"
-    return solved(bound, problem, excess, lambda r: log_most_separated(problem.dim, r, sharp), digits)
 
 
 def log_most_separated(dim: int, separation: arb, sharp: bool) -> arb:
@@ -44,3 +28,10 @@ def log_most_separated(dim: int, separation: arb, sharp: bool) -> arb:
     )
     rankin = 2 * sine.log() - (2 * b.cos() * height).log() - log_cap_measure(dim, b)
     return volume.min(rankin)
+
+
+prove = by_radius(
+    lambda kernel, goal, radius: pack_balance(Excess(kernel, goal), radius, radius),
+    lambda problem, radius: log_most_separated(problem.dim, radius, problem.covering == "best"),
+)
+"""The proof of 4.A for a maximal rho-separated set."""

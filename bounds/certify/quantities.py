@@ -209,9 +209,9 @@ def log_covering_number(radius: Number, *, dim: int, method: str = "best", digit
     _checks.choice(method, "method", METHODS)
     size = _float(radius, "radius", minimum=SMALLEST_RADIUS, maximum=math.pi)
     m = _checks.dimension(dim, maximum=LARGEST_DIM)
-    found = covering_bound(size, m, method)
-    if not found.holds:
-        raise CertificationError(f"the {method} bound needs {' and '.join(found.failed)}")
+    bound = covering_bound(size, m, method)
+    if not bound.holds:
+        raise CertificationError(f"the {method} bound needs {' and '.join(bound.failed)}")
     choice = covering.chosen(m, size, method)
     return enclose(lambda: covering.log_covering(m, _ball(radius), choice), digits_of(digits))
 

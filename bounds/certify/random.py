@@ -33,9 +33,9 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     assert bound.concentration is not None
     # Step 1: bare points, if their count is the one of float64
     extra = exponent_bits(problem.dim, bound.concentration)
-    found = enclose(lambda: _Points(bound, problem).log_bare(), digits + 2, extra=extra)
-    if abs(float(found.midpoint) - bound.log) <= _NEAR * max(bound.log, 1.0):
-        return found
+    log = enclose(lambda: _Points(bound, problem).log_bare(), digits + 2, extra=extra)
+    if abs(float(log.midpoint) - bound.log) <= _NEAR * max(bound.log, 1.0):
+        return log
     # Step 2: else fill points
     delta = _distance(bound, problem)
     return enclose(lambda: _Points(bound, problem).log_filled(delta), digits + 2, extra=extra)

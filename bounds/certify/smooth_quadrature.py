@@ -46,10 +46,10 @@ def moments(concentration: arb, dim: int) -> list[arb]:
     for j in range(ctx.prec + 64, -1, -1):
         low, high = ((2 * j + dim) / (j + dim + concentration * (2 - r)) for r in (low, high))
         ratios.append(low.union(high))
-    found = [arb(1)]
+    powers = [arb(1)]
     for _ in range(ORDER):
-        found.append(found[-1] * ratios.pop())
-    return found
+        powers.append(powers[-1] * ratios.pop())
+    return powers
 
 
 def _polynomials(powers: list[arb], problem: Problem) -> arb:

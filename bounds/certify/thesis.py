@@ -36,7 +36,7 @@ def concentration(eps: arb, problem: Problem, digits: int) -> arb:
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Enclose log N = log(Phi(m)/delta^(m+1)), after proving that the caps are small and the concentration enough."""
-    given, corrected = problem.concentration, bound.theorem == split_corrected.THEOREM.name
+    fixed, corrected = problem.concentration, bound.theorem == split_corrected.THEOREM.name
 
     def accuracies() -> tuple[arb, arb]:
         eps, lip, sup = arb(problem.eps), arb(problem.lipschitz), arb(problem.sup_norm)
@@ -48,7 +48,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
 
     def log_delta() -> arb:  # B.2.9: sqrt(delta) = eps / (3 pi (L + lambda F) c e^lambda)
         needed_at, count_at = accuracies()
-        lam = concentration(needed_at, problem, digits) if given is None else arb(given)
+        lam = concentration(needed_at, problem, digits) if fixed is None else arb(fixed)
         slope = (problem.lipschitz + lam * problem.sup_norm).log() + special.log_peak(problem.dim, lam)
         return 2 * (count_at.log() - (3 * arb.pi()).log() - slope)
 
@@ -56,7 +56,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     if sign(lambda: (2 * (largest_cap() / 2).sin() ** 2).log() - log_delta(), digits) <= 0:
         raise CertificationError("the caps cannot be proved small enough")
     # Step 2: a given lambda is at least Lambda(eps)
-    if given is not None and sign(lambda: given - concentration(accuracies()[0], problem, digits), digits) < 0:
-        raise CertificationError(f"concentration {given:g} cannot be proved enough for accuracy {accuracies()[0]}")
+    if fixed is not None and sign(lambda: fixed - concentration(accuracies()[0], problem, digits), digits) < 0:
+        raise CertificationError(f"concentration {fixed:g} cannot be proved enough for accuracy {accuracies()[0]}")
     # Step 3: log N = log(Phi(m)/delta^(m+1)), (4.7)
     return enclose(lambda: special.log_rogers_constant(problem.dim) - (problem.dim + 1) * log_delta(), digits + 2)

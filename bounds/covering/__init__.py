@@ -13,20 +13,9 @@ from ..records.bound import Bound, Side, over_arrays, settle
 from ..records.problem import LARGEST_DIM
 from . import formulas, lattice, polytope, slab, zonal
 from ._method import HALF_PI
-from .formulas import log_rogers_constant
+from .formulas import log_rogers_constant as log_rogers_constant
 
-__all__ = [
-    "METHODS",
-    "MOST_POINTS",
-    "NECESSARY",
-    "SMALLEST_RADIUS",
-    "SUFFICIENT",
-    "TABLE",
-    "covering_bound",
-    "covering_number",
-    "covering_radius",
-    "log_rogers_constant",
-]
+__all__ = ["covering_number", "covering_radius"]
 
 _REFERENCE = "docs/theorems/4.2-covering-numbers.md"
 

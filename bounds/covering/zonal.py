@@ -66,8 +66,8 @@ def counted(dim: int) -> tuple[Float64, Float64]:
     chunks = np.array_split(ladder, 1 + steps // _CHUNK)
     counts = np.concatenate([_count(dim, chunk) for chunk in chunks])
     # Step 2: polytopes among them, and the best count of any smaller radius
-    known = [*zip(ladder, counts, strict=True), *polytopes(dim)]
-    radii, counts = np.array(sorted(known)).T
+    covers = [*zip(ladder, counts, strict=True), *polytopes(dim)]
+    radii, counts = np.array(sorted(covers)).T
     return radii, np.minimum.accumulate(counts)
 
 
@@ -101,8 +101,8 @@ def _counts(dim: int, radii: Float64) -> Float64:
         arcs: Float64 = np.ceil(math.pi / _SAFE / radii)
         return np.where(radii >= math.pi, 1.0, arcs)
     table, counts = counted(dim)
-    found = np.searchsorted(table, radii, side="right") - 1
-    points = np.where(found >= 0, counts[np.maximum(found, 0)], np.inf)
+    places = np.searchsorted(table, radii, side="right") - 1
+    points = np.where(places >= 0, counts[np.maximum(places, 0)], np.inf)
     return np.where(radii >= math.pi, 1.0, np.where(radii >= 0.5 * math.pi, 2.0, points))
 
 
@@ -112,8 +112,8 @@ def zonal(dim: int, radius: float) -> tuple[float, bool]:
     if radius < _SMALLEST_COUNTED.get(dim, math.inf):
         return log_sum, False
     radii, counts = counted(dim)
-    found = int(np.searchsorted(radii, radius, side="right")) - 1
-    log_count = math.log(float(counts[found])) if found >= 0 else math.inf
+    place = int(np.searchsorted(radii, radius, side="right")) - 1
+    log_count = math.log(float(counts[place])) if place >= 0 else math.inf
     return (log_count, True) if log_count <= log_sum else (log_sum, False)
 
 

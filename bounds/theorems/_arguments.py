@@ -59,12 +59,12 @@ def read_points(points: Any, dim: Any, theorem: Theorem) -> tuple[Any, Prefix]:
     if points is None or isinstance(points, Prefix):
         return dim, points or Prefix()
     kinds = (EqualMeasurePartition, PointSet, Prefix)
-    known: Any = _checks.instance(points, "points", *kinds, remedy="wrap rows, PointSet(rows)")
+    controls: Any = _checks.instance(points, "points", *kinds, remedy="wrap rows, PointSet(rows)")
     lacking = [name for name in ("radius", "exactness") if name in theorem.needs]
-    if lacking and (lack := theorem.requires.lack(known)):
+    if lacking and (lack := theorem.requires.lack(controls)):
         stated = f"state it, Prefix({lacking[0]}=...)"
-        raise ValueError(f"theorem='{theorem.name}' needs {lack}, got points={known!r}: {stated}")
-    return _same_dim(dim, known.dim, "points"), measure_points(known, (*theorem.needs, *theorem.uses))
+        raise ValueError(f"theorem='{theorem.name}' needs {lack}, got points={controls!r}: {stated}")
+    return _same_dim(dim, controls.dim, "points"), measure_points(controls, (*theorem.needs, *theorem.uses))
 
 
 def measure_points(points: Any, names: Iterable[str]) -> Prefix:
@@ -82,9 +82,9 @@ def _known_exactness(points: object) -> int | None:
 def error_problem(theorem: Theorem, constants: dict[str, Any], **options: Any) -> Problem:
     """Check what an error form is asked of a class: the constants that the theorem needs, and the options."""
     require_dim(constants["dim"])
-    known = constants | options
+    arguments = constants | options
     for name in theorem.needs:
-        if name in (*_CLASS, *_OPTIONAL) and known.get(name) is None:
+        if name in (*_CLASS, *_OPTIONAL) and arguments.get(name) is None:
             raise TypeError(f"theorem='{theorem.name}' needs the argument '{name}', got None")
     slope = 1.0 if constants["lipschitz"] is None else constants["lipschitz"]
     problem = Problem.checked(

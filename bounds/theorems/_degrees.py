@@ -138,15 +138,15 @@ def _log_least_ratio(degree: float, concentration: float, dim: int) -> float:
 
 def over_concentrations(least: float, dim: int, degree_at: Callable[[float, float], float]) -> tuple[float, float]:
     """Minimise a degree over all concentrations above `least`, given it at each and a guess: (lambda, degree)."""
-    found: dict[float, float] = {}
+    degrees: dict[float, float] = {}
 
     def degree(log_share: float) -> float:
-        guess = next(reversed(found.values()), math.sqrt(least * dim))
-        found[log_share] = degree_at(least * (1.0 + math.exp(log_share)), guess)
-        return math.log(found[log_share])
+        guess = next(reversed(degrees.values()), math.sqrt(least * dim))
+        degrees[log_share] = degree_at(least * (1.0 + math.exp(log_share)), guess)
+        return math.log(degrees[log_share])
 
     share = float(minimize_scalar(degree, bounds=(-25.0, 6.0), method="bounded", options={"xatol": 1e-7}).x)
-    return least * (1.0 + math.exp(share)), found[share]
+    return least * (1.0 + math.exp(share)), degrees[share]
 
 
 def falling_root(function: Callable[[float], float], low: float, guess: float) -> float:

@@ -57,5 +57,5 @@ def floor(
 ) -> Bound:  # fmt: skip
     """Return the bound of the prefix length from below, at least 1."""
     below = Hypothesis("eps < sup_norm", problem.eps < problem.sup_norm)
-    given = (*hypotheses, below)
-    return theorem.prefix_length(max(log, 0.0), *given, radius=angle, constants=constants, whole=whole, note=note)
+    conditions = (*hypotheses, below)
+    return theorem.prefix_length(max(log, 0.0), *conditions, radius=angle, constants=constants, whole=whole, note=note)

@@ -12,15 +12,15 @@ from ._degrees import falling_root, log_eigenvalue, log_growth, log_harmonics, l
 from ._search import log_sum
 
 
-def least_polynomial(problem: Problem, found: Approximation) -> float:
+def least_polynomial(problem: Problem, approximation: Approximation) -> float:
     """Return the least degree n with ``|f - p_n| <= (1 - slack) eps`` for the class, inf beyond all degrees."""
     log_goal = math.log(problem.eps) + math.log1p(-max(problem.slack, LEAST_SLACK))
-    return least_whole(lambda n: found.log_error(n) - log_goal, found.least)
+    return least_whole(lambda n: approximation.log_error(n) - log_goal, approximation.least)
 
 
-def log_room(problem: Problem, found: Approximation, degree: float) -> float:
+def log_room(problem: Problem, approximation: Approximation, degree: float) -> float:
     """Return log(eps - |f - p_n|), the log of the error left to the tail; -inf for none."""
-    share = math.exp(min(found.log_error(degree) - math.log(problem.eps), 0.0))
+    share = math.exp(min(approximation.log_error(degree) - math.log(problem.eps), 0.0))
     return math.log(problem.eps) + math.log1p(-share) if share < 1.0 else -math.inf
 
 
@@ -53,14 +53,14 @@ def log_amplification(degree: float, log_lambda: float, dim: int) -> float:
 
 
 def least_degrees(
-    problem: Problem, found: Approximation, lam: float, log_factor: Callable[[float], float], both: bool
+    problem: Problem, approximation: Approximation, lam: float, log_factor: Callable[[float], float], both: bool
 ) -> tuple[float, float]:
     """Return the degrees (n, g) that promise eps at a concentration with the least n + g or, unless `both`, g; or inf.
 
     `log_factor` is the log of the factor, at each g, by which the error exceeds rho_g times the size of p/a.
     """
     log_eps = math.log(problem.eps)
-    first = least_whole(lambda n: found.log_error(n) - log_eps, found.least)
+    first = least_whole(lambda n: approximation.log_error(n) - log_eps, approximation.least)
     if first == math.inf:
         return first, first
 
@@ -69,30 +69,30 @@ def least_degrees(
     @cache
     def tail_degree(n: float) -> float:
         nonlocal guess
-        g = _tail_degree(problem, found, lam, n, log_factor, guess)
+        g = _tail_degree(problem, approximation, lam, n, log_factor, guess)
         guess = g if n < g < math.inf else guess
         return g
 
     def size(n: float) -> float:
         return tail_degree(n) + (n if both else 0.0)
 
-    degree = first if problem.degree is not None else _least_argument(size, first, found.step)
+    degree = first if problem.degree is not None else _least_argument(size, first, approximation.step)
     least = tail_degree(degree)
     return degree, float(math.ceil(least)) if least < math.inf else least
 
 
 def _tail_degree(
-    problem: Problem, found: Approximation, lam: float, degree: float, log_factor: Callable[[float], float],
+    problem: Problem, approximation: Approximation, lam: float, degree: float, log_factor: Callable[[float], float],
     guess: float,
 ) -> float:  # fmt: skip
     """Return the degree g >= n, not rounded up, from which eps is promised with polynomials of degree n."""
-    room = log_room(problem, found, degree)
+    room = log_room(problem, approximation, degree)
     if room == -math.inf or (lam == 0.0 and degree > 0.0):
         return math.inf
     # 4.7: the bound of |Y_k|/a_k is largest at degree 0, 1 or n
     ends = (0.0, min(1.0, degree), degree)
-    norm = max(found.log_harmonic(k) - log_eigenvalue(k, lam, problem.dim) for k in ends)
-    norm = min(norm, found.log_norm - log_eigenvalue(degree, lam, problem.dim))
+    norm = max(approximation.log_harmonic(k) - log_eigenvalue(k, lam, problem.dim) for k in ends)
+    norm = min(norm, approximation.log_norm - log_eigenvalue(degree, lam, problem.dim))
 
     def missing(log_g: float) -> float:
         g = math.exp(log_g) - 1.0

@@ -35,14 +35,14 @@ def increasing_root(function: Curve, start: float, slope: float, low: float, hig
         if value == 0.0 or (x <= low and value > 0.0) or (x >= high and value < 0.0):
             break
         below, above = (x, above) if value < 0.0 else (below, x)
-        wanted = -value / slope if math.isfinite(value) else math.copysign(max(8.0, 2.0 * abs(previous)), -value)
+        newton = -value / slope if math.isfinite(value) else math.copysign(max(8.0, 2.0 * abs(previous)), -value)
         noise = 4e-16 * (1.0 + abs(x))
-        if abs(wanted) <= noise:
+        if abs(newton) <= noise:
             break
         if above - below <= noise:
             return below, slope
-        new = min(max(x + wanted, low, below), high, above)
-        halved = math.isfinite(above - below) and (abs(wanted) > 0.5 * abs(previous) or new in (below, above))
+        new = min(max(x + newton, low, below), high, above)
+        halved = math.isfinite(above - below) and (abs(newton) > 0.5 * abs(previous) or new in (below, above))
         if halved:
             new = 0.5 * (below + above)
         step, old, x = new - x, value, new
@@ -116,12 +116,12 @@ class Ridge:
         return self.known[log_concentration]
 
     def _guess(self, x: float) -> float:
-        known = sorted((p for p in self.known.items() if p[1] > NEVER), key=lambda p: abs(p[0] - x))
-        if not known:
+        radii = sorted((p for p in self.known.items() if p[1] > NEVER), key=lambda p: abs(p[0] - x))
+        if not radii:
             return self.log_radius
-        if len(known) < 3 or abs(known[0][0] - x) > 1.0:
-            return known[0][1]
-        (x0, y0), (x1, y1), (x2, y2) = known[:3]
+        if len(radii) < 3 or abs(radii[0][0] - x) > 1.0:
+            return radii[0][1]
+        (x0, y0), (x1, y1), (x2, y2) = radii[:3]
         first, second = (y1 - y0) / (x1 - x0), (y2 - y0) / (x2 - x0)
         return y0 + (x - x0) * (first + (x - x1) * (second - first) / (x2 - x1))  # Newton's parabola
 
@@ -130,8 +130,8 @@ class Ridge:
         excess = self.excess_at(concentration)
         if excess is None:
             return NEVER
-        found, self.slope = increasing_root(excess, guess, self.slope, LOG_SMALLEST, self.log_top)
-        return found if found > LOG_SMALLEST else NEVER
+        root, self.slope = increasing_root(excess, guess, self.slope, LOG_SMALLEST, self.log_top)
+        return root if root > LOG_SMALLEST else NEVER
 
 
 def peak(function: Curve, start: float, floor: float, least: float) -> float:
@@ -216,12 +216,12 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
     def gain(log_concentration: float) -> float:
         return max(-log_error(math.exp(min(max(log_concentration, -690.0), _LOG_LARGEST))), 0.9 * NEVER)
 
-    known: dict[float, float] = {}
+    values: dict[float, float] = {}
 
     def function(x: float) -> float:
-        if x not in known:
-            known[x] = gain(x)
-        return known[x]
+        if x not in values:
+            values[x] = gain(x)
+        return values[x]
 
     # Step 1: the maximum of the gain nearest to lambda = 1/radius, and a probe for others
     least = math.log(1e-6 * dim)
@@ -234,8 +234,8 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
         return 0.0
     # Step 3: on a plateau the left end
     if function(x) - function(x - 0.01) < 1e-9:
-        known[x] = max(known.values())
-        low, high = max((y for y in known if known[y] < known[x] - slack), default=least), x
+        values[x] = max(values.values())
+        low, high = max((y for y in values if values[y] < values[x] - slack), default=least), x
         while high - low > 1e-2:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if function(middle) < function(x) - slack else (low, middle)

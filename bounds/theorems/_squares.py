@@ -66,14 +66,14 @@ def integer_spheres(dim: int, angle: float) -> Family:
     # Step 1: the norms that are separated, 1/n_0 > 1 - cos t
     largest = (1.0 - 1e-12) / (2.0 * math.sin(0.5 * angle) ** 2)
     end = next((limit for squares, limit in _TABLE_LIMITS if dim + 1 <= squares), _LAST_LIMIT)
-    wanted = int(min(largest, end))
+    largest_norm = int(min(largest, end))
     # Step 2: a table of r_k that holds them, of a size that many angles share
     table = _FIRST_TABLE
-    while table < wanted:
+    while table < largest_norm:
         table *= 2
     # Step 3: M = r_{m+1}(n_0), Q = sqrt(n_0)
-    norms = np.arange(1, wanted + 1)  # (wanted,)
-    return _log_representations(dim + 1, table)[:wanted], 0.5 * np.log(norms)
+    norms = np.arange(1, largest_norm + 1)  # (largest_norm,)
+    return _log_representations(dim + 1, table)[:largest_norm], 0.5 * np.log(norms)
 
 
 def averaged_spheres(dim: int, angle: float) -> Family:

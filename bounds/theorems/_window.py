@@ -62,9 +62,9 @@ class Window:
         k = len(negative)
         z = np.exp(np.clip(phi + log_s, -700.0, 6.5))
         # Step 2: the integrands of P, 1 - e^-z, and of Q, e^z - 1, with dlog / dlog z
-        made = np.concatenate([-np.expm1(-z[:k]), np.expm1(z[k:])])
+        factors = np.concatenate([-np.expm1(-z[:k]), np.expm1(z[k:])])
         slopes = z / np.concatenate([np.expm1(z[:k]), -np.expm1(-z[k:])])
-        values = np.log(made) + sines
+        values = np.log(factors) + sines
         # Step 3: P, Q and -log(1 - (P - Q))
         log_p, slope_p = self._sums(values[:k], slopes[:k], weights[:k])
         log_q, slope_q = self._sums(values[k:], slopes[k:], weights[k:])

@@ -34,10 +34,10 @@ def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float
         return math.inf
     start = log_concentration_at(angle, dim)
     slope = exponent / (angle * (math.tan(angle) + 2.0 / math.tan(angle)))
-    found, _ = increasing_root(excess, start, slope, -690.0, LOG_LARGEST)
-    if found >= LOG_LARGEST:
+    root, _ = increasing_root(excess, start, slope, -690.0, LOG_LARGEST)
+    if root >= LOG_LARGEST:
         return math.inf
-    return math.exp(found) if found > -690.0 else 0.0
+    return math.exp(root) if root > -690.0 else 0.0
 
 
 def log_concentration_at(angle: float, dim: int) -> float:

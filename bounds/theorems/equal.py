@@ -58,8 +58,8 @@ def sufficient_concentration(radius: float, goal: float, dim: int) -> float:
 
 def equal(problem: Problem) -> Bound:
     """Bound the prefix length of 4.B: N >= 1/sigma(C(rho/6)) equal-measure cells exist within rho (dim 1: N arcs)."""
-    if found := extreme(problem, THEOREM):
-        return found
+    if bound := extreme(problem, THEOREM):
+        return bound
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
     needed = concentration_needed(w, dim, 1.0)
     radius = _largest_radius(Excess(concentration, dim, w)) if concentration > needed else 0.0

@@ -25,15 +25,15 @@ def interpolation(problem: Problem) -> Bound:
     """
     if (constant := by_constant(problem, THEOREM)) is not None:
         return constant
-    found, dim, lam = approximation(problem), problem.dim, problem.concentration
+    polynomials, dim, lam = approximation(problem), problem.dim, problem.concentration
     degree = tail = math.inf
     log_lambda = 0.0
-    if found.assumes.holds and lam is not None:
-        degree, tail = least_degrees(problem, found, lam, lambda g: log_polynomials(g, dim), both=False)
+    if polynomials.assumes.holds and lam is not None:
+        degree, tail = least_degrees(problem, polynomials, lam, lambda g: log_polynomials(g, dim), both=False)
         log_lambda = math.log(lam) if lam > 0.0 else -math.inf
-    elif found.assumes.holds and (degree := least_polynomial(problem, found)) < math.inf:
+    elif polynomials.assumes.holds and (degree := least_polynomial(problem, polynomials)) < math.inf:
         tail = degree
-        allowed = log_room(problem, found, degree) - found.log_norm - log_polynomials(degree, dim)
+        allowed = log_room(problem, polynomials, degree) - polynomials.log_norm - log_polynomials(degree, dim)
         log_lambda = log_flat_concentration(degree, dim, allowed)
         lam = math.exp(log_lambda)
     at = "" if lam is None else f" at concentration {lam:.6g}"
@@ -42,12 +42,14 @@ def interpolation(problem: Problem) -> Bound:
     constants: tuple[tuple[str, float], ...] = ()
     if enough.holds:
         log = log_polynomials(tail, dim)
-        weights = log + found.log_norm + log_amplification(degree, log_lambda, dim)
+        weights = log + polynomials.log_norm + log_amplification(degree, log_lambda, dim)
         constants = (
             ("degree", degree), ("tail degree", tail), ("log concentration", log_lambda),
             ("log weights", weights - bessel.log_0f1_scaled(0.5 * (dim - 1), lam or 0.0)),
         )  # fmt: skip
-    return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
+    return THEOREM.prefix_length(
+        log, polynomials.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT
+    )
 
 
 THEOREM = Theorem(

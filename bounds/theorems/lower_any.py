@@ -19,14 +19,14 @@ def lower_any(problem: Problem) -> Bound:
     """Bound the prefix length below by M/((m+2) z(D)) (4.E, any): real xi_k, b_k, lambda chosen with f in hand."""
     # Step 1: the best M/z(D) of each family of points more than t apart
     angle = angle_of(problem, 2.0)
-    found = [(0.0, 0.0, 0.0, "one point")]
+    candidates = [(0.0, 0.0, 0.0, "one point")]
     for name, family in FAMILIES.items():
         log_points, log_scale = family(problem.dim, angle)
         if len(log_points):
             i, log_ratio, log_degree = best(problem.dim, log_points, log_scale)
-            found.append((log_ratio, float(log_points[i]), log_degree, name))
+            candidates.append((log_ratio, float(log_points[i]), log_degree, name))
     # Step 2: N >= M/((m+2) z(D)) at the best of them
-    log_ratio, log_used, log_degree, name = max(found, key=lambda entry: entry[0])
+    log_ratio, log_used, log_degree, name = max(candidates, key=lambda entry: entry[0])
     constants = (("log points", log_used), ("log degree", log_degree))
     log = log_ratio - math.log(problem.dim + 2)
     return floor(problem, THEOREM, log, angle, *constants, note=f", {name}")

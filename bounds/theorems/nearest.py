@@ -29,8 +29,8 @@ def log_nearest_error(concentration: float, radius: float, log_n: float) -> floa
         return LOG_PI
     widest = math.log(top)
     bounds = (min(math.log(radius), widest) - 45.0, widest)
-    found = minimize_scalar(log_excess, bounds=bounds, method="bounded", options={"xatol": 1e-10})
-    return min(log_sum(math.log(radius), float(found.fun)), LOG_PI)
+    minimum = minimize_scalar(log_excess, bounds=bounds, method="bounded", options={"xatol": 1e-10})
+    return min(log_sum(math.log(radius), float(minimum.fun)), LOG_PI)
 
 
 def _cos_drop(radius: float, eta: float) -> float:
@@ -68,8 +68,8 @@ def nearest_concentration(radius: float, room: float, log_n: float) -> float:
         eta = min(share * room, math.pi - radius)
         return (log_others - math.log(room * (1.0 - share))) / _cos_drop(radius, eta)
 
-    found = minimize_scalar(needed, bounds=(1e-6, 1.0 - 1e-9), method="bounded", options={"xatol": 1e-10})
-    return max(float(found.fun), 0.0)
+    minimum = minimize_scalar(needed, bounds=(1e-6, 1.0 - 1e-9), method="bounded", options={"xatol": 1e-10})
+    return max(float(minimum.fun), 0.0)
 
 
 def _nearest_radius(problem: Problem, goal: float, concentration: float) -> float:
@@ -110,8 +110,8 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
     # Step 3: the root of rho = T(N(rho)) where N is smooth:
     # lambda cos rho + log N(rho) is least near lambda sin^2 rho = m cos rho; below it the sign of the excess turns
     least = math.log(radius) - 5.0
-    found, _ = increasing_root(excess, math.log(new), 1.0, least, math.log(radius))
-    return math.exp(found) if excess(found) <= 1e-12 else 0.0
+    root, _ = increasing_root(excess, math.log(new), 1.0, least, math.log(radius))
+    return math.exp(root) if excess(root) <= 1e-12 else 0.0
 
 
 def _room_beyond(goal: float, concentration: float) -> float:

@@ -55,8 +55,8 @@ def log_pack_error(concentration: float, radius: float, separation: float, dim: 
 
 def pack(problem: Problem) -> Bound:
     """Bound the prefix length of 4.A: the size of a maximal rho-separated set (4.A, count)."""
-    if found := extreme(problem, THEOREM):
-        return found
+    if bound := extreme(problem, THEOREM):
+        return bound
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
     radius = w - _least_gap(Excess(concentration, dim, w)) if concentration > 0.0 else 0.0
     log = log_most_separated(radius, dim, sharp=problem.covering == "best") if radius > 0.0 else math.inf
@@ -92,10 +92,10 @@ def log_most_separated(separation: float, dim: int, *, sharp: bool = True) -> fl
         return volume
     least = _log_rankin(separation, dim)
     if separation > 1.0:
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             lambda closer: _log_rankin(closer, dim), bounds=(0.9, separation), method="bounded", options={"xatol": 1e-6}
         )
-        least = min(least, float(found.fun))
+        least = min(least, float(minimum.fun))
     return min(volume, least)
 
 

@@ -170,9 +170,9 @@ def _walk(excess: Excess, kind: Callable[[Window, float], Choice], share: float,
 def bare_points(concentration: float, threshold: float, dim: int, failure: float = 1.0) -> Choice:
     """Bound the number of uniform points with W <= threshold <= pi/2 with probability 1 - failure (4.F, bare)."""
     share = 0.9 / log_net(0.1 * threshold / dim, dim)
-    found = _walk(Excess(concentration, dim, threshold), _bare, share, 0.08)
-    rate = found.window.rate(found.log_s)
-    return found._replace(log=log_bare(found.window, rate.log, failure))
+    choice = _walk(Excess(concentration, dim, threshold), _bare, share, 0.08)
+    rate = choice.window.rate(choice.log_s)
+    return choice._replace(log=log_bare(choice.window, rate.log, failure))
 
 
 def filled_points(concentration: float, threshold: float, dim: int) -> Choice:
@@ -183,8 +183,8 @@ def filled_points(concentration: float, threshold: float, dim: int) -> Choice:
 
 def random(problem: Problem) -> Bound:
     """Bound the prefix length of 4.F: the fewer of bare and filled random points."""
-    if found := extreme(problem, THEOREM):
-        return found
+    if bound := extreme(problem, THEOREM):
+        return bound
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
     needed = concentration_needed(w, dim, 1.0)
     log = math.inf

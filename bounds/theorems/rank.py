@@ -22,15 +22,15 @@ def rank(problem: Problem) -> Bound:
     """
     if (constant := by_constant(problem, THEOREM)) is not None:
         return constant
-    found = approximation(problem)
-    degree = least_polynomial(problem, found) if found.assumes.holds else math.inf
+    polynomials = approximation(problem)
+    degree = least_polynomial(problem, polynomials) if polynomials.assumes.holds else math.inf
     enough = Hypothesis("a degree that promises eps", degree < math.inf)
     free = Hypothesis("scalar values, and a concentration small enough, not given", problem.concentration is None)
     log = math.inf
     if enough.holds:
         log = min(log_polynomials(degree, problem.dim), log_rank_points(max(degree, 5.0), problem.dim))
     whole = log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT
-    return THEOREM.prefix_length(log, found.assumes, enough, free, constants=(("degree", degree),), whole=whole)
+    return THEOREM.prefix_length(log, polynomials.assumes, enough, free, constants=(("degree", degree),), whole=whole)
 
 
 def log_rank_points(degree: float, dim: int) -> float:

@@ -48,14 +48,14 @@ def smooth_quadrature_error(
 
 def moments(concentration: float, dim: int) -> tuple[float, float, float, float]:
     """Return E u, ..., E u^4 for u = 1 - cos(theta), each to rounding (4.I, moments)."""
-    ratio, found = 1.0, [1.0]
+    ratio, powers = 1.0, [1.0]
     ratios = []
     for j in range(_LONG, -1, -1):  # r_j = E u^(j+1) / E u^j = (2j + m) / (j + m + lambda (2 - r_(j+1)))
         ratio = (2.0 * j + dim) / (j + dim + concentration * (2.0 - ratio))
         ratios.append(ratio)
     for _ in range(ORDER):
-        found.append(found[-1] * ratios.pop())
-    return found[1], found[2], found[3], found[4]
+        powers.append(powers[-1] * ratios.pop())
+    return powers[1], powers[2], powers[3], powers[4]
 
 
 def smooth_part(concentration: float, dim: int, lipschitz: float, smoothness: float) -> float:
@@ -95,8 +95,8 @@ def steepest(problem: Problem) -> float:
 
 def smooth_class(problem: Problem) -> Hypothesis:
     """Return the hypothesis that second derivatives are bounded."""
-    given = problem.smoothness is not None and problem.exponent == 1.0 and problem.sobolev_order is None
-    return Hypothesis("a bound of second derivatives (smoothness=), exponent 1", given)
+    bounded = problem.smoothness is not None and problem.exponent == 1.0 and problem.sobolev_order is None
+    return Hypothesis("a bound of second derivatives (smoothness=), exponent 1", bounded)
 
 
 def smooth_quadrature(problem: Problem) -> Bound:

@@ -27,16 +27,18 @@ def spectral(problem: Problem) -> Bound:
     """
     if (constant := by_constant(problem, THEOREM)) is not None:
         return constant
-    found = approximation(problem)
+    polynomials = approximation(problem)
     degree = exactness = math.inf
     log_lambda, lam = 0.0, problem.concentration
-    if found.assumes.holds and lam is not None:
-        degree, tail = least_degrees(problem, found, lam, lambda g: 0.0, both=True)
+    if polynomials.assumes.holds and lam is not None:
+        degree, tail = least_degrees(problem, polynomials, lam, lambda g: 0.0, both=True)
         exactness = degree + tail
         log_lambda = math.log(lam) if lam > 0.0 else -math.inf
-    elif found.assumes.holds and (degree := least_polynomial(problem, found)) < math.inf:
+    elif polynomials.assumes.holds and (degree := least_polynomial(problem, polynomials)) < math.inf:
         exactness = 2.0 * degree
-        log_lambda = log_flat_concentration(degree, problem.dim, log_room(problem, found, degree) - found.log_norm)
+        log_lambda = log_flat_concentration(
+            degree, problem.dim, log_room(problem, polynomials, degree) - polynomials.log_norm
+        )
         lam = math.exp(log_lambda)
     at = "" if lam is None else f" at concentration {lam:.6g}"
     enough = Hypothesis(f"degrees that promise eps{at}", exactness < math.inf)
@@ -49,7 +51,9 @@ def spectral(problem: Problem) -> Bound:
             ("log product Gauss", log_gauss_points(exactness, problem.dim)), ("log concentration", log_lambda),
             ("log amplification", log_amplification(degree, log_lambda, problem.dim)),
         )  # fmt: skip
-    return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
+    return THEOREM.prefix_length(
+        log, polynomials.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT
+    )
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:

@@ -159,9 +159,9 @@ def validate(
     search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
     # Step 1: the values, and the error achieved
     values = attempts.of_values(head, target)
-    given, error = error, sup_error(head, target, **search, **proving(proof)) if error is None else error
+    claimed, error = error, sup_error(head, target, **search, **proving(proof)) if error is None else error
     # Step 2: attempts to refute the numbers stated
-    numbers = attempts.of_numbers(head, target, given, **search, attempted="claims" in parts)
+    numbers = attempts.of_numbers(head, target, claimed, **search, attempted="claims" in parts)
     stated = {claim.name: claim for claim in (values, *numbers)}
     # Step 3: every theorem for this kind of head, the floors, and the lemmas
     constants = read_class(target, None, **dict.fromkeys((*_CONSTANTS, "exponent")))

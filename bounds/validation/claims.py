@@ -159,10 +159,10 @@ def _differing_values(head: Head, target: Target) -> Found:
         concentration = _checks.one_concentration(head.concentration, "the rule treats")
         log_peak = float(VonMisesFisher(head.dim, concentration).log_density(1.0))
         scale = math.exp(min(log_peak, 700.0)) * (np.full(len(head), 1.0 / len(head)) if weights is None else weights)
-    wanted = (f.astype(np.float64).T * scale).T  # (N,) or (N, p)
-    difference = np.abs(head.values - wanted).reshape(len(head), -1).max(axis=1)  # (N,)
+    coefficients = (f.astype(np.float64).T * scale).T  # (N,) or (N, p)
+    difference = np.abs(head.values - coefficients).reshape(len(head), -1).max(axis=1)  # (N,)
     worst = int(np.argmax(difference))
-    largest = float(np.abs(wanted).max())
+    largest = float(np.abs(coefficients).max())
     share = float(difference[worst]) / (largest or 1.0)
     refuted = not share <= SAME[min(head.values.dtype, f.dtype)]
     reason = f"no Riemann coefficients of this target, by {share:.2g} of the largest" if refuted else ""
@@ -195,9 +195,9 @@ def _bent_thrice(stated: float, target: Target, n: int, rng: np.random.Generator
     noise = (target.accuracy + 16.0 * eps) * float(lengths(f).max())
     rounding = 4.0 * math.sqrt(eps) * float(np.ptp(f, axis=(0, 1)).max()) + 64.0 * noise
     changes = differences(f, 3)
-    found, angle = max((unit * max(change - rounding, 0.0) / arc**3, arc) for arc, change in changes)
-    reason = f"a third difference over arcs of {angle:.2g} is {found * angle**3:.4g}"
-    return found, not found <= stated * (1.0 + 1e-9), reason, None
+    largest_quotient, angle = max((unit * max(change - rounding, 0.0) / arc**3, arc) for arc, change in changes)
+    reason = f"a third difference over arcs of {angle:.2g} is {largest_quotient * angle**3:.4g}"
+    return largest_quotient, not largest_quotient <= stated * (1.0 + 1e-9), reason, None
 
 
 def _curved(stated: float, target: Target, n: int, rng: np.random.Generator) -> Found:
@@ -226,9 +226,9 @@ def largest(head: Head, target: Target, n: int, rng: np.random.Generator) -> Err
 
 
 def _too_large(stated: float, head: Head, target: Target, n: int, rng: np.random.Generator) -> Found:
-    found, some = largest(head, target, n, rng), target(head.control_points[:100])
-    refuted = not found.lower <= stated * (1.0 + math.sqrt(precision(some, some.dtype)))
-    return found.lower, refuted, "", found.at[None]
+    peak, values = largest(head, target, n, rng), target(head.control_points[:100])
+    refuted = not peak.lower <= stated * (1.0 + math.sqrt(precision(values, values.dtype)))
+    return peak.lower, refuted, "", peak.at[None]
 
 
 def _farthest(stated: float, points: PointSet, workers: int | None, rng: np.random.Generator) -> Found:
@@ -276,10 +276,10 @@ def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator
     allowed = target.remainder / unit + (target.accuracy + 16.0 * eps) * float(lengths(f).max())
     # Step 3: the least degree beyond which no circle has more than is allowed
     fits = (beyond <= allowed).all(axis=0)
-    found = max(int(np.argmax(fits)) - 1, degree) if fits.any() else half
+    least = max(int(np.argmax(fits)) - 1, degree) if fits.any() else half
     left = float(beyond[worst, degree + 1])
     reason = f"a great circle has {unit * left:.2g} beyond degree {degree}, the remainder is {target.remainder:.2g}"
-    return float(found), not left <= allowed, reason, x[worst, :2]
+    return float(least), not left <= allowed, reason, x[worst, :2]
 
 
 def _another(error: ErrorInterval, head: Head, target: Target, n: int, rng: np.random.Generator) -> Found:

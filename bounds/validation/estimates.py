@@ -53,15 +53,15 @@ def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) ->
     (3.0, 3.0, ('lipschitz', 'sup_norm'))
     """
     names = tuple(name for name in ("lipschitz", "sup_norm") if getattr(target, name) is None)
-    found: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
     if "lipschitz" in names:
-        found["lipschitz"] = _lipschitz(target, rng)
+        constants["lipschitz"] = _lipschitz(target, rng)
     if "sup_norm" in names:
-        found["sup_norm"] = sup_error(lambda x: _length(target(x)), Target(_zero, target.dim), rng=rng).lower
-    said = ["estimated from values: " + ", ".join(names)] if names else []
-    provenance = "; ".join([target.provenance, *said]).removeprefix("; ")
+        constants["sup_norm"] = sup_error(lambda x: _length(target(x)), Target(_zero, target.dim), rng=rng).lower
+    notes = ["estimated from values: " + ", ".join(names)] if names else []
+    provenance = "; ".join([target.provenance, *notes]).removeprefix("; ")
     origins = dict(target.origins) | dict.fromkeys(names, "estimated")
-    return replace(target, **found, provenance=provenance, origins=origins), names
+    return replace(target, **constants, provenance=provenance, origins=origins), names
 
 
 def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:

@@ -110,8 +110,8 @@ def judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict[
     if not error.lower <= bound.value + ROUNDING * max(bound.value, size or 0.0):
         suspects, place = refuted or tuple(claims), _checks.show(error.at.round(4).tolist())
         wrong = "refuted below" if refuted else "one of them is wrong, or this is a bug"
-        said = f"{', '.join(suspects)}: {wrong}" if suspects else "a bug: please report it"
-        return check("violated", f"at {place}; {said}", at=error.at, suspects=suspects)
+        reason = f"{', '.join(suspects)}: {wrong}" if suspects else "a bug: please report it"
+        return check("violated", f"at {place}; {reason}", at=error.at, suspects=suspects)
     if attempts.ERROR in refuted:
         return check("undecided", "the error given is not this head's")
     if refuted:
@@ -127,5 +127,5 @@ def with_estimates(check: Check, target: Target, names: tuple[str, ...]) -> Chec
     if not estimated or check.verdict == "not applicable":
         return check
     scaled = check.quantity == "worst-case error"  # proportional to the constant, as its floor is
-    said = f"with estimated {' and '.join(estimated)}: {'both sides scale with it' if scaled else 'not proven'}"
-    return replace(check, estimated=estimated, reason="; ".join(filter(None, (check.reason, said))))
+    note = f"with estimated {' and '.join(estimated)}: {'both sides scale with it' if scaled else 'not proven'}"
+    return replace(check, estimated=estimated, reason="; ".join(filter(None, (check.reason, note))))

@@ -78,9 +78,9 @@ def _convolution(case: Case, smoothed: Values | None) -> Check:
         return _silent("convolution", "needs the target's Lipschitz constant (lipschitz=)")
     bound = promised(convolution.THEOREM, case.constants, Prefix(), **check_options(concentration=case.concentration))
     if smoothed is None:
-        found = _at_its_largest(case)
-        if isinstance(found, str):
-            return _silent("convolution", found)
+        interval = _at_its_largest(case)
+        if isinstance(interval, str):
+            return _silent("convolution", interval)
     else:
         # the error of a constant head on the same constant more: Riesz's test takes no head that is 0
         shape = target(head.control_points[:1]).shape[1:]
@@ -88,8 +88,8 @@ def _convolution(case: Case, smoothed: Values | None) -> Check:
         constant = CoreHead(head.control_points[:1], np.full((1, *shape), unit), 0.0)
         size = (2.0 + math.sqrt(math.prod(shape))) * unit if target.sup_norm else None
         moved = Target(lambda x: smoothed(x) + unit, target.dim, degree=target.degree, sup_norm=size)
-        found = sup_error(constant, moved, **case.measuring())
-    return _held(case, "convolution", bound, found)
+        interval = sup_error(constant, moved, **case.measuring())
+    return _held(case, "convolution", bound, interval)
 
 
 def _at_its_largest(case: Case) -> ErrorInterval | str:
@@ -149,8 +149,8 @@ def _discretisation(case: Case, smoothed: Values | None) -> Check:
     value = moved + target.sup_norm * float(VonMisesFisher(head.dim, lam).shift_variation(radius))
     bound = _bound("discretisation", value, lam, radius)
     mean = Target(lambda x: target(x) - smoothed(x), target.dim, degree=target.degree, sup_norm=target.sup_norm)
-    found = sup_error(head, mean, **case.measuring())
-    return _held(case, "discretisation", bound, found)
+    interval = sup_error(head, mean, **case.measuring())
+    return _held(case, "discretisation", bound, interval)
 
 
 def _denominator(case: Case) -> Check:
@@ -166,15 +166,15 @@ def _denominator(case: Case) -> Check:
         bound = replace(_bound("denominator", tail, lam), reference="docs/theorems/4.C-quadrature.md")
     else:
         return _silent("denominator", "needs an equal-measure partition, or " + RULE.lack(cells))
-    one = Target(lambda x: np.ones(len(x)), head.dim, degree=0, sup_norm=1.0, lipschitz=0.0)
+    unit = Target(lambda x: np.ones(len(x)), head.dim, degree=0, sup_norm=1.0, lipschitz=0.0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # kernels may be too narrow: this measures it
-            constant = CoreHead.from_target(one, cells, lam)
+            constant = CoreHead.from_target(unit, cells, lam)
     except ValueError as complaint:
         return _silent("denominator", str(complaint))
-    found = sup_error(constant, one, **case.measuring())
-    return replace(judged(bound, None, found, case.entering(attempts.EXACTNESS)), quantity="denominator")
+    interval = sup_error(constant, unit, **case.measuring())
+    return replace(judged(bound, None, interval, case.entering(attempts.EXACTNESS)), quantity="denominator")
 
 
 def _bound(lemma: str, value: float, concentration: float, radius: float | None = None) -> Bound:
@@ -188,8 +188,8 @@ def _silent(quantity: Quantity, reason: str) -> Check:
     return Check(quantity, None, None, "not applicable", reason, quantity)
 
 
-def _held(case: Case, quantity: Quantity, bound: Bound, found: ErrorInterval) -> Check:
+def _held(case: Case, quantity: Quantity, bound: Bound, interval: ErrorInterval) -> Check:
     """Hold the bound of a lemma, by a target's Lipschitz constant and sup norm, against what was found."""
     claims = case.entering(attempts.LIPSCHITZ, attempts.SUP_NORM)
-    check = judged(bound, case.target.sup_norm, without_refuted(found, case.claims), claims)
+    check = judged(bound, case.target.sup_norm, without_refuted(interval, case.claims), claims)
     return with_estimates(replace(check, quantity=quantity), case.target, ("lipschitz", "sup_norm"))

@@ -103,15 +103,15 @@ def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Gen
     angle = np.exp(rng.uniform(math.log(100.0 * NEAREST), math.log(math.pi), len(x)))  # (n,)
     pairs = _moved(x[:, None], _tangents(x[:, :, None], 1, rng), 0.5 * angle[:, None])
     pairs = _Pairs(pairs.c[:, 0], pairs.v[:, 0], 0.5 * angle)
-    found = slopes(values, _at(function, pairs.ends()[1:])[0], angle)
+    quotients = slopes(values, _at(function, pairs.ends()[1:])[0], angle)
     # Step 2: the steepest, apart from each other, uphill
-    chosen = _apart(pairs.c, found)
+    chosen = _apart(pairs.c, quotients)
     start = _Pairs(*(part[chosen] for part in pairs))
-    pairs, found = _climb(partial(_trials, function), score, start, found[chosen], _spacing(x), rng)
+    pairs, quotients = _climb(partial(_trials, function), score, start, quotients[chosen], _spacing(x), rng)
     # Step 3: the best of them
-    best = int(np.argmax(found))
+    best = int(np.argmax(quotients))
     (a, b), theta = _Pairs(*(part[best] for part in pairs)).ends(), 2.0 * float(pairs.h[best])
-    return Steepest(float(found[best]), float(found[best]) * theta**exponent, theta, a, b)
+    return Steepest(float(quotients[best]), float(quotients[best]) * theta**exponent, theta, a, b)
 
 
 def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steepest:
@@ -152,13 +152,13 @@ def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steep
 
     h = np.exp(rng.uniform(math.log(BENDING[0]), math.log(BENDING[1]), len(x)))  # (n,)
     pairs = _Pairs(x, _tangents(x[:, :, None], 1, rng)[:, 0], h)
-    found = score(pairs)
-    chosen = _apart(pairs.c, found)
+    quotients = score(pairs)
+    chosen = _apart(pairs.c, quotients)
     start = _Pairs(*(part[chosen] for part in pairs))
-    pairs, found = _climb(_turns, score, start, found[chosen], _spacing(x), rng)
-    best = int(np.argmax(found))
+    pairs, quotients = _climb(_turns, score, start, quotients[chosen], _spacing(x), rng)
+    best = int(np.argmax(quotients))
     half, (a, b) = float(pairs.h[best]), _Pairs(*(part[best] for part in pairs)).ends()
-    return Steepest(float(found[best]), float(found[best]) * half**2, 2.0 * half, a, b)
+    return Steepest(float(quotients[best]), float(quotients[best]) * half**2, 2.0 * half, a, b)
 
 
 def _turns(pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:
@@ -197,19 +197,19 @@ def _at(function: Function, x: Float64) -> Float64:
 
 def _climb(
     propose: Callable[[_Pairs, Float64, np.random.Generator], _Pairs], score: Callable[[_Pairs], Float64],
-    pairs: _Pairs, found: Float64, spacing: float, rng: np.random.Generator,
+    pairs: _Pairs, quotients: Float64, spacing: float, rng: np.random.Generator,
 ) -> tuple[_Pairs, Float64]:  # fmt: skip
     """Follow the quotients uphill; sideways steps shrink without a gain."""
-    steps, rows = np.full(len(found), spacing), np.arange(len(found))
+    steps, rows = np.full(len(quotients), spacing), np.arange(len(quotients))
     for _ in range(STEPS):
         trials = propose(pairs, steps, rng)
         tried = score(trials)
         best = np.argmax(tried, axis=1)
-        gained = tried[rows, best] > found
-        for old, new in zip((*pairs, found), (*trials, tried), strict=True):
+        gained = tried[rows, best] > quotients
+        for old, new in zip((*pairs, quotients), (*trials, tried), strict=True):
             old[gained] = new[rows, best][gained]
         steps *= np.where(gained, 1.25, 0.5)
-    return pairs, found
+    return pairs, quotients
 
 
 def _trials(function: Function, pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:

@@ -43,10 +43,10 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = signature.bind(*args, **kwargs)
-        for name, value in given.arguments.items():
+        bound = signature.bind(*args, **kwargs)
+        for name, value in bound.arguments.items():
             if value is not None or signature.parameters[name].default is not None:
-                given.arguments[name] = _GUARDS[name](value, name)
-        return function(*given.args, **given.kwargs)
+                bound.arguments[name] = _GUARDS[name](value, name)
+        return function(*bound.args, **bound.kwargs)
 
     return call

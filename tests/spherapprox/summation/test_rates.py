@@ -30,7 +30,7 @@ PARTLY = """
 from spherapprox._kernels import machine
 machine.measured("harmonic on S^2", lambda: 8.0, 0.1, 10.0)
 machine.measured("lowrank", lambda: 4.0, 0.1, 10.0)
-machine._known.pop("dense", None)
+machine._numbers.pop("dense", None)
 plan.rates._spent[0] = -1e9  # nothing more is measured
 for before, after in ((plain, costs(100)), (many, costs(20_000))):
     assert abs(after["dense"] / before["dense"] - 6.0) < 1e-12

@@ -7,6 +7,10 @@ numbers of so many bits, or of a vocabulary ("hard"). Executors are models that 
 
 from __future__ import annotations
 
+from typing import Any
+
+from spherapprox import _extras
+
 from .budgets import ExecutorBudget, executor_budget
 from .chain import chain_error
 from .cost import AttentionCost, attention_cost, attention_error
@@ -37,3 +41,11 @@ __all__ = [
     "separating_ratio",
     "temperature",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return _extras.load_submodule(__name__, name)  # recurrent, sequences
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

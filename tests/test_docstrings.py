@@ -55,10 +55,14 @@ def test_every_public_callable_is_documented(name):
     doc, wanted = inspect.cleandoc(thing.__doc__ or ""), arguments(thing)
     text = (section(doc, "Parameters") or "") + (section(doc, "Attributes") or "")
     named = set(re.findall(r"\w+", " ".join(line for line in text.splitlines() if not line.startswith(" "))))
+    room = inspect.getmodule(thing).__doc__ or ""
+    family = "The arguments are the same throughout" in " ".join(room.split()) or "They are the same throughout" in room
+    if family:  # functions of the same arguments say what they are once
+        named |= set(re.findall(r"`(\w+)`", room))
     assert not set(wanted) - named, "not among the parameters"
     record = (is_dataclass(thing) and thing.__dataclass_params__.init and not hasattr(thing, "__post_init__")) or (
         inspect.isclass(thing) and issubclass(thing, tuple)
     )
     if (wanted and not record) or (not inspect.isclass(thing) and re.search(r"\braise\b", inspect.getsource(thing))):
-        assert section(doc, "Raises"), "no section Raises"
+        assert section(doc, "Raises") or (family and "Error names" in room), "no section Raises"
     assert ">>> " in (section(doc, "Examples") or ""), "no example"

@@ -54,7 +54,28 @@ class Enclosure:
             raise ValueError(f"'lower' must be at most 'upper', got {self.lower} and {self.upper}")
 
     def contains(self, x: Any) -> bool:
-        """Decide membership of a number, taken exactly: float, int, Fraction, Decimal, mpf or decimal string."""
+        """Decide whether a number lies inside.
+
+        Parameters
+        ----------
+        x : float, int, Fraction, Decimal, mpf, str or Enclosure
+            Taken exactly, a str as a decimal number; of an enclosure both ends are asked.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        ValueError, TypeError
+            For what is no number.
+
+        Examples
+        --------
+        >>> from bounds import certify
+        >>> certify.bessel_zero(0).contains("2.404825557695772768621631879326454643124")
+        True
+        """
         if isinstance(x, Enclosure):
             return bool(self.lower <= x.lower and x.upper <= self.upper)
         exact = _exact(x)

@@ -156,7 +156,21 @@ class Theorem:
 
 @dataclass(frozen=True)
 class Statement:
-    """A theorem with the options chosen for it; `bounds.theorems.state` makes it."""
+    """A theorem with the options chosen for it; `bounds.theorems.state` makes it.
+
+    Parameters
+    ----------
+    theorem : Theorem
+        Its record.
+    options : mapping
+        Options by name, checked.
+
+    Examples
+    --------
+    >>> from bounds.theorems import state
+    >>> dict(state("sharp-split-nearest", slack=0.1).options)
+    {'slack': 0.1}
+    """
 
     theorem: Theorem
     options: Mapping[str, Any]

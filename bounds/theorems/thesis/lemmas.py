@@ -1,9 +1,11 @@
 """The lemmas of Petrov (2025), appendix B, as numbers: as printed, and corrected.
 
 docs/theorems/2-thesis.md and 3-errata.md state them. The arguments are the same throughout: `dim` is m, 1 to 1e6;
-`eps`, `lipschitz` (L), `sup_norm` (F), `jackson_constant` (C_R), `harmonic_constant` (C_H) and other sizes are 1e-200
-to 1e200, `concentration` (lambda) 0 to 1e150, `degree` 0 to 1e18. A ValueError or TypeError names the argument that is
-not. Results beyond the largest float are inf; `printed` asks for the text's own form where that is wrong.
+`eps`, `lipschitz` (L), `sup_norm` (F), `jackson_constant` (C_R), `harmonic_constant` (C_H), `radius` (phi, in radians)
+and the sizes and errors of a quotient (`numerator`, `denominator`, `product`, `numerator_error`, `denominator_error`)
+are 1e-200 to 1e200, `concentration` (lambda) 0 to 1e150, `degree` 0 to 1e18, `inputs` (T) from 1 on; `log_delta`,
+`log_slope`, `log_mass` and `mask` are logarithms. A ValueError or TypeError names the argument that is not. Results
+beyond the largest float are inf; `printed` asks for the text's own form where that is wrong.
 """
 
 from __future__ import annotations
@@ -33,6 +35,11 @@ def best_approximation(degree: int, dim: int, *, lipschitz: float, jackson_const
 
     Printed with an unknown C_R; without `jackson_constant` the proven value of docs/theorems/4.6-jackson-constants.md,
     at this degree. By Lemma B.2.2, ``|K * f - K * W_q| <= |f - W_q|``, it bounds what is left after convolution too.
+
+    Examples
+    --------
+    >>> best_approximation(10, 8, lipschitz=1.0, jackson_constant=1.0)
+    0.1
     """
     if jackson_constant is None:
         return lipschitz * approximation_error(degree, dim)
@@ -41,7 +48,13 @@ def best_approximation(degree: int, dim: int, *, lipschitz: float, jackson_const
 
 @checked
 def eigenvalue_lower(degree: int, concentration: float, dim: int) -> float:
-    """Bound log a_k below by that of (lambda / (nu + k + sqrt(lambda^2 + (nu+k)^2)))^k (Lemma B.2.3)."""
+    """Bound log a_k below by that of (lambda / (nu + k + sqrt(lambda^2 + (nu+k)^2)))^k (Lemma B.2.3).
+
+    Examples
+    --------
+    >>> round(eigenvalue_lower(3, 100.0, 8), 6)
+    -0.194863
+    """
     order = (dim - 1) / 2.0 + degree
     if degree == 0:
         return 0.0
@@ -52,7 +65,13 @@ def eigenvalue_lower(degree: int, concentration: float, dim: int) -> float:
 
 @checked
 def projection_error(degree: int, concentration: float, dim: int, *, harmonic_constant: float) -> float:
-    """Bound the convolution error of a polynomial of degree q by C_H q (1 - B^q) (Lemma B.2.4)."""
+    """Bound the convolution error of a polynomial of degree q by C_H q (1 - B^q) (Lemma B.2.4).
+
+    Examples
+    --------
+    >>> round(projection_error(3, 100.0, 8, harmonic_constant=1.0), 6)
+    0.531158
+    """
     log_b = eigenvalue_lower(degree, concentration, dim) / max(degree, 1)
     return -harmonic_constant * degree * math.expm1(degree * log_b)
 
@@ -62,6 +81,11 @@ def concentration_at_degree(eps: float, degree: int, dim: int, *, harmonic_const
     """Return the lambda of (B.14, B.15), 2 D E / (1 - D^2), E = nu + q, from which B.2.4 is at most eps/2, q >= 1.
 
     ``D = (1 - eps / (2 C_H q))^(1/q)``; 0 where C_H q <= eps/2.
+
+    Examples
+    --------
+    >>> round(concentration_at_degree(0.1, 3, 8, harmonic_constant=1.0), 6)
+    1160.216619
     """
     if (size := 2.0 * harmonic_constant * degree) <= eps:
         return 0.0
@@ -79,6 +103,11 @@ def concentration_needed(
     With ``u = 1 - eps^2 / (8 L C_H C_R + 2 eps C_H)`` and ``s = eps / (4 L C_R + eps)``,
     ``Lambda = (8 L C_R + (m+1) eps) u^s / (eps (1 - u^(2s)))``; 0 where u <= 0, since then every concentration will do;
     inf where it exceeds the largest float (see `log_concentration_needed`).
+
+    Examples
+    --------
+    >>> round(concentration_needed(0.1, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0), 3)
+    1495177.564
     """
     return _needed(eps, dim, lipschitz, jackson_constant, harmonic_constant)
 
@@ -99,7 +128,13 @@ def _needed(eps: float, dim: int, lipschitz: float, jackson_constant: float, har
 def log_concentration_needed(
     eps: float, dim: int, *, lipschitz: float, jackson_constant: float, harmonic_constant: float
 ) -> float:
-    """Return log Lambda(eps) of `concentration_needed`, finite also beyond the largest float; -inf for Lambda = 0."""
+    """Return log Lambda(eps) of `concentration_needed`, finite also beyond the largest float; -inf for Lambda = 0.
+
+    Examples
+    --------
+    >>> round(log_concentration_needed(0.1, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0), 6)
+    14.217756
+    """
     return _log_needed(eps, dim, lipschitz, jackson_constant, harmonic_constant)
 
 
@@ -122,6 +157,11 @@ def concentration_series(
     """Return the first two terms of Lambda as eps -> 0 (B.2.5).
 
     ``128 L^3 C_H C_R^3 / eps^4 + 16 L^2 (m+5) C_H C_R^2 / eps^3``; the thesis prints m - 1 for m + 5.
+
+    Examples
+    --------
+    >>> round(concentration_series(0.1, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0), 3)
+    1488000.0
     """
     reach = (lipschitz / eps) * jackson_constant
     second = dim - 1.0 if printed else dim + 5.0
@@ -156,6 +196,11 @@ def cap_counts(log_delta: float, dim: int) -> tuple[float, float, float]:
     ``2 / I_(delta(2-delta))(m/2, 1/2) <= N_delta < Phi(m) / (delta(2-delta))^((m+1)/2) < Phi(m) / delta^(m+1)``, for
     0 < delta < 1. Printed for m >= 8; the last holds for every m >= 2 (docs/theorems/4.2-covering-numbers.md). The
     middle one needs sqrt(delta(2-delta)) <= 1/(m+1) too, and is inf without it.
+
+    Examples
+    --------
+    >>> np.round(cap_counts(math.log(0.01), 8), 4).tolist()
+    [17.6499, inf, 46.7212]
     """
     delta = math.exp(log_delta)
     log_sine = 0.5 * (log_delta + math.log(2.0 - delta))
@@ -178,6 +223,11 @@ def log_riemann_error(log_slope: float, radius: float, *, printed: bool = True) 
     """Bound the log of the error of a Riemann sum on cells within phi of their points by 3 L_g phi (Lemma B.2.7).
 
     Printed with the factor 3; 1 is enough, from the Lipschitz constant L_g in y alone.
+
+    Examples
+    --------
+    >>> round(log_riemann_error(2.0, 0.1), 6)
+    0.796027
     """
     return math.log(3.0 if printed else 1.0) + log_slope + math.log(radius)
 
@@ -196,6 +246,11 @@ def log_kernel_slope(concentration: float, dim: int, *, printed: bool = False) -
     """Return the log of lambda c e^lambda, a Lipschitz constant of the kernel (Lemma B.2.8).
 
     Printed without the factor lambda, which fails from lambda = 3 on.
+
+    Examples
+    --------
+    >>> round(log_kernel_slope(100.0, 8), 6)
+    19.125335
     """
     if concentration == 0.0:
         return 0.0 if printed else -math.inf
@@ -205,7 +260,13 @@ def log_kernel_slope(concentration: float, dim: int, *, printed: bool = False) -
 
 @checked
 def log_modulus(concentration: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
-    """Return log((L + lambda F) c e^lambda), a Lipschitz constant of y -> f(y) K(<x, y>) (B.2.8 in B.2.9)."""
+    """Return log((L + lambda F) c e^lambda), a Lipschitz constant of y -> f(y) K(<x, y>) (B.2.8 in B.2.9).
+
+    Examples
+    --------
+    >>> round(log_modulus(100.0, 8, lipschitz=1.0, sup_norm=1.0), 6)
+    19.135285
+    """
     return _log_modulus(math.log(concentration) if concentration > 0.0 else -math.inf, dim, lipschitz, sup_norm)
 
 
@@ -251,6 +312,11 @@ def quotient_error(
     """Bound the error of a quotient of approximations (B.3.1).
 
     It is ``|a/c - b/d| <= (e1 |c| + e2 |a|) / |c d|`` for e1 = |a - b|, e2 = |c - d| and |c d| >= product.
+
+    Examples
+    --------
+    >>> round(quotient_error(0.1, 0.2, numerator=1.0, denominator=2.0, product=1.5), 6)
+    0.266667
     """
     return (numerator_error * denominator + denominator_error * numerator) / product
 
@@ -262,6 +328,11 @@ def denominator_error(
     """Bound the distance of ``(c/N) sum exp(lambda <x, b_k>)`` from 1, lambda and N of B.2.10 at eps (Lemma B.3.2).
 
     Corrected: ``lambda eps / (2 sqrt(m+1) (L + lambda F))``. Printed (B.22) without the factor lambda.
+
+    Examples
+    --------
+    >>> round(denominator_error(0.1, 100.0, 8, lipschitz=1.0, sup_norm=1.0), 6)
+    0.016502
     """
     share = (1.0 if printed else concentration) / (lipschitz + concentration * sup_norm)
     return 0.5 * eps / math.sqrt(dim + 1.0) * share
@@ -293,6 +364,11 @@ def mask_error(log_mass: float, mask: float, *, sup_norm: float, inputs: int = 1
     """Return the error F' T e^M / (T e^M + S) of a finite mask M, S = sum_k exp(lambda <x, b_k>) (Lemma 4.16).
 
     Printed as exact, for M -> -inf. For T >= 2 inputs M is the logit between inputs: docs/theorems/3-errata.md, 3.7.
+
+    Examples
+    --------
+    >>> mask_error(0.0, -10.0, sup_norm=1.0) < 5e-5
+    True
     """
     gap = log_mass - mask - math.log(inputs)
     return sup_norm / (1.0 + math.exp(gap)) if gap < 700.0 else sup_norm * math.exp(-gap)

@@ -25,6 +25,7 @@ import sys
 import tempfile
 import types
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
@@ -120,17 +121,34 @@ def record(path: Path) -> None:
     path.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
+def apart(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Return the results that only one of two lists has, whatever the variables that hold them are called.
+
+    Where only one list has any, examples were added or left out, and no result has changed.
+    """
+    plain = [Counter(re.sub(r"(^| )\w+ = ", r"\1", step) for step in steps) for steps in (old, new)]
+    return [*(plain[0] - plain[1]).elements()], [*(plain[1] - plain[0]).elements()]
+
+
+def around(old: str, new: str) -> tuple[str, str]:
+    """Return two results from a little before the first character in which they differ."""
+    same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    return old[max(same - 60, 0) : same + 60], new[max(same - 60, 0) : same + 60]
+
+
 def compare(old: Path, new: Path, names: Path | None) -> int:
     """Print which results differ; return 1 if any does."""
     before, after = (json.loads(path.read_text(encoding="utf-8")) for path in (old, new))
     renamed = dict(line.split() for line in names.read_text(encoding="utf-8").splitlines()) if names else {}
     mapped = {renamed.get(name, name): steps for name, steps in before.items()}
     common = [name for name in mapped if name in after]
-    different = [name for name in common if mapped[name] != after[name]]
-    for name in different:
-        print(f"{name}: {len(mapped[name])} results, now {len(after[name])}")
-        pairs = [pair for pair in zip(mapped[name], after[name], strict=False) if pair[0] != pair[1]]
-        print(*(f"  {text}" for pair in pairs[:2] for text in pair), sep="\n")
+    different = []
+    for name in common:
+        lost, new = apart(mapped[name], after[name])
+        if lost and new:
+            different.append(name)
+            print(f"{name}: {len(mapped[name])} results, now {len(after[name])}")
+            print(*(f"  {text}" for pair in zip(lost, new, strict=False) for text in around(*pair)), sep="\n")
     count = sum(len(mapped[name]) for name in common if name not in different)
     print(
         f"{count} results of {len(common) - len(different)} callables are the same bit by bit, {len(different)} differ"

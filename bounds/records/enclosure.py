@@ -38,10 +38,10 @@ class Enclosure:
 
     Examples
     --------
-    >>> from bounds.certify import log_cap_measure
-    >>> log = log_cap_measure(8, 1.0)
-    >>> log.contains(-2.93), log.relative_width < 1e-30, log.floats
-    (False, True, (-2.92913674631967, -2.9291367463196694))
+    >>> from bounds import prefix_length
+    >>> log = prefix_length(0.1, dim=8, certified=True).enclosure
+    >>> log.contains(22.86), log.relative_width < 1e-11, log.floats
+    (False, True, (22.856736997680425, 22.856736997684997))
     """
 
     lower: Any
@@ -72,8 +72,9 @@ class Enclosure:
 
         Examples
         --------
-        >>> from bounds import certify
-        >>> certify.bessel_zero(0).contains("2.404825557695772768621631879326454643124")
+        >>> from bounds import prefix_length
+        >>> enclosure = prefix_length(0.1, dim=8, certified=True).enclosure
+        >>> enclosure.contains(prefix_length(0.1, dim=8).log)
         True
         """
         if isinstance(x, Enclosure):

@@ -29,7 +29,7 @@ _NEGLIGIBLE = 1e-15
 
 def core(task: Task) -> Float64:
     """Return xi of ``(A + regularization I) xi = f``, (n,) or (n, p)."""
-    return _values(task, normalize=False)
+    return _solve_values(task, normalize=False)
 
 
 def split(task: Task) -> Float64:
@@ -37,10 +37,10 @@ def split(task: Task) -> Float64:
 
     Without regularization it is ``S v = f``; with ever more v tends to f, the values of "riemann".
     """
-    return _values(task, normalize=True)
+    return _solve_values(task, normalize=True)
 
 
-def _values(task: Task, *, normalize: bool) -> Float64:
+def _solve_values(task: Task, *, normalize: bool) -> Float64:
     """Solve ``(A + ridge I) x = f``, or ``(D + ridge I) f`` to `normalize`, directly or by iteration."""
     rows, ridge = _check_arguments(task)
     f = task.sample().astype(np.float64)
@@ -51,7 +51,7 @@ def _values(task: Task, *, normalize: bool) -> Float64:
         row_sums = sums(rows, rows, np.ones(n), task.concentration) if a is None else a.sum(axis=1)
         # 4.13 (a): v = A^-1 D f
         right = ((row_sums + ridge) * right.T).T
-    solution = iteration.solve(rows, task.concentration, right, ridge) if a is None else _direct(a, right, ridge)
+    solution = iteration.solve(rows, task.concentration, right, ridge) if a is None else _factorise(a, right, ridge)
     return solution * unit
 
 
@@ -67,7 +67,7 @@ def _check_arguments(task: Task) -> tuple[Floats, float]:
     return task.rows, ridge
 
 
-def _direct(a: Float64, right: Float64, ridge: float) -> Float64:
+def _factorise(a: Float64, right: Float64, ridge: float) -> Float64:
     """Solve ``(a + ridge I) x = right`` by Cholesky's factorisation, or by its part that is not rounding errors."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -78,7 +78,7 @@ def _direct(a: Float64, right: Float64, ridge: float) -> Float64:
             return np.asarray(x)
     except np.linalg.LinAlgError:
         pass
-    x = _truncated(a, right)
+    x = _solve_by_columns(a, right)
     residual = _residual(a, x, right)
     if residual > ACCURACY:
         _checks.warn_inaccurate(
@@ -89,7 +89,7 @@ def _direct(a: Float64, right: Float64, ridge: float) -> Float64:
     return x
 
 
-def _truncated(a: Float64, right: Float64) -> Float64:
+def _solve_by_columns(a: Float64, right: Float64) -> Float64:
     """Return a least-squares solution by the columns that a pivoted Cholesky factorisation chooses, 0 elsewhere."""
     from scipy.linalg import lapack, lstsq
 

@@ -47,7 +47,7 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
             largest = _largest(lambda trial: abs(error(trial)) <= CARRIED, concentration)
             _warn(n, concentration, why, largest, f", where that sum is within {CARRIED:.0%} of 1")
     elif rule == "interpolation" and n > 1:
-        places = [_between(x, rows) for x in queries.astype(np.float64)]
+        places = [_emptiest_place(x, rows) for x in queries.astype(np.float64)]
 
         def small(trial: float) -> bool:
             return float(np.median([_gap(x, around, trial) for x, around in places])) <= GAP
@@ -71,7 +71,7 @@ def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
     return total
 
 
-def _between(b: Float64, rows: Floats) -> tuple[Float64, Float64]:
+def _emptiest_place(b: Float64, rows: Floats) -> tuple[Float64, Float64]:
     """Return a place half as far from a control point as typical neighbours, on its empty side, and points around."""
     squares = np.square(rows - b).sum(axis=1)
     order = np.argsort(squares, kind="stable")[:_AROUND]

@@ -66,7 +66,7 @@ def local_maxima(
 ) -> tuple[Float64, Float64]:
     """Search for local maxima of an error, at most `refine`; return them (k, dim+1) and the errors there (k,)."""
     # Step 1: the errors at all starting points
-    values = _in_batches(error, start, progress)  # (n,)
+    values = _evaluate_batches(error, start, progress)  # (n,)
     if not refine:
         return start, values
     # Step 2: the worst of them that lie apart
@@ -81,7 +81,7 @@ def _spacing(x: Float64) -> float:
     return math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim)
 
 
-def _in_batches(error: Error, x: Float64, progress: bool) -> Float64:
+def _evaluate_batches(error: Error, x: Float64, progress: bool) -> Float64:
     """Evaluate the errors at points (n, dim+1), a batch at a time."""
     batches: Any = [x[i : i + BATCH] for i in range(0, len(x), BATCH)]
     if progress:

@@ -86,7 +86,7 @@ def check_degree(value: int, name: str = "max_degree", *, minimum: int = 0) -> i
     return _checks.integer(value, name, minimum=minimum, maximum=MAX_DEGREE)
 
 
-def in_order(max_degree: Any, x: Any) -> tuple[Any, Any]:
+def order_arguments(max_degree: Any, x: Any) -> tuple[Any, Any]:
     """Return the degree and the rows of points in this order, whichever was given first."""
     return (x, max_degree) if _checks.is_vector(max_degree) and not _checks.is_vector(x) else (max_degree, x)
 

@@ -154,14 +154,14 @@ class PolynomialDerivatives:
 
     def _from_circles(self, x: Float64, order: int) -> TangentDerivatives:
         step = max(1, _VALUES // self._on_circles(order))
-        parts = [self._of_block(x[rows], order) for rows in slices(len(x), step)]
+        parts = [self._differentiate_block(x[rows], order) for rows in slices(len(x), step)]
         value, first, second, frame = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "first", "second", "frame")
         )
         third = np.concatenate([part.third for part in parts if part.third is not None]) if order == 3 else None
         return TangentDerivatives(value, first, second, third, frame)
 
-    def _of_block(self, x: Float64, order: int) -> TangentDerivatives:
+    def _differentiate_block(self, x: Float64, order: int) -> TangentDerivatives:
         """Return the derivatives by values on the great circles in some directions."""
         n, m, q = len(x), self.dim, 2 * self.degree + 1
         frame, along = tangent_frame(x), directions(m, order)

@@ -16,7 +16,7 @@ from .. import _checks, special
 from .._loading import load
 from .._threads import slices
 from .._types import Complex128, Float64, Int64
-from .columns import check_degree, in_order
+from .columns import check_degree, order_arguments
 from .spherical import real_spherical_harmonics
 
 _TABLE_ELEMENTS = 2**20
@@ -100,7 +100,7 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
     >>> harmonics.hyperspherical_harmonics(1, [[0.5, 0.5, -0.5, 0.5]])
     array([[ 1.,  1.,  1., -1.,  1.]])
     """
-    max_degree, x = in_order(max_degree, x)
+    max_degree, x = order_arguments(max_degree, x)
     max_degree, rows = check_degree(max_degree), _checks.rows(x)
     n, dim = len(rows), rows.shape[1] - 1
     if dim > 2:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
-from .columns import check_degree, factors, in_order, scalar_coefficients, schmidt_coefficients
+from .columns import check_degree, factors, order_arguments, scalar_coefficients, schmidt_coefficients
 from .recurrences import blocks, by_degree, legendre_rows, polar, slopes_by_degree
 from .sums import weighted_sums
 
@@ -96,7 +96,7 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     >>> harmonics.real_spherical_harmonics(1, [[0.48, 0.6, 0.64]], normalization="schmidt")
     array([[1.  , 0.6 , 0.64, 0.48]])
     """
-    max_degree, x = in_order(max_degree, x)
+    max_degree, x = order_arguments(max_degree, x)
     max_degree = check_degree(max_degree)
     factor = factors(max_degree, normalization)
     rows = _checks.rows(x, dim=2)

@@ -25,7 +25,7 @@ def weighted_sums(columns: Float64, max_degree: int, rows: Floats) -> Float64:
     """Return sums of Schmidt's harmonics with coefficients ((K+1)^2, p) at points (n, 3): (n, p)."""
     result = np.zeros((columns.shape[1], len(rows)))
     by_kernel = _pays(float(columns.size) * len(rows), max_degree)
-    add = _compiled if by_kernel else _in_numpy
+    add = _sum_compiled if by_kernel else _sum_in_numpy
     for block in blocks(len(rows), max_degree):
         result[:, block] = add(columns, max_degree, *polar(rows[block]))
     return np.ascontiguousarray(result.T)
@@ -38,7 +38,7 @@ def _pays(terms: float, max_degree: int) -> bool:
     return max_degree <= _COMPILED and _terms[0] + terms > _DEAR
 
 
-def _in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
+def _sum_in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
     """Return the sums (p, n): over the degrees for each order, then over the orders."""
     cos, sin = cosines_and_sines(azimuth, max_degree)
     even, odd = np.zeros((2, columns.shape[1], max_degree + 1, len(z)))  # (p, K+1, n)
@@ -54,16 +54,16 @@ def _in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth
     return result
 
 
-def _compiled(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
+def _sum_compiled(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
     """Return the sums (p, n) by the kernel, and by NumPy where seeds need an exponent of their own."""
     result = np.zeros((columns.shape[1], len(z)))
     cos, sin = np.ascontiguousarray(azimuth.real), np.ascontiguousarray(azimuth.imag)
     kernels = load("spherapprox._kernels.harmonics.synthesis")  # numba is loaded where it pays
     for part in slices(len(result), _WIDE):
-        kernels.add(z, s, cos, sin, _roots(max_degree), _by_order(columns[:, part], max_degree), result[part])
+        kernels.add(z, s, cos, sin, _roots(max_degree), _split_orders(columns[:, part], max_degree), result[part])
     deep = (s > 0.0) & (s < 2.0 ** (-390.0 / max(max_degree, 1)))
     if deep.any():
-        result[:, deep] = _in_numpy(columns, max_degree, z[deep], s[deep], azimuth[deep])
+        result[:, deep] = _sum_in_numpy(columns, max_degree, z[deep], s[deep], azimuth[deep])
     return result
 
 
@@ -76,7 +76,7 @@ def _roots(max_degree: int) -> Float64:
     return result
 
 
-def _by_order(columns: Float64, max_degree: int) -> Float64:
+def _split_orders(columns: Float64, max_degree: int) -> Float64:
     """Return the coefficients of cosines and sines by order and degree, (K+1, K+1, p, 2)."""
     result = np.zeros((max_degree + 1, max_degree + 1, columns.shape[1], 2))
     for k in range(max_degree + 1):

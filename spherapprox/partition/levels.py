@@ -118,7 +118,7 @@ def _make_level(dim: int, counts: Int64) -> Level:
     # Step 3: the ideal counts of cells north of each boundary, rounded; b boundaries in all
     table = np.repeat(np.arange(len(counts)), collars + 1)  # (b,)
     j = np.arange(offsets[-1]) - offsets[table]
-    first = _first(dim, counts[table], cap[table], collars[table], j)
+    first = _cells_north(dim, counts[table], cap[table], collars[table], j)
     # Step 4: the colatitudes of the caps that hold so many cells
     angle = np.where(first == 1, cap[table], _boundary(dim, counts[table], first))
     middle = 0.5 * (angle + np.append(angle[1:], np.pi))
@@ -131,7 +131,7 @@ def edge_of(angle: Float64) -> Float64:
     return np.where(angle >= np.pi, -2.0, cosine * np.abs(cosine))
 
 
-def _first(dim: int, n: Int64, cap: Float64, collars: Int64, j: Int64) -> Int64:
+def _cells_north(dim: int, n: Int64, cap: Float64, collars: Int64, j: Int64) -> Int64:
     """Return the number of cells north of boundary j: n times the measure there, rounded half up.
 
     This is Leopardi's rounding with the remainder carried along, summed. Measures are taken from the nearer pole.
@@ -139,7 +139,7 @@ def _first(dim: int, n: Int64, cap: Float64, collars: Int64, j: Int64) -> Int64:
     nearer = np.minimum(j, collars - j)
     angle = np.minimum(cap + nearer * ((np.pi - 2.0 * cap) / np.maximum(collars, 1)), np.pi / 2)
     # 5.1
-    ideal = n * np.exp(_of_distinct(special.log_cap_measure, dim, angle))
+    ideal = n * np.exp(_map_distinct(special.log_cap_measure, dim, angle))
     first: Int64 = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
     first[2 * j == collars] = (n[2 * j == collars] + 1) // 2
     first[j == collars] = n[j == collars] - 1
@@ -153,11 +153,11 @@ def _boundary(dim: int, n: Int64, first: Int64) -> Float64:
     angle = np.full(len(n), np.pi / 2)
     inner = 2 * nearer < n
     inner &= nearer > 0
-    angle[inner] = _of_distinct(special.cap_angle, dim, np.log(nearer[inner]) - np.log(n[inner]))
+    angle[inner] = _map_distinct(special.cap_angle, dim, np.log(nearer[inner]) - np.log(n[inner]))
     return np.where(2 * first <= n, angle, np.pi - angle)
 
 
-def _of_distinct(function: Callable[[int, Float64], Float64], dim: int, values: Float64) -> Float64:
+def _map_distinct(function: Callable[[int, Float64], Float64], dim: int, values: Float64) -> Float64:
     """Map values by a function, called for distinct ones only: north and south mostly mirror each other."""
     distinct, inverse = np.unique(values, return_inverse=True)
     return function(dim, distinct)[inverse]

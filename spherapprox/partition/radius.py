@@ -55,7 +55,7 @@ def enclose_radius(dim: int, n: int, center_kind: str = "midpoint") -> tuple[flo
     opened, counts = _open_spheres(dim, n)
     # Step 2: their radii, from S^2 up
     if center_kind == "centroid":
-        return _about_centroids(opened, counts)
+        return _bound_about_centroids(opened, counts)
     inside = np.empty(len(counts))
     kernel.of_counts(CODES[center_kind], counts, inside)
     for _, caps, rows in reversed(opened):
@@ -109,7 +109,7 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     return caps, rows
 
 
-def _about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]:
+def _bound_about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]:
     """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
     lower, upper, limit = 0.0, math.pi, max(1, BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
     while True:

@@ -88,10 +88,10 @@ def roots_of_e8() -> Int64:
     .. [1] J. H. Conway, N. J. A. Sloane, "Sphere Packings, Lattices and Groups", Springer, section 4.8.
     """
     words = np.vstack([parities(3)[1:], 1 - parities(3)[1:]])
-    return np.vstack([_signed(words), 2 * np.eye(8, dtype=np.int64), -2 * np.eye(8, dtype=np.int64)])
+    return np.vstack([_add_signs(words), 2 * np.eye(8, dtype=np.int64), -2 * np.eye(8, dtype=np.int64)])
 
 
-def _signed(words: Int64) -> Int64:
+def _add_signs(words: Int64) -> Int64:
     """Return the words of one weight with all signs."""
     weight = int((words[0] != 0).sum())
     signs = 1 - 2 * ((np.arange(2**weight)[:, None] >> np.arange(weight)) % 2)

@@ -35,7 +35,7 @@ _TABLE_ELEMENTS = 2**22
 """Elements of a block of the table of candidates and points."""
 
 
-def on_circle(x: Float64, n: int) -> tuple[Float64, float]:
+def insert_on_circle(x: Float64, n: int) -> tuple[Float64, float]:
     """Return n - len(x) farthest points of S^1, one after another, and the covering radius with them.
 
     Each is the middle of the largest gap; of equal gaps, the one with the least azimuth is the first.
@@ -55,7 +55,7 @@ def on_circle(x: Float64, n: int) -> tuple[Float64, float]:
     return np.column_stack([np.cos(azimuth), np.sin(azimuth)]), -0.5 * gaps[0][0]
 
 
-def on_sphere(x: Float64, n: int) -> tuple[Float64, float | None]:
+def insert_on_sphere(x: Float64, n: int) -> tuple[Float64, float | None]:
     """Return n - len(x) farthest points of S^2, one after another, and the covering radius with them.
 
     The radius is None where the last point did not come from a triangulation.

@@ -99,7 +99,7 @@ def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | N
     members = []
     for start in range(0, len(lines), step):
         block = slice(start, start + step)
-        x = _near(lines[block], totals[block], (inner, outer), shift)
+        x = _points_near(lines[block], totals[block], (inner, outer), shift)
         members.append(x[_meets(x, basis, cell, size)])
     return PointSet(unit(np.concatenate(members)), covering_radius=radius)
 
@@ -126,7 +126,7 @@ def _lines(n: int, outer: float, shift: Float64) -> tuple[Float64, Float64]:
     return c, totals  # (k, n-1), (k,)
 
 
-def _near(lines: Float64, totals: Float64, shell: tuple[float, float], shift: Float64) -> Float64:
+def _points_near(lines: Float64, totals: Float64, shell: tuple[float, float], shift: Float64) -> Float64:
     """Return the points (k, n) of lines at distances from 0 that lie in an interval, or nearly."""
     n, last = lines.shape[1] + 1, shift[-1]
     squares = np.square(lines).sum(axis=1)

@@ -113,9 +113,9 @@ def greedy(
         return PointSet(rows)
     # Step 2: farthest points, exactly on S^1 and S^2
     if dim == 1:
-        added, radius = insertion.on_circle(x, n)
+        added, radius = insertion.insert_on_circle(x, n)
     elif dim == 2:
-        added, radius = insertion.on_sphere(x, n)
+        added, radius = insertion.insert_on_sphere(x, n)
     else:
         pool = _pool(dim, n, candidates, generator)
         added = insertion.from_pool(x, pool, _bar(range(n - len(x)), "insertion") if progress else range(n - len(x)))

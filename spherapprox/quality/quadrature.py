@@ -60,7 +60,7 @@ def errors_by_degree(x: Float64, weights: Float64, degree: int, *, workers: int 
     """
     dim = x.shape[1] - 1
     _require_affordable(len(x), dim, degree, workers)
-    squares = (_on_circle if dim == 1 else _on_sphere)(unit(x), weights, degree, workers)
+    squares = (_circle_errors if dim == 1 else _sphere_errors)(unit(x), weights, degree, workers)
     squares[0] = math.fsum([*weights.tolist(), -1.0]) ** 2
     return np.sqrt(squares)
 
@@ -83,7 +83,7 @@ def _most_blocks(n: int, dim: int, degree: int, inner: float) -> int:
     return max(-(-n // max(1, int(ARRAY_ELEMENTS / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
 
 
-def _on_circle(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
+def _circle_errors(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
     """Return the squared errors of each degree on S^1, |sum_k w_k sqrt(2) exp(i l phi_k)|^2."""
     z = x[:, 0] + 1j * x[:, 1]  # (n,)
 
@@ -95,7 +95,7 @@ def _on_circle(x: Float64, weights: Float64, degree: int, workers: int | None) -
     return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
 
 
-def _on_sphere(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
+def _sphere_errors(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
     """Return the squared errors of each degree on S^m, m >= 2."""
     dim = x.shape[1] - 1
     inner = sizes(degree, dim - 1)

@@ -58,7 +58,7 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
     loop = loop_of(kernel, max(work, result.size))
     while loop is None and done < result.size:
         block = slice(done, done + BATCH)
-        _by_the_clock(_row_by_row, kernel, [array[block] for array in flat], result[block])
+        _time_call(_row_by_row, kernel, [array[block] for array in flat], result[block])
         done += BATCH
         loop = loop_of(kernel, result.size - done)
     # Step 3: the rest by the compiled loop
@@ -73,7 +73,7 @@ def run(kernel: Callable[..., None], work: float, *arguments: Any) -> None:
     """Run a kernel that fills its last argument, compiled where that pays."""
     loop = loop_of(kernel, work)
     if loop is None:
-        _by_the_clock(kernel, *arguments)
+        _time_call(kernel, *arguments)
     else:
         loop(*arguments)
 
@@ -83,7 +83,7 @@ def loop_of(kernel: Callable[..., Any], work: float) -> Callable[..., None] | No
     return _loops().get(kernel) if _interpreted + work >= COMPILE_FROM else None
 
 
-def _by_the_clock(function: Callable[..., None], *arguments: Any) -> None:
+def _time_call(function: Callable[..., None], *arguments: Any) -> None:
     """Call a function in plain Python and add its time to the account."""
     global _interpreted  # noqa: PLW0603
     start = time.perf_counter()

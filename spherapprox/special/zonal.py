@@ -74,7 +74,7 @@ def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
     array([1.01195753e-274, 6.11823783e-007])
     """
     k, m, cosine = degrees(degree), dims(dim), real(t, "t", minimum=-1.0, maximum=1.0)
-    return _by_degree(polynomials.gegenbauer, _steps(k, m, 1.0), RECURRENCE_STEPS, k, m, cosine)
+    return _run_loop(polynomials.gegenbauer, _steps(k, m, 1.0), RECURRENCE_STEPS, k, m, cosine)
 
 
 def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order: ArrayLike = 1) -> Any:
@@ -112,7 +112,7 @@ def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order
     array([ 0., 15.])
     """
     k, m, cosine = degrees(degree), dims(dim), real(t, "t", minimum=-1.0, maximum=1.0)
-    return _by_degree(polynomials.derivative, k, RECURRENCE_STEPS, k, m, cosine, derivative_orders(order))
+    return _run_loop(polynomials.derivative, k, RECURRENCE_STEPS, k, m, cosine, derivative_orders(order))
 
 
 def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayLike = 1, log: bool = False) -> Any:
@@ -146,7 +146,7 @@ def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayL
     """
     kernel = polynomials.log_derivative_bound if _checks.flag(log, "log") else polynomials.derivative_bound
     j = derivative_orders(order)
-    return _by_degree(kernel, j, RECURRENCE_STEPS, degrees(degree), dims(dim), j)
+    return _run_loop(kernel, j, RECURRENCE_STEPS, degrees(degree), dims(dim), j)
 
 
 def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -227,7 +227,7 @@ def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
     True
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _by_degree(gegenbauer_zeros.max_zero, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _run_loop(gegenbauer_zeros.max_zero, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
 
 
 def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -272,7 +272,7 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
     2.89159
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _by_degree(gegenbauer_zeros.max_zero_angle, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _run_loop(gegenbauer_zeros.max_zero_angle, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
 
 
 def _steps(k: float | Float64, m: float | Float64, closed: float) -> Any:
@@ -281,7 +281,7 @@ def _steps(k: float | Float64, m: float | Float64, closed: float) -> Any:
     return k * (m > closed)
 
 
-def _by_degree(kernel: Callable[..., float], steps: float | Float64, rate: float, *arguments: float | Float64) -> Any:
+def _run_loop(kernel: Callable[..., float], steps: float | Float64, rate: float, *arguments: float | Float64) -> Any:
     """Apply a kernel whose loop takes `steps` steps, of which `rate` take as long as one element of other kernels."""
     if all(isinstance(argument, float) for argument in arguments):
         if float(steps) < LONG * rate:

@@ -113,7 +113,7 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
         axes=axis[None, :],
         lipschitz=special.gegenbauer_lipschitz(degree, dim),
         sup_norm=1.0,
-        **_of_kernel(slope, slope * (degree - 1.0) * ((degree + dim) / (dim + 2.0)), dim),
+        **_kernel_constants(slope, slope * (degree - 1.0) * ((degree + dim) / (dim + 2.0)), dim),
         degree=degree,
         name=f"zonal harmonic {degree}",
         provenance="sup norm exact; Lipschitz constant a proven upper bound within 4e-15",
@@ -169,7 +169,7 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
         axes=axis[None, :],
         lipschitz=_steepest_bump(kappa),
         sup_norm=1.0,
-        **_of_kernel(kappa, kappa * kappa, dim),
+        **_kernel_constants(kappa, kappa * kappa, dim),
         name=f"bump {kappa:g}",
         provenance="exact: closed form",
         origins=DERIVED,
@@ -200,7 +200,7 @@ def _pole(pole: ArrayLike | None, dim: int) -> Float64:
     return row
 
 
-def _of_kernel(slope: float, bend: float, dim: int) -> dict[str, Any]:
+def _kernel_constants(slope: float, bend: float, dim: int) -> dict[str, Any]:
     """Return H, Lap and T of ``q(<x, pole>)``, q positive definite with q'(1) = slope and q''(1) = bend (6.4)."""
     third = math.sqrt(slope) * math.sqrt(slope + 3.0 * bend)
     constants = {"smoothness": slope, "laplacian": dim * slope, "third_derivative": third}

@@ -232,7 +232,7 @@ def _constants(dim: int, degree: int, c: Float64, of: Int64) -> tuple[float, flo
     if degree == 0:
         return abs(float(c[0])) * _ROUNDING, 0.0, "a constant"
     if dim == 1:
-        return *_on_circle(degree, c), "a grid on the circle and M. Riesz' lemma"
+        return *_circle_constants(degree, c), "a grid on the circle and M. Riesz' lemma"
     if dim == 2:
         slack = min(0.5, max(1e-3, 5.0 * degree**2 / _GRID))
         maximum = harmonics.bandlimited_maximum(c, slack=slack)
@@ -249,7 +249,7 @@ def _constants(dim: int, degree: int, c: Float64, of: Int64) -> tuple[float, flo
     )
 
 
-def _on_circle(degree: int, c: Float64) -> tuple[float, float]:
+def _circle_constants(degree: int, c: Float64) -> tuple[float, float]:
     """Return proven bounds of a trigonometric polynomial and of its derivative, at most 0.1 % above the maxima.
 
     `harmonics.bandlimited_maximum` has the lemma: the maxima over q equispaced points, over cos(pi degree/q).

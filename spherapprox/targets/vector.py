@@ -66,7 +66,7 @@ def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:
         a = _skew(matrix, dim)
         function, size = functools.partial(_multiply, a), _operator_norm(a)
     return Target(
-        function, dim, **_of_linear(size, dim), n_outputs=dim + 1, name="rotation field",
+        function, dim, **_linear_constants(size, dim), n_outputs=dim + 1, name="rotation field",
         provenance="exact: operator norm", degree=1, origins=DERIVED,
     )  # fmt: skip
 
@@ -165,12 +165,12 @@ def moving_frame(dim: int, *, vector: ArrayLike | None = None) -> Target:
         raise ValueError(f"'dim' must be 1, 3 or 7, the spheres with a frame, got {dim}: use tangent_projection")
     v, size = _vector(vector, dim)
     return Target(
-        functools.partial(_multiply, _right_factor(v)), dim, **_of_linear(size, dim), n_outputs=dim + 1,
+        functools.partial(_multiply, _right_factor(v)), dim, **_linear_constants(size, dim), n_outputs=dim + 1,
         name="moving frame", provenance="exact: length of the vector", degree=1, origins=DERIVED,
     )  # fmt: skip
 
 
-def _of_linear(size: float, dim: int) -> dict[str, Any]:
+def _linear_constants(size: float, dim: int) -> dict[str, Any]:
     """Return the constants of a linear map of this operator norm."""
     return dict.fromkeys(("lipschitz", "sup_norm", "smoothness", "third_derivative"), size) | {"laplacian": dim * size}
 

@@ -145,7 +145,7 @@ class Distribution(Moments):
         refuse_class(self, "rvs(size)")
         rng, source = either(rng, random_state, "rng", "random_state")
         if self._is_size(mean_direction):
-            mean_direction, size, rng = self._in_our_order(mean_direction, size, rng)
+            mean_direction, size, rng = self._reorder_arguments(mean_direction, size, rng)
         mean = self._mean(mean_direction)
         mean /= math.sqrt(mean @ mean)
         sizes = size if isinstance(size, tuple) else (1 if size is None else size,)
@@ -174,7 +174,7 @@ class Distribution(Moments):
             return all(isinstance(n, int | np.integer) and n > 0 for n in first)
         return first is not None and not _checks.is_vector(first)
 
-    def _in_our_order(self, size: Any, second: Any, rng: Rng) -> tuple[Any, Any, Rng]:
+    def _reorder_arguments(self, size: Any, second: Any, rng: Rng) -> tuple[Any, Any, Rng]:
         """Return mean direction, size and source of randomness from SciPy's order of arguments."""
         if second is None or _checks.is_vector(second):
             return second, size, rng

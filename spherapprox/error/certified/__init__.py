@@ -52,7 +52,7 @@ def prove_head(
     subspace = None if axes is None else Subspace.of(np.concatenate([axes, problem.b]))
     if subspace is not None:
         function = replace(
-            function, target=subspace.restricted(function.target),
+            function, target=subspace.restrict(function.target),
             value_error=function.value_error + function.slope * subspace.deviation**function.exponent,
         )  # fmt: skip
         problem = replace(problem, function=function, b=problem.b @ subspace.basis, deviation=subspace.deviation)

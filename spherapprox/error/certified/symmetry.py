@@ -47,6 +47,6 @@ class Subspace:
         """Return points of S^k, rows or one, as points of S^m."""
         return np.asarray(y @ self.basis.T)
 
-    def restricted(self, target: Target) -> Target:
+    def restrict(self, target: Target) -> Target:
         """Return a target on S^k: its constants are no larger than on S^m."""
         return replace(target, function=lambda y: target(self.outward(y)), dim=self.basis.shape[1] - 1, axes=None)

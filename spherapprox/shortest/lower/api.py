@@ -194,10 +194,10 @@ def _bound_by_coefficients(
         )
     search = CellSearch(Catalecticant(expansion, eps / expansion.scale, certified), degree, deadline)
     if concentration is not None:
-        cell = search.at(concentration)
+        cell = search.bound_at(concentration)
         n, cells = cell.n, [cell]
     else:
-        n, cells = search.everywhere(budget)
+        n, cells = search.bound_everywhere(budget)
     reason = f"catalecticants of degree {', '.join(map(str, sorted({cell.degree for cell in cells} - {0})))}"
     reason = reason if n > 1 else "no matrix needs more than one token"
     reason = "; ".join(filter(None, [reason, expansion.how]))

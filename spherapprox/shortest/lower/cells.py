@@ -67,7 +67,7 @@ class CellSearch:
         self.bound, self.max_degree, self.deadline = bound, max_degree, deadline
         self.useful: list[Weights] = []
 
-    def at(self, concentration: float) -> Cell:
+    def bound_at(self, concentration: float) -> Cell:
         """Return the best bound at one concentration; degrees rise until three of them bring nothing."""
         best, idle = Cell(concentration, concentration, n=1, degree=0, power=ROOT), 0
         for degree in range(1, self.max_degree + 1):
@@ -78,12 +78,12 @@ class CellSearch:
                 break
         return best
 
-    def everywhere(self, budget: int) -> tuple[int, list[Cell]]:
+    def bound_everywhere(self, budget: int) -> tuple[int, list[Cell]]:
         """Return the bound for every concentration, and cells that cover (0, inf) and prove it.
 
         The bound is that of the worst concentration seen, or of the worst cell when the budget of cells is spent.
         """
-        probes = [self.at(x) for x in _PROBES]
+        probes = [self.bound_at(x) for x in _PROBES]
         self.useful = list(dict.fromkeys(cell.weights for cell in sorted(probes, key=lambda cell: cell.n)))
         ceiling = min(cell.n for cell in probes)
         octaves = round(math.log2(_LAST / _FIRST))

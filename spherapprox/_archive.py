@@ -208,8 +208,8 @@ def _read_verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str
         right = hashlib.sha256(sealed[:-_SEAL_1]).hexdigest().encode() == sealed[-_SEAL_1:]
         text = arrays.pop(_HEADER_1)
     else:
-        stated = arrays.pop(CHECKSUM)
-        right = np.array_equal(stated, _checksum(arrays))
+        checksum = arrays.pop(CHECKSUM)
+        right = np.array_equal(checksum, _checksum(arrays))
         text = arrays.pop(HEADER).tobytes()
     if not right:
         raise _Refused("is damaged: its arrays do not have its checksum; copy it again, or save it anew")

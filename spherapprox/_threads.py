@@ -82,14 +82,14 @@ def most(workers: int | None) -> int:
         return 1
     if threading.current_thread() is not threading.main_thread() or multiprocessing.parent_process() is not None:
         return 1
-    stated = os.environ.get(VARIABLE, "").strip()
-    if not stated:
+    setting = os.environ.get(VARIABLE, "").strip()
+    if not setting:
         return cores()
-    if not stated.isdecimal() or len(stated) > 6 or int(stated) == 0:
+    if not setting.isdecimal() or len(setting) > 6 or int(setting) == 0:
         raise ValueError(
-            f"the environment variable {VARIABLE} must be a number of threads, 1 or more, got {stated!r:.60}"
+            f"the environment variable {VARIABLE} must be a number of threads, 1 or more, got {setting!r:.60}"
         )
-    return int(stated)
+    return int(setting)
 
 
 def for_work(workers: int | None, seconds: float) -> int:

@@ -138,12 +138,12 @@ class Target:
         if not isinstance(self.origins, Mapping):
             raise TypeError(f"'origins' must map names of constants to origins, got {_checks.show(self.origins)}")
         origins = {}
-        for name, stated in self.origins.items():
+        for name, source in self.origins.items():
             value = getattr(self, _checks.choice(name, "origins", CONSTANTS))
-            if isinstance(stated, Origin):
-                origin = stated
+            if isinstance(source, Origin):
+                origin = source
             else:
-                origin = Origin(_checks.choice(stated, f"origins[{name!r}]", KINDS), value)
+                origin = Origin(_checks.choice(source, f"origins[{name!r}]", KINDS), value)
             if value is not None and value == origin.value:
                 origins[name] = origin
         return origins

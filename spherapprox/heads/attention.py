@@ -35,10 +35,10 @@ def attention(tokens: Float64, prefix: Float64, query: Float64, key: Float64, va
     prefix_keys, prefix_values = prefix @ key, prefix @ value  # (n, d)
     out = np.empty_like(tokens)
     for part, rows in _blocks(tokens.shape[0], tokens.shape[1], n):
-        asked = queries[part, rows]  # (batch', T', d)
-        shape = asked.shape[:2]
-        far = (asked.reshape(-1, d) @ prefix_keys.T).reshape(*shape, n)  # (batch', T', n)
-        weights = np.concatenate([far, asked @ keys[part].transpose(0, 2, 1)], axis=-1)  # (batch', T', n + T)
+        rows_of_part = queries[part, rows]  # (batch', T', d)
+        shape = rows_of_part.shape[:2]
+        far = (rows_of_part.reshape(-1, d) @ prefix_keys.T).reshape(*shape, n)  # (batch', T', n)
+        weights = np.concatenate([far, rows_of_part @ keys[part].transpose(0, 2, 1)], axis=-1)  # (batch', T', n + T)
         softmax(weights, out=weights)
         out[part, rows] = (weights[..., :n].reshape(math.prod(shape), n) @ prefix_values).reshape(*shape, d)
         out[part, rows] += weights[..., n:] @ values[part]

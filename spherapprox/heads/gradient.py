@@ -89,13 +89,13 @@ def by_differences(
     workers: int | None,
 ) -> Float64:
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k (b_k - x)`` over the control points near x."""
-    kept = slice(None) if normalize else np.flatnonzero(values.any(axis=1))
-    columns, points = np.array(b[kept].T, np.float64, order="C"), x.astype(np.float64)
+    used = slice(None) if normalize else np.flatnonzero(values.any(axis=1))
+    columns, points = np.array(b[used].T, np.float64, order="C"), x.astype(np.float64)
     pairs: _Pairs | _KeyedPairs
     if isinstance(concentration, np.ndarray):
-        pairs = _KeyedPairs(columns, values[kept], concentration[kept], normalize)
+        pairs = _KeyedPairs(columns, values[used], concentration[used], normalize)
     else:
-        pairs = _Pairs(columns, values[kept], concentration, normalize)
+        pairs = _Pairs(columns, values[used], concentration, normalize)
     result = np.zeros((len(x), values.shape[1], b.shape[1]))
     if len(pairs.values) == 0 or np.max(concentration) == 0.0:
         return result

@@ -316,5 +316,5 @@ class Head(KernelSum):
         [1.0005 2.0001 3.9994] ['prefix']
         """
         module, _, name = self._torch_module.rpartition(".")
-        made: torch.nn.Module = getattr(load(module), name)(self, dtype=dtype, device=device, trainable=trainable)
-        return made
+        layer: torch.nn.Module = getattr(load(module), name)(self, dtype=dtype, device=device, trainable=trainable)
+        return layer

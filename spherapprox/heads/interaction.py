@@ -34,23 +34,23 @@ def log_input_mass(interaction: str, mask: float, length: int) -> float:
     """Return the logarithm of A, the largest ``sum_j exp(logit of x_i and x_j)`` over sequences of a length."""
     # 4.14: A
     if interaction == "printed":
-        others = math.log(length - 1) - mask if length > 1 else -math.inf
-        return float(np.logaddexp(mask, others))
+        log_others = math.log(length - 1) - mask if length > 1 else -math.inf
+        return float(np.logaddexp(mask, log_others))
     return math.log(length) + mask  # "none" has mask 0
 
 
 def log_prefix_mass(head: SplitHead) -> float:
     """Return the logarithm of a lower bound of ``S(x) = sum_k exp(concentration_k <x, b_k>)`` over the sphere."""
     rows, n, lam = head._directions(), len(head), head._largest_concentration
-    one = lam == np.min(head.concentration)
-    shares = 1.0 if one else (np.asarray(head.concentration) / lam)[:, None]
+    widest = lam == np.min(head.concentration)
+    shares = 1.0 if widest else (np.asarray(head.concentration) / lam)[:, None]
     # 4.14 (mean)
     candidates = [math.log(n) - lam * float(np.linalg.norm((shares * rows).mean(axis=0)))]
     radius = _covering_radius(head)
-    if one and radius is not None:
+    if widest and radius is not None:
         # 4.14 (cover)
-        others = math.log(n - 1) - lam if n > 1 else -math.inf
-        candidates.append(float(np.logaddexp(lam * math.cos(radius), others)))
+        log_others = math.log(n - 1) - lam if n > 1 else -math.inf
+        candidates.append(float(np.logaddexp(lam * math.cos(radius), log_others)))
         if isinstance(head.points, EqualMeasurePartition):
             # 4.14 (cells)
             candidates.append(_log_cell_mass(head.dim, n, lam, radius))

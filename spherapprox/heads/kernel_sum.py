@@ -228,20 +228,20 @@ class KernelSum(_archive.Savable):
         >>> head[1:], head[head.values > 2.0].values
         (SplitHead(n=2, dim=2, concentration=5), array([3.]))
         """
-        kept = np.arange(len(self))[index]
-        if kept.ndim != 1:
+        rows = np.arange(len(self))[index]
+        if rows.ndim != 1:
             raise TypeError(
                 f"'index' must be a slice, a mask or a list of indices, got {_checks.show(index)}: head[k:k+1] has one "
                 "control point"
             )
-        if not kept.size:
+        if not rows.size:
             raise ValueError(f"'index' must keep a control point, got {_checks.show(index)} of {len(self)}")
-        own = {"concentration": self.concentration[kept]} if isinstance(self.concentration, np.ndarray) else {}
-        return replace(self, control_points=self.control_points[kept], values=self.values[kept], points=None, **own)
+        own = {"concentration": self.concentration[rows]} if isinstance(self.concentration, np.ndarray) else {}
+        return replace(self, control_points=self.control_points[rows], values=self.values[rows], points=None, **own)
 
     def __repr__(self) -> str:
-        shown = _checks.concentration_text(self.concentration)
-        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={shown})"
+        concentration = _checks.concentration_text(self.concentration)
+        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={concentration})"
 
     def rotate(self, R: Any, *, vectors: bool = False) -> Self:
         """Rotate the head by an orthogonal R: the result at x is this head at ``R^T x``.

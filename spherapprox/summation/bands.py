@@ -46,36 +46,36 @@ def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tu
     wish = replace(wish, method=_DENSE)
     if not problem.normalize:
         whole = _band(problem, concentrations, np.full(len(concentrations), True)).problem
-        answer, taken = (scaling.logarithms if log else scaling.sums)(whole, wish)
-        return answer, replace(taken, reason=_REASON)
+        answer, record = (scaling.logarithms if log else scaling.sums)(whole, wish)
+        return answer, replace(record, reason=_REASON)
     octaves = np.frexp(np.maximum(concentrations / SMALL, 0.5))[1] // OCTAVES  # (n,)
     members = [octaves == octave for octave in np.unique(octaves)]
-    bands = [_band(problem, concentrations, some) for some in members]
+    bands = [_band(problem, concentrations, band) for band in members]
     return (_logarithms if log else quotients)(bands, wish)
 
 
 def _band(problem: Problem, concentrations: Float64, members: Bools) -> Band:
     """Return the band of some control points, its exponents relative to its largest concentration."""
     assert problem.values is not None
-    some, part = concentrations[members], problem.among(members, problem.values[members])
-    top = float(some.max())
-    if top == float(some.min()):
+    rates, part = concentrations[members], problem.among(members, problem.values[members])
+    top = float(rates.max())
+    if top == float(rates.min()):
         return Band(replace(part, rate=top / 2.0), top)
     # 4.8, concentrations of their own
-    offset = 2.0 * ((top - some) / top) if problem.normalize else None
-    return Band(replace(part, rate=top / 2.0, stretch=some / top, offset=offset), top)
+    offset = 2.0 * ((top - rates) / top) if problem.normalize else None
+    return Band(replace(part, rate=top / 2.0, stretch=rates / top, offset=offset), top)
 
 
 def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     """Return the averages (m, p) of all bands by their masses, and their plan."""
-    found = [scaling.with_denominators(band.problem, wish) for band in bands]
-    plans = [taken for _, _, taken in found]
+    fractions = [scaling.with_denominators(band.problem, wish) for band in bands]
+    plans = [record for _, _, record in fractions]
     if len(bands) == 1:
-        return found[0][0], replace(plans[0], reason=_REASON)
-    masses = np.stack([_mass(band, state) for band, (_, state, _) in zip(bands, found, strict=True)])  # (bands, m)
+        return fractions[0][0], replace(plans[0], reason=_REASON)
+    masses = np.stack([_mass(band, state) for band, (_, state, _) in zip(bands, fractions, strict=True)])  # (bands, m)
     total = np.logaddexp.reduce(masses, axis=0)
-    answer = np.zeros_like(found[0][0])
-    for mass, (own, _, _) in zip(masses, found, strict=True):
+    answer = np.zeros_like(fractions[0][0])
+    for mass, (own, _, _) in zip(masses, fractions, strict=True):
         answer += scaling.times_exp(own, mass - total, UNSCALED)
     return answer, _joint(bands, plans, masses - total)
 
@@ -93,19 +93,19 @@ def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
         values = band.problem.values
         assert values is not None
         both: Floats = np.concatenate([values, np.ones((len(values), 1), values.dtype)], axis=1)
-        found, taken = scaling.logarithms(replace(band.problem, values=both, normalize=False), wish)
-        logs.append(found + (band.top if len(bands) > 1 else 0.0))
-        plans.append(taken)
+        logarithms, record = scaling.logarithms(replace(band.problem, values=both, normalize=False), wish)
+        logs.append(logarithms + (band.top if len(bands) > 1 else 0.0))
+        plans.append(record)
     total = np.logaddexp.reduce(logs, axis=0)  # (m, p+1)
-    taken = _joint(bands, plans, np.stack(logs)[:, :, -1] - total[:, -1])
-    return total[:, :-1] - total[:, -1:], taken
+    record = _joint(bands, plans, np.stack(logs)[:, :, -1] - total[:, -1])
+    return total[:, :-1] - total[:, -1:], record
 
 
 def _joint(bands: list[Band], plans: list[Plan], shares: Float64) -> Plan:
     """Return the plan of all bands, from the logarithms (bands, m) of their shares in the mass."""
     matter = (shares > -_NEGLIGIBLE).any(axis=1)  # (bands,)
     # 4.8, concentrations of their own: the quotients, the masses and their sum
-    tops, errors = np.array([band.top for band in bands]), np.array([taken.rtol for taken in plans])
+    tops, errors = np.array([band.top for band in bands]), np.array([record.rtol for record in plans])
     worst = 3.0 * float((errors + 2.0**-53 * (8.0 * tops + 2.0 * _NEGLIGIBLE))[matter].max())
     reason = _REASON + (f", of {len(bands)} sizes" if len(bands) > 1 else "")
-    return replace(plans[0], reason=reason, rtol=worst, atol=sum(taken.atol for taken in plans))
+    return replace(plans[0], reason=reason, rtol=worst, atol=sum(record.atol for record in plans))

@@ -44,43 +44,43 @@ def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -
     weights = np.exp(half_squares - half_squares.max())  # (n,)
     rounding = (len(y) + min(rank, len(rows)) + 8.0) * _UNIT * float(weights.sum())
     with one_blas_thread():
-        factor, left = _factor(rows, weights, m, rtol, rank, rounding)
+        factor, remainder = _factor(rows, weights, m, rtol, rank, rounding)
         columns = np.column_stack([values, np.ones(len(y))]) * weights[:, None]  # (n, p+1)
         sums = factor[:, :m].T @ (factor[:, m:] @ columns)  # (m, p+1)
     below = sums[:, -1]
     with np.errstate(all="ignore"):  # where there is no certificate
         output = sums[:, :-1] / below[:, None]
-    return Factored(output, _certificate(left, weights, m, below, rounding), len(factor))
+    return Factored(output, _certificate(remainder, weights, m, below, rounding), len(factor))
 
 
 def _factor(
     rows: Float64, weights: Float64, m: int, rtol: float, rank: int, rounding: float
 ) -> tuple[Float64, Float64]:
     """Return L (rank, m+n) with ``L^T L`` near the kernel of all rows (m+n, s), and the diagonal that is left."""
-    factor, left = np.empty((min(rank, len(rows)), len(rows))), np.ones(len(rows))
+    factor, remainder = np.empty((min(rank, len(rows)), len(rows))), np.ones(len(rows))
     below = np.zeros(m)
     for r in range(len(factor)):
-        pivot = int(left.argmax())
-        if left[pivot] < LEAST or _certificate(left, weights, m, below, rounding).max() <= rtol:
-            return factor[:r], left
+        pivot = int(remainder.argmax())
+        if remainder[pivot] < LEAST or _certificate(remainder, weights, m, below, rounding).max() <= rtol:
+            return factor[:r], remainder
         # 4.16, certificate: differences, so that the kernel is right to its last digits
         difference = rows - rows[pivot]
         column = np.exp(-0.5 * np.einsum("ij,ij->i", difference, difference))
         column -= factor[:r, pivot] @ factor[:r]
-        column /= np.sqrt(left[pivot])
+        column /= np.sqrt(remainder[pivot])
         factor[r] = column
-        np.maximum(left - column * column, 0.0, out=left)
-        left[pivot] = 0.0
+        np.maximum(remainder - column * column, 0.0, out=remainder)
+        remainder[pivot] = 0.0
         below += column[:m] * float(column[m:] @ weights)
-    return factor, left
+    return factor, remainder
 
 
-def _certificate(left: Float64, weights: Float64, m: int, below: Float64, rounding: float) -> Float64:
+def _certificate(remainder: Float64, weights: Float64, m: int, below: Float64, rounding: float) -> Float64:
     """Return 2 rho / den (m,) from the diagonal that is left (m+n,) and the denominators as computed (m,)."""
-    root = np.sqrt(left + 2.0 * NOISE)
+    root = np.sqrt(remainder + 2.0 * NOISE)
     # 4.16 (certificate): rho_i = sqrt(d_i) sum_j sqrt(d_j) w_j
     rho = root[:m] * float(root[m:] @ weights) + rounding
-    found = np.full(m, np.inf)
+    bound = np.full(m, np.inf)
     with np.errstate(over="ignore"):
-        np.divide(2.0 * rho, below, out=found, where=below > 0.0)
-    return found
+        np.divide(2.0 * rho, below, out=bound, where=below > 0.0)
+    return bound

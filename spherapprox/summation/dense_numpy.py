@@ -74,8 +74,8 @@ def _sums(e: Float64, w: Float64) -> Float64:
     columns = np.ascontiguousarray(w.T)  # (p, n)
     total = np.zeros((len(e), len(columns)))
     for first in range(0, len(w), CHAIN):
-        some = slice(first, first + CHAIN)
-        total += np.einsum("ij,kj->ik", e[:, some], columns[:, some])
+        part = slice(first, first + CHAIN)
+        total += np.einsum("ij,kj->ik", e[:, part], columns[:, part])
     return total
 
 
@@ -96,8 +96,8 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
     columns = np.ascontiguousarray(b.T)  # (d, n)
     t = np.zeros((len(x), len(b)))
     for first in range(0, len(columns), PRODUCTS_CHAIN):
-        some = slice(first, first + PRODUCTS_CHAIN)
-        t += np.einsum("ij,jk->ik", x[:, some], columns[some])
+        part = slice(first, first + PRODUCTS_CHAIN)
+        t += np.einsum("ij,jk->ik", x[:, part], columns[part])
     # 4.8, products: t = 2 - 2 (<x, b> + delta_x + delta_b)
     t += x_defects[:, None]
     t += b_defects

@@ -213,9 +213,10 @@ def _heads(
 
 
 def _rows(array: ArrayLike, name: str) -> Floats:
-    one = "one column is value[:, None]" if name == "value" else f"one row is {name}[None, :]"
+    remedy = "one column is value[:, None]" if name == "value" else f"one row is {name}[None, :]"
     array = _checks.detached(array)
-    return _checks.floating(array, name, (..., "rows", "columns"), remedy=one if getattr(array, "ndim", 0) == 1 else "")
+    remedy = remedy if getattr(array, "ndim", 0) == 1 else ""
+    return _checks.floating(array, name, (..., "rows", "columns"), remedy=remedy)
 
 
 def _axes_remedy(query: Floats, key: Floats) -> str:
@@ -242,23 +243,23 @@ def _attended(
     scores, largest = Scores.of(query, key, scale), float(np.abs(value).max())
     concentration = scores.concentration()
     if wish.method == CHOLESKY:
-        answer, taken, shares = _by_factor(scores, value, wish, rank)
+        answer, method_plan, shares = _by_factor(scores, value, wish, rank)
     elif wish.method in ("auto", "dense") and concentration > TOGETHER[dtype.itemsize]:
-        answer, taken, shares = _by_octaves(scores, value, wish)
+        answer, method_plan, shares = _by_octaves(scores, value, wish)
     else:
-        answer, taken, shares = _together(scores, value, wish, dtype)
-    rounded = with_last_rounding(taken, answer, dtype, False)
+        answer, method_plan, shares = _together(scores, value, wish, dtype)
+    rounded = with_last_rounding(method_plan, answer, dtype, False)
     excluded = rounded.excluded
     if wish.explain and wish.method == "auto":
         excluded = {**excluded, CHOLESKY: _AFTERWARDS}
     # 4.16, output: the lift and the sums, then the last rounding
-    error = largest * (shares + (rounded.rtol - taken.rtol)) + rounded.atol
+    error = largest * (shares + (rounded.rtol - method_plan.rtol)) + rounded.atol
     error = np.minimum(error, 1.001 * (largest + np.abs(answer).max(axis=1)))
-    found = AttentionPlan(
+    record = AttentionPlan(
         rounded.method, rounded.reason, rounded.rtol, rounded.path, rounded.costs, rounded.scale, excluded,
         rounded.atol, error, concentration,
     )  # fmt: skip
-    return answer.astype(dtype, copy=False), found
+    return answer.astype(dtype, copy=False), record
 
 
 def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -> tuple[Float64, Plan, Float64]:
@@ -268,8 +269,8 @@ def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -
     """
     single = dtype == _FLOAT32 and scores.concentration() <= TOGETHER[4]
     problem, concentration = _problem(scores, value, _FLOAT32 if single else _FLOAT64)
-    answer, taken = scaling.sums(problem, wish)
-    return answer, taken, np.full(len(answer), taken.rtol + lift_error(concentration, problem.dtype))
+    answer, record = scaling.sums(problem, wish)
+    return answer, record, np.full(len(answer), record.rtol + lift_error(concentration, problem.dtype))
 
 
 def _problem(
@@ -300,17 +301,17 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Pla
     answer, shares = np.empty((len(queries), value.shape[1])), np.empty(len(queries))
     plans = []
     for octave in np.unique(queries):
-        some = queries == octave
-        parts = [_problem(scores, value, _FLOAT64, some, keys == other) for other in np.unique(keys)]
-        answer[some], taken = bands.quotients([bands.Band(*part) for part in parts], dense)
-        shares[some] = taken.rtol + lift_error(max(top for _, top in parts), _FLOAT64)
-        plans.append(taken)
+        members = queries == octave
+        parts = [_problem(scores, value, _FLOAT64, members, keys == other) for other in np.unique(keys)]
+        answer[members], record = bands.quotients([bands.Band(*part) for part in parts], dense)
+        shares[members] = record.rtol + lift_error(max(top for _, top in parts), _FLOAT64)
+        plans.append(record)
     reason = chosen.reason
     if len(plans) > 1 or np.unique(keys).size > 1:
         reason += f"; queries of {len(plans)} and keys of {np.unique(keys).size} sizes apart, for their accuracy"
     return answer, replace(
-        chosen, method="dense", reason=reason, rtol=max(one.rtol for one in plans), path=plans[0].path,
-        scale=METHODS["dense"], atol=max(one.atol for one in plans),
+        chosen, method="dense", reason=reason, rtol=max(octave_plan.rtol for octave_plan in plans), path=plans[0].path,
+        scale=METHODS["dense"], atol=max(octave_plan.atol for octave_plan in plans),
     ), shares  # fmt: skip
 
 
@@ -326,24 +327,24 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
     octaves = int(np.frexp(np.abs(value).max())[1])
     table = np.ldexp(value.astype(np.float64), -octaves)
     largest_rank = _rank_worth(x, value.shape[1], len(y)) if rank is None else rank
-    found = cholesky.attention(x, y, table, wish.rtol, min(largest_rank, len(x) + len(y)))
+    factor = cholesky.attention(x, y, table, wish.rtol, min(largest_rank, len(x) + len(y)))
     with np.errstate(over="ignore"):  # of queries without a certificate
-        answer = np.ldexp(found.output, octaves)
-    shares = found.certificate + _logits_error(scores, y)
-    doubtful = np.flatnonzero(~(found.certificate <= wish.rtol))
-    taken = Plan(CHOLESKY, f"asked for, rank {found.rank}", 0.0, "numpy", scale="largest value")
+        answer = np.ldexp(factor.output, octaves)
+    shares = factor.certificate + _logits_error(scores, y)
+    doubtful = np.flatnonzero(~(factor.certificate <= wish.rtol))
+    record = Plan(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, "numpy", scale="largest value")
     if doubtful.size:
         few, again = scores.at(doubtful), replace(wish, method="dense")
         apart = scores.concentration() > TOGETHER[8]
         answer[doubtful], by_pairs, shares[doubtful] = (
             _by_octaves(few, value, again) if apart else _together(few, value, again, _FLOAT64)
         )
-        reason = f"{taken.reason}; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
+        reason = f"{record.reason}; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
         if 2 * doubtful.size > len(x):
             reason += ", low rank does not pay"
         method = "dense" if doubtful.size == len(x) else CHOLESKY
-        taken = replace(taken, method=method, reason=reason, path=by_pairs.path, atol=by_pairs.atol)
-    return answer, replace(taken, rtol=float(shares.max())), shares
+        record = replace(record, method=method, reason=reason, path=by_pairs.path, atol=by_pairs.atol)
+    return answer, replace(record, rtol=float(shares.max())), shares
 
 
 def _rank_worth(x: Float64, p: int, n: int) -> int:

@@ -303,18 +303,18 @@ def evaluate_arrays(
         wish = Wish(method, rtol, workers, bar, explain)
         if isinstance(rate, np.ndarray):
             problem = Problem(points, controls, 0.0, _FLOAT64, table, normalize)
-            answer, taken = bands.sums(problem, rate, wish, log)
+            answer, record = bands.sums(problem, rate, wish, log)
         else:
             single = dtype == np.float32 and rate <= LARGEST_CONCENTRATION[dtype] and not log
             problem = Problem(points, controls, rate / 2.0, dtype if single else _FLOAT64, table, normalize)
-            answer, taken = (scaling.logarithms if log else scaling.sums)(problem, wish)
+            answer, record = (scaling.logarithms if log else scaling.sums)(problem, wish)
 
     # Step 3: round to the result's type
     with np.errstate(over="ignore"):
         result: Floats = answer.reshape(shape).astype(dtype, copy=False)
     if np.isinf(result).any() and (not log or (np.isinf(result) != np.isinf(answer.reshape(shape))).any()):
         _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
-    return result, with_last_rounding(taken, answer, dtype, log)
+    return result, with_last_rounding(record, answer, dtype, log)
 
 
 def check(method: str, rtol: float | None) -> None:
@@ -326,14 +326,14 @@ def check(method: str, rtol: float | None) -> None:
         raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
 
 
-def with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
+def with_last_rounding(record: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
     """Add the rounding of the answer to the result's type to the plan's error bounds."""
     limits = np.finfo(dtype)
     rounding = 0.0 if dtype == _FLOAT64 else float(limits.eps) / 2.0
     if log:
         rounding *= float(np.abs(answer[np.isfinite(answer)]).max(initial=0.0))
-        return replace(taken, rtol=taken.rtol + rounding)
-    return replace(taken, rtol=taken.rtol + rounding, atol=taken.atol + float(limits.smallest_normal))
+        return replace(record, rtol=record.rtol + rounding)
+    return replace(record, rtol=record.rtol + rounding, atol=record.atol + float(limits.smallest_normal))
 
 
 @contextmanager

@@ -70,16 +70,16 @@ class Scales:
             least = float(state.denominator.min())
             above = state.denominator + each * self.count
             # 4.10, quotients: Q >= (|h| - delta W) / (D + delta N)
-            seen = ((below - each * self.total) / above[:, None]).max(axis=0)
+            error = ((below - each * self.total) / above[:, None]).max(axis=0)
         else:
-            seen = below.max(axis=0) - each * self.total
-        return replace(self, largest=np.maximum(largest, seen), least=least)
+            error = below.max(axis=0) - each * self.total
+        return replace(self, largest=np.maximum(largest, error), least=least)
 
     def summed(self, problem: Problem) -> Scales:
         """Return the scales of sums, not quotients, raised to the sums of absolute terms at some rows."""
         few = _sampled(problem)
-        seen = (few.numerators * np.exp(-problem.rate * few.shift)[:, None]).max(axis=0)
-        return replace(self, largest=np.maximum(self.largest, seen[self.used]))
+        largest = (few.numerators * np.exp(-problem.rate * few.shift)[:, None]).max(axis=0)
+        return replace(self, largest=np.maximum(self.largest, largest[self.used]))
 
 
 def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:

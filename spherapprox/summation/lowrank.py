@@ -217,15 +217,15 @@ def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counte
         return total, len(b)
 
     runs = max(1, int(_points_per_task(plan, columns, len(problem.b)) / run))
-    total, rest = np.zeros((2, columns, plan.moments))
+    total, compensation = np.zeros((2, columns, plan.moments))
     for part, n in in_order(part_moments, slices(len(problem.b), runs * run), workers):
         added = total + part
         grown = added - total
-        rest += (total - (added - grown)) + (part - grown)
+        compensation += (total - (added - grown)) + (part - grown)
         total = added
         report(n)
     _ready.append(True)
-    return total + rest, monomials.chain_length(min(runs, -(-len(problem.b) // run)))
+    return total + compensation, monomials.chain_length(min(runs, -(-len(problem.b) // run)))
 
 
 def _polynomials(

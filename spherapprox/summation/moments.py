@@ -103,14 +103,14 @@ def tangent_moments(
     room = (_REACH + math.log(len(controls))) / rate if rate > 0.0 else math.inf
     sort = n >= _FEW and d <= _TREE_COLUMNS and room < _NARROW
     columns, boxes, size = _boxed(controls, sort)
-    found = TangentMoments(np.empty((n, d)), np.empty((n, d, d)), np.empty(n))
+    result = TangentMoments(np.empty((n, d)), np.empty((n, d, d)), np.empty(n))
 
     def task(rows: slice) -> None:
-        parts = (part[rows] for part in found)
+        parts = (part[rows] for part in result)
         moments.tangent_moments(compiled_form(points[rows], points.dtype), columns, boxes, size, rate, room, *parts)
 
     each_block(task, n, _ROWS if sort else max(1, _PAIRS // len(controls)), threads)
-    return found
+    return result
 
 
 def _boxed(controls: Float64, sort: bool) -> tuple[Float64, Float64, int]:

@@ -101,30 +101,30 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     wish.report(0, len(problem.x) * len(problem.b))
     # Step 2: sum by it
     if chosen.method == "dense":
-        found = dense.sums(problem, tolerance, wish.workers, wish.report)
-        if found.path == "numba":
+        state = dense.sums(problem, tolerance, wish.workers, wish.report)
+        if state.path == "numba":
             rates.used("dense", problem)
-        return found.partial, replace(chosen, rtol=found.error, path=found.path)
+        return state.partial, replace(chosen, rtol=state.error, path=state.path)
     assert tolerance is not None
-    found = _method(chosen.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
+    state = _method(chosen.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
     rates.used(chosen.method, _in_float64(problem))
-    error, reason = found.error, chosen.reason
+    error, reason = state.error, chosen.reason
     # Step 3: sum doubtful rows by all pairs
-    if found.doubtful is not None and len(found.doubtful):
-        again = dense.sums(problem.at_rows(found.doubtful), None, wish.workers, silent)
-        put(found.partial, found.doubtful, again.partial)
+    if state.doubtful is not None and len(state.doubtful):
+        again = dense.sums(problem.at_rows(state.doubtful), None, wish.workers, silent)
+        put(state.partial, state.doubtful, again.partial)
         error = max(error, again.error)
-        reason += f"; {len(found.doubtful)} rows by all pairs, for their accuracy"
-        if len(found.doubtful) == len(problem.x):
+        reason += f"; {len(state.doubtful)} rows by all pairs, for their accuracy"
+        if len(state.doubtful) == len(problem.x):
             chosen, error = replace(chosen, method="dense", scale="each row"), again.error
-    return found.partial, replace(chosen, reason=reason, rtol=error, path=found.path)
+    return state.partial, replace(chosen, reason=reason, rtol=error, path=state.path)
 
 
 def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolerance | None]:
     """Return the plan with the method and the prices compared, and the tolerance, None to leave out nothing."""
     if wish.method == "dense" or wish.rtol is None:
-        asked = "asked for" if wish.method == "dense" else "rtol=None allows nothing to be left out"
-        return _plan("dense", asked), None if wish.rtol is None else allowed(problem, wish.rtol)
+        reason = "asked for" if wish.method == "dense" else "rtol=None allows nothing to be left out"
+        return _plan("dense", reason), None if wish.rtol is None else allowed(problem, wish.rtol)
     if wish.method == "auto":
         price = dense.cost(problem)
         tolerance = allowed(problem, wish.rtol)
@@ -174,8 +174,8 @@ def _cheapest(problem: Problem, tolerance: Tolerance, row_by_row: bool, explain:
     if explain:
         excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
     best = min(costs, key=lambda name: costs[name])
-    others = ", ".join(f"{name} {cost:.2g} s" for name, cost in sorted(costs.items(), key=lambda item: item[1]))
-    return _plan(best, f"expected: {others}", costs, excluded)
+    alternatives = ", ".join(f"{name} {cost:.2g} s" for name, cost in sorted(costs.items(), key=lambda item: item[1]))
+    return _plan(best, f"expected: {alternatives}", costs, excluded)
 
 
 def compare(
@@ -200,10 +200,10 @@ def compare(
     return rates.on_this_machine(costs, problem), excluded
 
 
-def _sorts_long(problem: Problem, others: float) -> bool:
+def _sorts_long(problem: Problem, cost: float) -> bool:
     """Tell whether truncated sums take longer than others do, whatever they leave out."""
     least: float = load(f"{__package__}.truncated").least_cost(problem)
-    return least > others
+    return least > cost
 
 
 def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: bool) -> str:
@@ -216,8 +216,8 @@ def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: boo
     promised = math.inf if obstacle else method.promise(computed, tolerance.omitted)
     if obstacle or promised <= tolerance.total:
         return obstacle
-    known = dense.promise(problem)
-    return f'it expects to prove an error of {promised:.2g} of the largest row, "dense" {known:.2g} of each'
+    promise = dense.promise(problem)
+    return f'it expects to prove an error of {promised:.2g} of the largest row, "dense" {promise:.2g} of each'
 
 
 def _remedy(problem: Problem, method: str, tolerance: Tolerance, row_by_row: bool) -> str:
@@ -226,7 +226,7 @@ def _remedy(problem: Problem, method: str, tolerance: Tolerance, row_by_row: boo
     if not _obstacle(problem, method, tolerance, row_by_row):
         return ""
     while (enough := 1.2 * enough) < LARGEST:
-        stated = float(f"{enough:.1e}")
-        if not _obstacle(problem, method, Tolerance(stated, stated + roundings), row_by_row):
-            return f": rtol={stated:.1e} would admit it"
+        rtol = float(f"{enough:.1e}")
+        if not _obstacle(problem, method, Tolerance(rtol, rtol + roundings), row_by_row):
+            return f": rtol={rtol:.1e} would admit it"
     return ""

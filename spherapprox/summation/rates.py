@@ -102,5 +102,5 @@ def _slowness(run: _Run, seconds: Callable[[Callable[[], object]], float]) -> fl
     """Return the measured seconds of a run over those that its method's model expects."""
     method, problem = cast(Method, load(f"{__package__}.{run.method}")), run.problem()
     # dense sums in the form that most take, which is compiled
-    allowed = replace(_TOLERANCE, omitted=0.0) if run.method == "dense" else _TOLERANCE
-    return seconds(lambda: method.sums(problem, allowed, 1, silent)) / method.cost(problem, _TOLERANCE)
+    tolerance = replace(_TOLERANCE, omitted=0.0) if run.method == "dense" else _TOLERANCE
+    return seconds(lambda: method.sums(problem, tolerance, 1, silent)) / method.cost(problem, _TOLERANCE)

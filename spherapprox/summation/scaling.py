@@ -70,11 +70,11 @@ def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
             members = (bands[:, column] == band) & (table[:, column] != 0.0)
             if members.any():
                 parts.setdefault((band, members.tobytes()), []).append(int(column))
-    found = []
+    strips = []
     for (band, key), columns in parts.items():
         members = np.frombuffer(key, np.bool_)
-        found.append(Strand(tuple(columns), band, table[np.ix_(members, np.array(columns))], members))
-    return (None if alone.all() else np.where(alone, 0.0, table)), found
+        strips.append(Strand(tuple(columns), band, table[np.ix_(members, np.array(columns))], members))
+    return (None if alone.all() else np.where(alone, 0.0, table)), strips
 
 
 @dataclass(frozen=True)
@@ -137,40 +137,40 @@ def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | 
     assert problem.values is not None
     together, apart = strands(problem.values, problem.rate)
     if not apart:
-        scaled, taken = _scaled(problem, wish, False)
-        return value(scaled, problem.rate, problem.normalize), scaled.sums, taken
+        scaled, record = _scaled(problem, wish, False)
+        return value(scaled, problem.rate, problem.normalize), scaled.sums, record
     answer, plans, below = np.zeros((len(problem.x), problem.p)), [], None
     # Step 1: the values that go together, and the denominators of all
     if together is not None or problem.normalize:
         first = np.zeros((len(problem.b), 1)) if together is None else together
-        scaled, taken = _scaled(replace(problem, values=first), wish, problem.normalize)
+        scaled, record = _scaled(replace(problem, values=first), wish, problem.normalize)
         answer += value(scaled, problem.rate, problem.normalize)
         below = scaled.sums if problem.normalize else None
-        plans.append(taken)
+        plans.append(record)
     # Step 2: the others, each strand on its own scale
     for strand in apart:
-        scaled, taken = _scaled(strand.problem(problem), wish, True)
+        scaled, record = _scaled(strand.problem(problem), wish, True)
         own = value(scaled, problem.rate, False) if below is None else quotient(scaled, below, problem.rate)
         answer[:, strand.columns] += own
-        plans.append(taken)
+        plans.append(record)
     return answer, below, _joint(plans, problem.normalize)
 
 
 def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Plan]:
     """Return the sums of values divided by powers of 2, and their plan."""
     scaled = as_weights(problem)
-    state, taken = plan.evaluated(scaled, wish, row_by_row)
-    return Scaled(state, scaled.octaves), replace(taken, atol=underflow(scaled))
+    state, record = plan.evaluated(scaled, wish, row_by_row)
+    return Scaled(state, scaled.octaves), replace(record, atol=underflow(scaled))
 
 
 def _joint(plans: list[Plan], normalize: bool) -> Plan:
     """Return the plan of sums that were evaluated in parts; the first of quotients has the denominators."""
-    common = any(one.scale == "largest row" for one in plans)
+    common = any(record.scale == "largest row" for record in plans)
     return replace(
         plans[0],
         reason=f"{plans[0].reason}; {len(plans)} times, for values of very different size",
-        rtol=max(one.rtol for one in plans) + (plans[0].rtol if normalize else 0.0),
-        atol=sum(one.atol for one in plans),
+        rtol=max(record.rtol for record in plans) + (plans[0].rtol if normalize else 0.0),
+        atol=sum(record.atol for record in plans),
         scale="largest row" if common else plans[0].scale,
     )
 
@@ -179,19 +179,19 @@ def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
     """Return the logarithms of the sums (m, p) of values that are not negative, and their plan."""
     assert problem.values is not None
     if 4.0 * problem.rate < NO_UNDERFLOW:
-        scaled, taken = _scaled(problem, wish, True)
+        scaled, record = _scaled(problem, wish, True)
         answer = logarithm(scaled, problem.rate, problem.normalize)
     else:
         columns = [_log_column(problem, column, wish) for column in problem.values.T]
-        answer, taken = np.stack([column[0] for column in columns], axis=1), columns[0][1]  # (m, p)
-        taken = replace(taken, rtol=max(column[1].rtol for column in columns))
+        answer, record = np.stack([column[0] for column in columns], axis=1), columns[0][1]  # (m, p)
+        record = replace(record, rtol=max(column[1].rtol for column in columns))
         if problem.normalize:
             below, of_ones = _log_column(problem, np.ones(len(problem.b)), wish)
             answer -= below[:, None]
-            taken = replace(taken, rtol=taken.rtol + of_ones.rtol)
+            record = replace(record, rtol=record.rtol + of_ones.rtol)
     sizes = np.abs(answer[np.isfinite(answer)])
     rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * problem.rate + LARGEST_LOG)
-    return answer, replace(taken, rtol=taken.rtol + rounding, atol=0.0)
+    return answer, replace(record, rtol=record.rtol + rounding, atol=0.0)
 
 
 def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, Plan]:
@@ -200,8 +200,8 @@ def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, 
     if lifted is None:
         return np.full(len(problem.x), -np.inf), Plan("dense", "all values are 0", 0.0, "numpy")
     alone, top = lifted
-    state, taken = plan.evaluated(alone, wish, True)
-    return np.log(state.denominator) + (top - problem.rate * state.shift), taken
+    state, record = plan.evaluated(alone, wish, True)
+    return np.log(state.denominator) + (top - problem.rate * state.shift), record
 
 
 def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
@@ -252,6 +252,6 @@ def times_exp(sums: Float64, exponent: Float64, octaves: Int32) -> Float64:
         return lift(sums, octaves)
     exponent = np.clip(exponent, -1e5, 1e5)  # far beyond all that 2^octaves can lift
     n = np.rint(exponent / math.log(2.0))
-    rest = (exponent - n * _LN2_HIGH) - n * _LN2_LOW
+    fraction = (exponent - n * _LN2_HIGH) - n * _LN2_LOW
     with np.errstate(over="ignore"):  # `evaluate` warns of it
-        return np.asarray(np.ldexp(sums * np.exp(rest)[:, None], n.astype(np.int32)[:, None] + octaves))
+        return np.asarray(np.ldexp(sums * np.exp(fraction)[:, None], n.astype(np.int32)[:, None] + octaves))

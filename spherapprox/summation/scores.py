@@ -51,10 +51,10 @@ class Scores:
         k, k_octaves = _of_size_one(key.astype(np.float64))
         mantissa, exponent = math.frexp(scale)
         octaves = exponent + q_octaves + k_octaves
-        found = cls._about(_centre(k), q, k, mantissa, octaves)
+        scores = cls._about(_centre(k), q, k, mantissa, octaves)
         # 4.16, lengths that differ: the median leaves keys short that are far from a few others
-        small = found._times(found.radius(found.query_lengths) * found.radius(found.key_lengths)) <= TIGHT
-        return found if small else cls._about(np.median(k, axis=0), q, k, mantissa, octaves)
+        small = scores._times(scores.radius(scores.query_lengths) * scores.radius(scores.key_lengths)) <= TIGHT
+        return scores if small else cls._about(np.median(k, axis=0), q, k, mantissa, octaves)
 
     @classmethod
     def _about(cls, centre: Float64, query: Float64, key: Float64, mantissa: float, octaves: int) -> Scores:
@@ -63,13 +63,13 @@ class Scores:
 
     def concentration(self) -> float:
         """Return scale R_q R_k, the largest size of a logit."""
-        found = self._times(self.radius(self.query_lengths) * self.radius(self.key_lengths))
-        if not found <= _LARGEST:
+        bound = self._times(self.radius(self.query_lengths) * self.radius(self.key_lengths))
+        if not bound <= _LARGEST:
             raise ValueError(
-                f"'query' and 'key' must have logits up to {_LARGEST:g}, got scale * |q| * |k| = {found:.3g}: "
+                f"'query' and 'key' must have logits up to {_LARGEST:g}, got scale * |q| * |k| = {bound:.3g}: "
                 "divide by their largest size, or take a smaller scale"
             )
-        return found
+        return bound
 
     def sizes(self) -> tuple[Float64, Float64]:
         """Return scale |q| R_k of all queries (m,), and scale R_q |k| of all keys (n,)."""
@@ -128,8 +128,8 @@ def _lengths(rows: Float64) -> Float64:
 def _lifted(rows: Float64, radius: float, dtype: Any, place: int) -> Floats:
     """Return rows (n, s) of a ball as unit rows (n, s+2): in the ball of radius 1, and one coordinate more."""
     n, s = rows.shape
-    found = np.zeros((n, s + PADDING), dtype)
-    found[:, :s] = rows / radius if radius > 0.0 else rows
+    lifted = np.zeros((n, s + PADDING), dtype)
+    lifted[:, :s] = rows / radius if radius > 0.0 else rows
     # 4.16, lift: from the coordinates as rounded, so that lengths are right whatever they have lost
-    found[:, s + place] = np.sqrt(np.maximum(2.0 * half_defects(found[:, :s]), 0.0))
-    return found
+    lifted[:, s + place] = np.sqrt(np.maximum(2.0 * half_defects(lifted[:, :s]), 0.0))
+    return lifted

@@ -71,8 +71,8 @@ class _Rows(Stateful):
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""
         n, columns = self.control_points.shape
-        held = self.concentration.detach().cpu().numpy() if self._several else self.concentration
-        return f"n={n}, dim={columns - 1}, concentration={concentration_text(held)}"
+        concentration = self.concentration.detach().cpu().numpy() if self._several else self.concentration
+        return f"n={n}, dim={columns - 1}, concentration={concentration_text(concentration)}"
 
     @property
     def _several(self) -> bool:

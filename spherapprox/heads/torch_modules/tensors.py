@@ -105,13 +105,13 @@ def held(array: Float64, dtype: Any, owner: str) -> Any:
 def frozen_attention(query: Floats, key: Floats, value: Floats, options: dict[str, Any]) -> Any:
     """Return torch's attention of one head, frozen, from matrices (d, d) whose rows make outputs."""
     d = len(query)
-    made = torch.nn.utils.skip_init(  # the usual start would draw random numbers
+    attention = torch.nn.utils.skip_init(  # the usual start would draw random numbers
         torch.nn.MultiheadAttention, d, 1, bias=False, batch_first=True, **options
     ).requires_grad_(False)
     with torch.no_grad():
-        made.in_proj_weight.copy_(torch.tensor(np.concatenate([query, key, value]), **options))
-        made.out_proj.weight.copy_(torch.eye(d, **options))
-    return made
+        attention.in_proj_weight.copy_(torch.tensor(np.concatenate([query, key, value]), **options))
+        attention.out_proj.weight.copy_(torch.eye(d, **options))
+    return attention
 
 
 def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
@@ -168,8 +168,8 @@ def attention_path(logit: float, x: Any, *tensors: Any) -> AbstractContextManage
     Torch's fast paths compute logits once more for gradients, and not to the same bit: where these differ by more than
     700, gradients are inf or nan. Its plain path keeps the weights.
     """
-    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, *tensors))
-    if not wanted or logit * torch.finfo(x.dtype).eps < LOGIT_ROUNDING:
+    gradients = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, *tensors))
+    if not gradients or logit * torch.finfo(x.dtype).eps < LOGIT_ROUNDING:
         return _USUAL
     plain: AbstractContextManager[Any] = sdpa_kernel(SDPBackend.MATH)
     return plain

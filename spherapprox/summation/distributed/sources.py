@@ -80,8 +80,8 @@ def points(control_points: Any, dim: int) -> Source:
         rows = _checks.rows(in_memory(control_points, "control_points"), "control_points", dim=dim)
         return Source(len(rows), rows[:1], rows)
     with _tried("control_points", "for start, stop = 0, 1"):
-        made = control_points.centers(0, 1)
-    first = _checks.rows(made, "control_points", dim=dim)
+        center = control_points.centers(0, 1)
+    first = _checks.rows(center, "control_points", dim=dim)
     _checks.shaped(first, "control_points", (1, dim + 1), note=" for start, stop = 0, 1", verb="return")
     return Source(len(control_points), first, rule=control_points.centers)
 
@@ -96,14 +96,14 @@ def _tried(name: str, where: str) -> Iterator[None]:
         raise
 
 
-def values(given: Any, controls: Source, log: bool) -> Source:
+def values(array: Any, controls: Source, log: bool) -> Source:
     """Return the values' source; a function is called at one control point."""
-    if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
-        given = partial(_constant, _checks.real(given, "values", minimum=0.0 if log else None))
-    if callable(given):
+    if isinstance(array, int | float | np.integer | np.floating) and not isinstance(array, bool):
+        array = partial(_constant, _checks.real(array, "values", minimum=0.0 if log else None))
+    if callable(array):
         with _tried("values", "at the first control point"):
-            return Source(controls.n, values_at(given, controls.first), rule=given)
-    table = _checks.values_for(in_memory(given, "values"), "values", controls.n, "the control points")
+            return Source(controls.n, values_at(array, controls.first), rule=array)
+    table = _checks.values_for(in_memory(array, "values"), "values", controls.n, "the control points")
     if log:
         _checks.non_negative_for_log(table)
     return Source(controls.n, table[:1], table)

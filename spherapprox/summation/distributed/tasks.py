@@ -70,20 +70,20 @@ def sizes(m: int, n: int, dim: int, p: int) -> tuple[int, int]:
     return rows, max(1, min(n, controls, NUMBERS // (dim + 1 + p)))
 
 
-def state_of(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | None, some: slice) -> State:
+def state_of(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | None, part: slice) -> State:
     """Return the sums over a range of control points, sent with the task or made here."""
-    n = some.stop - some.start
+    n = part.stop - part.start
     try:
-        made = recipe.centers(some.start, some.stop) if recipe.centers else rows
-        b = _checks.rows(made, "control_points", dim=x.shape[1] - 1)  # type: ignore[arg-type]
-        note = f" for start, stop = {some.start}, {some.stop}"
+        points = recipe.centers(part.start, part.stop) if recipe.centers else rows
+        b = _checks.rows(points, "control_points", dim=x.shape[1] - 1)  # type: ignore[arg-type]
+        note = f" for start, stop = {part.start}, {part.stop}"
         _checks.shaped(b, "control_points", (n, x.shape[1]), note=note, verb="return")
         table = values if values is not None else values_at(recipe.values, b)
         _checks.shaped(table, "values", (n, *recipe.shape), note=", as at the first")
         if recipe.log:
             _checks.non_negative_for_log(table)
     except Exception as error:
-        error.add_note(f"at control points {some.start} to {some.stop - 1}")
+        error.add_note(f"at control points {part.start} to {part.stop - 1}")
         raise
     return _sums(recipe, x, b, table.reshape(n, -1))  # (n, p)
 
@@ -103,12 +103,12 @@ def answer(recipe: Recipe, state: State) -> Float64:
     joint = state[TOGETHER]
     if recipe.log:
         return scaling.logarithm(joint, rate, normalize)
-    found = scaling.value(joint, rate, normalize)
+    quotient = scaling.value(joint, rate, normalize)
     for key, sums in state.items():
         if isinstance(key, tuple):
             own = scaling.quotient(sums, joint.sums, rate) if normalize else scaling.value(sums, rate, False)
-            found[:, key[1]] += own[:, 0]
-    return found
+            quotient[:, key[1]] += own[:, 0]
+    return quotient
 
 
 def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:

@@ -83,7 +83,8 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     trusted = errors <= tolerance.total  # not where an error is nan
     doubtful = np.flatnonzero(np.broadcast_to(~trusted, m)) if not trusted.all() else np.empty(0, np.int64)
     # No array is filled that is not used: where there are many rows that takes as long as their sums
-    numerators = columns[0].values[:, None] if len(columns) == 1 else np.stack([one.values for one in columns], axis=1)
+    values = [column.values for column in columns]
+    numerators = values[0][:, None] if len(values) == 1 else np.stack(values, axis=1)
     denominator = np.zeros(m) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
     return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", doubtful)

@@ -71,8 +71,8 @@ def _sizes(target: Scattered, padded: Float64, window: Window, workers: int) -> 
     sample = slice(None, None, max(len(target.order) // SAMPLE, 1))
     for part in (sample, slice(None)):
         place, fraction = target.place[part].copy(), target.fraction[part].copy()
-        some = replace(target, place=place, fraction=fraction, order=np.arange(len(place)))
-        values = interpolate(some, padded, window, workers)
+        sorted_points = replace(target, place=place, fraction=fraction, order=np.arange(len(place)))
+        values = interpolate(sorted_points, padded, window, workers)
         if values.max() > 0.5 * padded.max():
             break
     return target.order[part], values

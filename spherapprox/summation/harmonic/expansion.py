@@ -68,19 +68,19 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
     # Step 2: choose a window and refine its grid until its aliases are small enough
     share = aliased_share(dim, len(eigenvalues), rtol)
-    allowed = {width: (share if width == WIDTHS[0] else ALIASED) * rtol * mean for width in WIDTHS}
-    found = [_refined(dim, eigenvalues, width, allowed[width]) for width in WIDTHS]
-    prices = [window_price(dim, 2.0**octave, one.n, one.width) for one, _ in found]
-    best = min(range(len(found)), key=lambda i: (max(found[i][1], share * rtol * mean), prices[i]))
-    chosen, aliased = found[best]
+    tolerances = {width: (share if width == WIDTHS[0] else ALIASED) * rtol * mean for width in WIDTHS}
+    windows = [_refined(dim, eigenvalues, width, tolerances[width]) for width in WIDTHS]
+    prices = [window_price(dim, 2.0**octave, window.n, window.width) for window, _ in windows]
+    best = min(range(len(windows)), key=lambda i: (max(windows[i][1], share * rtol * mean), prices[i]))
+    chosen, aliased = windows[best]
     return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
 
 
-def _refined(dim: int, eigenvalues: Float64, width: int, allowed: float) -> tuple[Window, float]:
+def _refined(dim: int, eigenvalues: Float64, width: int, tolerance: float) -> tuple[Window, float]:
     """Return the window of a width on the smallest grid whose aliases are allowed, or on the largest, and these."""
     size = 2.0 * len(eigenvalues)
     chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size), width)
-    while (aliased := _aliased(dim, eigenvalues, chosen)) > allowed and chosen.n < OVERSAMPLING[1] * size:
+    while (aliased := _aliased(dim, eigenvalues, chosen)) > tolerance and chosen.n < OVERSAMPLING[1] * size:
         chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0), width)
     return chosen, aliased
 
@@ -127,22 +127,22 @@ def grid_cells(dim: int, concentration: float, rtol: float) -> float:
     return float(grid_size(OVERSAMPLING[0] * (2.0 * largest_degree(dim, concentration, rtol) + 2.0)))
 
 
-def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> tuple[Float64, float]:
+def _expansion(dim: int, concentration: float, mean: float, tolerance: float) -> tuple[Float64, float]:
     """Return the eigenvalues up to the smallest degree whose tail is allowed, and that tail."""
     kernel = VonMisesFisher(dim, concentration)
-    top = int(largest_degree(dim, concentration, allowed / mean / SHARE))
+    top = int(largest_degree(dim, concentration, tolerance / mean / SHARE))
     while True:
         degrees = np.arange(top + 1.0)
         eigenvalues = mean * kernel.eigenvalues(top)  # (top + 1,)
         terms = eigenvalues * _multiplicity(dim, degrees)
         ratio = _term_ratio(dim, concentration, top)
         # 4.9 (a): the terms beyond `top`
-        rest = terms[-1] * ratio / (1.0 - ratio) if ratio < 1.0 else math.inf
-        if rest <= 0.01 * allowed:
+        tail = terms[-1] * ratio / (1.0 - ratio) if ratio < 1.0 else math.inf
+        if tail <= 0.01 * tolerance:
             break
         top += top // 4 + 8
-    tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0) + rest  # of the degrees above 0, 1, ..., top
-    degree = int(np.argmax(tails <= allowed))
+    tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0) + tail  # of the degrees above 0, 1, ..., top
+    degree = int(np.argmax(tails <= tolerance))
     return eigenvalues[: degree + 1], float(tails[degree])
 
 

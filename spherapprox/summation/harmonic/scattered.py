@@ -78,19 +78,19 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     (chunks, total), band = points.starts.shape, points.band
     bands = (total - 1) // band
 
-    taken = np.empty(len(weights))
+    ordered = np.empty(len(weights))
 
     def take(part: slice) -> None:
-        np.take(weights, points.order[part], out=taken[part], mode="clip")  # the default makes a copy
+        np.take(weights, points.order[part], out=ordered[part], mode="clip")  # the default makes a copy
 
     each_block(take, len(weights), POINTS, workers)
 
     def add(rows: tuple[int, int], blocks: tuple[int, int], chunks: tuple[int, int], grids: Float64) -> None:
-        given = points.starts, points.place, points.fraction, window.polynomials, window.width, taken, grids
+        arguments = points.starts, points.place, points.fraction, window.polynomials, window.width, ordered, grids
         if sphere:
-            gridding.spread_sphere(rows, blocks, chunks, band, *given, *gridding.workspace())
+            gridding.spread_sphere(rows, blocks, chunks, band, *arguments, *gridding.workspace())
         else:
-            gridding.spread_circle(blocks, chunks, *given, *gridding.workspace())
+            gridding.spread_circle(blocks, chunks, *arguments, *gridding.workspace())
 
     if COPIES * shape[1] * shape[2] <= len(weights):
         return _by_copies(add, shape, chunks, bands, band, workers)
@@ -107,8 +107,8 @@ def _by_copies(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band:
     ends = [chunks * i // apart for i in range(apart + 1)]
     grids = aligned_zeros((apart, *shape))
 
-    def one(some: slice) -> None:
-        for i in range(some.start, some.stop):
+    def one(part: slice) -> None:
+        for i in range(part.start, part.stop):
             add((0, bands), (0, band), (ends[i], ends[i + 1]), grids[i])
 
     each_block(one, apart, 1, workers)
@@ -125,8 +125,8 @@ def _by_turns(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band: 
         rows, blocks = range(turn // 2 * high, bands, 2 * high), range(turn % 2 * wide, band, 2 * wide)
         corners = [(i, j) for i in rows for j in blocks]
 
-        def turns(some: slice, corners: list[tuple[int, int]] = corners) -> None:
-            for i, j in corners[some]:
+        def turns(part: slice, corners: list[tuple[int, int]] = corners) -> None:
+            for i, j in corners[part]:
                 add((i, min(i + high, bands)), (j, min(j + wide, band)), (0, chunks), result)
 
         each_block(turns, len(corners), 1, workers)

@@ -88,17 +88,17 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
     along, scale = window.transform[:orders, None, None] ** -2, 1.0 / (2.0 * m * window.transform[:orders])
     result = np.empty((orders, 2, m + 1))
 
-    def take(some: slice) -> None:
-        even, odd = slice(some.start, some.stop, 2), slice(some.start + 1, some.stop, 2)  # `ORDERS` is even
-        given, wide = core[even].copy(), np.zeros((2, len(core[even]), 2, m + 1))
-        given[..., :: given.shape[-1] - 1] *= 2.0
-        wide[0, ..., :orders] = _cosines(given)[..., :orders] * (along[even] * scale)
+    def take(part: slice) -> None:
+        even, odd = slice(part.start, part.stop, 2), slice(part.start + 1, part.stop, 2)  # `ORDERS` is even
+        spectrum, wide = core[even].copy(), np.zeros((2, len(core[even]), 2, m + 1))
+        spectrum[..., :: spectrum.shape[-1] - 1] *= 2.0
+        wide[0, ..., :orders] = _cosines(spectrum)[..., :orders] * (along[even] * scale)
         result[even] = _cosines(wide[0])
         wide = wide[1, : len(core[odd])]
         wide[..., 1:orders] = _sines(core[odd, :, 1:-1])[..., : orders - 1] * (along[odd] * scale[1:])
         result[odd, :, 1:-1] = _sines(wide[..., 1:-1])
         result[odd, :, ::m] = 0.0
-        result[some, :, ::m] *= 0.5
+        result[part, :, ::m] *= 0.5
 
     each_block(take, orders, ORDERS, workers)
     return result
@@ -112,17 +112,17 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
     scale = window.n / (2.0 * m * window.transform[:orders])
     rows = np.empty((orders, 2, left + half + 1 + right))
 
-    def widen(some: slice) -> None:
-        even, odd = slice(some.start, some.stop, 2), slice(some.start + 1, some.stop, 2)
-        core = np.zeros((len(values[some]), 2, half + 1))
+    def widen(part: slice) -> None:
+        even, odd = slice(part.start, part.stop, 2), slice(part.start + 1, part.stop, 2)
+        core = np.zeros((len(values[part]), 2, half + 1))
         core[0::2, :, :orders] = _cosines(values[even])[..., :orders] * scale
         core[0::2] = _cosines(core[0::2])
         core[1::2, :, 1:orders] = _sines(values[odd, :, 1:-1])[..., : orders - 1] * scale[1:]
         core[1::2, :, 1:-1] = _sines(core[1::2, :, 1:-1])
         sign = _parity(len(core))
-        rows[some, :, left : left + half + 1] = core
-        rows[some, :, :left] = sign * core[..., left:0:-1]
-        rows[some, :, left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
+        rows[part, :, left : left + half + 1] = core
+        rows[part, :, :left] = sign * core[..., left:0:-1]
+        rows[part, :, left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
 
     each_block(widen, orders, ORDERS, workers)
     padded = aligned_zeros(padded_shape(window.n, True, window.width))  # (rows, columns)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import json
 import os
 import shutil
 import subprocess
+import symtable
 import sys
 import tempfile
 import time
@@ -61,18 +63,31 @@ def table() -> list[Mutant]:
 
 
 def outdated(mutants: list[Mutant]) -> list[str]:
-    """List the faults of the table: texts that are missing or ambiguous, tests that do not exist."""
+    """List the faults of the table: texts that are missing or ambiguous, names and tests that do not exist."""
     found = []
     for mutant in mutants:
         path = ROOT / mutant.file
-        count = path.read_text("utf-8").count(mutant.old) if path.exists() else 0
-        if count != 1:
+        text = path.read_text("utf-8") if path.exists() else ""
+        if (count := text.count(mutant.old)) != 1:
             found.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
+        elif missing := undefined(text.replace(mutant.old, mutant.new)):
+            found.append(f"{mutant.file}: {mutant.new!r} has names that nothing defines: {missing}")
         for test in mutant.tests:
             file, _, name = test.partition("::")
             if not (ROOT / file).exists() or (name and f"\ndef {name}(" not in (ROOT / file).read_text("utf-8")):
                 found.append(f"{mutant.file}: there is no {test}")
     return found
+
+
+def undefined(source: str) -> set[str]:
+    """Return the names that code takes from its module, which does not have them: any test would notice."""
+    module = symtable.symtable(source, "", "exec")
+    defined = {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    tables, names = [module], set()
+    for table in tables:
+        names |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+        tables += table.get_children()
+    return {name for name in names - defined - vars(builtins).keys() if not name.startswith("__")}
 
 
 def module_of(path: Path) -> str:

@@ -98,22 +98,6 @@ def test_the_tolerance_is_relative_to_the_values():
     assert prompts.attention_cost(10**4, 8, 1.0, 1e3).degree == degree(1.0, 0.5, "chebyshev")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "text"),
-    [
-        ((1, 8, 1.0, 0.1), ValueError, "'n' must be at least 2"),
-        ((100, 0, 1.0, 0.1), ValueError, "'dim' must be"),
-        ((100, 2.5, 1.0, 0.1), ValueError, "'dim' must be"),
-        ((100, 8, 0.0, 0.1), ValueError, "'entry_bound' must be"),
-        ((100, 8, 1.0, 0.0), ValueError, "'tolerance' must be"),
-        ((100, 8, 1e6, 0.1), ValueError, "'entry_bound' must bound logits"),
-    ],
-)
-def test_complaints(arguments, error, text):
-    with pytest.raises(error, match=text):
-        prompts.attention_cost(*arguments)
-
-
 def outputs(weights, values):
     return weights @ values / weights.sum()
 
@@ -156,12 +140,3 @@ def test_errors_of_weights_in_numbers():
     assert not beyond[1].holds
     assert beyond[1].value == math.inf
     assert prompts.attention_error(0.5, theorem="additive", smallest_mean=0.5).value == math.inf
-
-
-def test_what_goes_with_which_theorem():
-    with pytest.raises(ValueError, match="'smallest_mean' must be left out"):
-        prompts.attention_error(0.1, smallest_mean=1.0)
-    with pytest.raises(TypeError, match="'smallest_mean' must be given"):
-        prompts.attention_error(0.1, theorem="additive")
-    with pytest.raises(ValueError, match="'theorem' must be one of"):
-        prompts.attention_error(0.1, theorem="absolute")

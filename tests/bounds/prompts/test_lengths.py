@@ -233,24 +233,3 @@ def test_pyramids_are_in_the_class_and_apart(seed, dim, alpha, c, eps):
     centre = np.full((1, dim), 0.5 / cells)
     height = np.abs(f(centre) - 0.5).max()
     assert eps < height <= 0.5  # up and down are more than 2 eps apart
-
-
-def test_complaints():
-    memorize, grid = {"theorem": "memorize-bits", "numbers": 8}, {"token_dim": 1, "length": 1, "theorem": "grid"}
-    cases = [
-        (lambda: prompts.memorization_length(10, theorem="memorise", numbers=8), "'theorem' must be"),
-        (lambda: prompts.memorization_length(0, **memorize), "'n_examples' must be at least 1"),
-        (lambda: prompts.memorization_length(1e11, **memorize), "'n_examples' must be at most"),
-        (lambda: prompts.memorization_length(10, **memorize, accuracy=0.0), "'accuracy' must be greater than 0"),
-        (lambda: prompts.memorization_length(10, **memorize, accuracy=math.nan), "'accuracy' must be a number"),
-        (lambda: prompts.memorization_length(10, **memorize, classes=2.5), "'classes' must be an integer"),
-        (lambda: prompts.memorization_length(10, **memorize, bits=0.5), "'bits' must be at least 1"),
-        (lambda: prompts.memorization_length(10, **memorize, tol=0.0), "'tol' must be at least"),
-        (lambda: prompts.prompt_length(0.0, **grid), "'eps' must be at least"),
-        (lambda: prompts.prompt_length(0.1, **grid, exponent=0.5), "'exponent' must be at least 1"),
-        (lambda: prompts.prompt_length(0.1, **(grid | {"length": 0})), "'length' must be at least 1"),
-        (lambda: prompts.prompt_length(0.1, **(grid | {"theorem": "lower"})), "'theorem' must be"),
-    ]
-    for call, words in cases:
-        with pytest.raises(ValueError, match=words):
-            call()

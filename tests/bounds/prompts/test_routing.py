@@ -114,28 +114,3 @@ def test_counts_of_keys():
     bound = prompts.key_count(0.391, dim=3)
     assert (bound.quantity, bound.side, bound.as_integer()) == ("keys", "upper", 52)
     assert prompts.key_count(1e-3, dim=10**6).log > 1e5
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: routing.impurity(0, 1.0, 1.0), "'n' must be at least 1"),
-        (lambda: routing.impurity(2, 0.0, 1.0), "'margin' must be greater"),
-        (lambda: routing.impurity(2, 1.0, 0.0), "'temperature' must be at least"),
-        (lambda: routing.temperature(1, 1.0, 0.1), "'n' must be at least 2"),
-        (
-            lambda: routing.temperature(4, 1.0, 0.75),
-            "'impurity' must be less than 0.75: that of even attention|that of",
-        ),
-        (lambda: routing.read_error(1.5, [1.0, 2.0], 0), "'impurity' must be at most 1"),
-        (lambda: routing.read_error(0.5, [1.0, 2.0], 2), "'target' must be at most 1"),
-        (lambda: routing.read_error(0.5, [1.0, 2.0], 0, norm="l1"), "'norm' must be one of"),
-        (lambda: routing.compose_errors([0.1, 0.2], [1.0]), "'lipschitz' must have shape"),
-        (lambda: routing.compose_errors([-0.1], [1.0]), "'errors' must be at least 0"),
-        (lambda: routing.compose_errors([np.inf], [1.0]), "'errors' must be finite"),
-        (lambda: prompts.key_count(1.5, dim=3), "'margin' must be at most 1"),
-    ],
-)
-def test_complaints(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -177,37 +177,3 @@ def test_the_bottleneck():
     assert sequences.bottleneck(5, dim=2, length=3, domain="cube").value == 0.5
     assert sequences.bottleneck(6, dim=2, length=3, domain="cube").value == 0.0
     assert [b.value for b in sequences.bottleneck([0, 2], dim=2)] == [1.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("call", "kind", "complaint"),
-    [
-        (lambda: sequences.prefix_length(0.0, dim=2, length=2), ValueError, "'eps'"),
-        (lambda: sequences.prefix_length(0.1, dim=2, length=0), ValueError, "'length'"),
-        (lambda: sequences.prefix_length(0.1, dim=2, length=2, metric="l2"), ValueError, "'metric'"),
-        (lambda: sequences.prefix_length(0.1, dim=2, length=2, theorem="best"), ValueError, "'theorem'"),
-        (lambda: sequences.prefix_length(0.1, dim=2, length=2, theorem=Sharp(slack=1.0)), ValueError, "'slack'"),
-        (lambda: sequences.prefix_length(0.1, dim=2, length=2, lipschitz=[1.0, 2.0]), ValueError, "for metric='max'"),
-        (
-            lambda: sequences.prefix_length(0.1, dim=2, length=3, lipschitz=[1.0, 2.0], metric="sum"),
-            ValueError,
-            "'lipschitz' must have shape",
-        ),
-        (lambda: sequences.error_bound(dim=2, length=2, n=10, radius=0.1), TypeError, "'concentration' must be given"),
-        (
-            lambda: sequences.error_bound(dim=2, length=2, n=10, radius=0.1, theorem="lower"),
-            ValueError,
-            "'radius' must be left out",
-        ),
-        (
-            lambda: sequences.prefix_length(0.1, dim=2, length=2, lipschitz=[1.0, np.nan], metric="sum"),
-            ValueError,
-            "'lipschitz' must be .* got nan",
-        ),
-        (lambda: sequences.bottleneck(-1, dim=2), ValueError, "'channels'"),
-        (lambda: sequences.bottleneck(1, dim=2, domain="torus"), ValueError, "'domain'"),
-    ],
-)
-def test_bad_arguments(call, kind, complaint):
-    with pytest.raises(kind, match=complaint):
-        call()

@@ -131,18 +131,6 @@ def test_text_that_is_none_is_refused(proved, name):
         report_validation(proved, **{name: 3})
 
 
-@pytest.mark.parametrize(
-    ("name", "build"),
-    [
-        ("study", report_study), ("validation", report_validation), ("search", lambda v: report_search(v, v)),
-        ("folder", lambda v: report_ladder(0.3, dim=8).save(v)),
-    ],
-)  # fmt: skip
-def test_what_is_no_record_or_folder_is_named_before_the_work(name, build):
-    with pytest.raises(TypeError, match=f"^'{name}' must be a.* got 3 of type int"):
-        build(3)
-
-
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 @pytest.mark.parametrize("width", [500, 1280])
 @pytest.mark.parametrize("kind", KINDS)
@@ -243,12 +231,6 @@ def test_a_figure_that_fails_leaves_all_as_it_was(study, tmp_path, no_figures, s
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     replace(report, figures=report.figures[:1]).save(tmp_path)  # of a target without a map
     assert not (tmp_path / "maps.png").exists()
-
-
-@pytest.mark.parametrize(("given", "named"), [({"eps": [0.1, 0.2]}, "eps"), ({"dim": [2, 8]}, "dim")])
-def test_a_ladder_is_for_one_accuracy_and_one_dimension(given, named):
-    with pytest.raises(TypeError, match=f"'{named}' must be "):
-        report_ladder(**{"eps": 0.3, "dim": 8} | given)
 
 
 def test_curves_end_where_zero_becomes_near_enough(monkeypatch):

@@ -158,16 +158,6 @@ def test_estimates_are_called_estimates_wherever_they_are_used(tmp_path):
     assert estimate_constants(stated).origin("lipschitz") == "given"
 
 
-@pytest.mark.parametrize(
-    "function", [lambda x: np.sign(x[:, 0]), lambda x: np.sqrt(np.abs(x[:, 0])), targets.land().function]
-)
-def test_no_constant_is_estimated_where_there_is_none(function):
-    with pytest.raises(ValueError, match=r"seems to have no Lipschitz constant: near x = .* leave 'estimate_con"):
-        estimate_constants(Target(function, 2))
-    with pytest.raises(ValueError, match=r"has the exponent 0.5: give Target\(..., lipschitz=\)"):
-        estimate_constants(Target(function, 2, exponent=0.5))
-
-
 def test_best_is_better_than_theory_and_theory_has_the_smaller_bound(small):
     for n in (100, 400):
         for head in ("core", "split"):
@@ -315,39 +305,6 @@ def test_maps_show_target_head_and_error(small):
     np.testing.assert_allclose(images[1] - images[0], images[2], atol=1e-12)
     # the north pole's row is one value, the field there
     np.testing.assert_allclose(images[0][-1], small.target(np.array([[0.0, 0.0, 1.0]]))[0], rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"target": np.sin}, TypeError, r"'target' must be a Target, got .*: Target\(function, dim\) makes one"),
-        (
-            {"target": Target(lambda x: x[:, 0], 2), "choices": ["theory"]},
-            ValueError,
-            "'choices' may hold 'theory' only",
-        ),
-        ({"n": 100}, TypeError, r"'n' must be a sequence of numbers of control points, got 100: write \[n\]"),
-        ({"n": [[1.0, 0.0], [1.0]]}, TypeError, r"'n' must be an integer, got \[1.0, 0.0\] of type list"),
-        ({"n": "100"}, TypeError, "'n' must be a sequence of numbers of control points, got '100'"),
-        ({"choices": 3.0}, TypeError, r"'choices' must be a sequence, got 3.0: write \[3.0\]"),
-        ({"choices": "best"}, TypeError, r"'choices' must be a sequence, got 'best': write \['best'\]"),
-        ({"progress": "yes"}, TypeError, "'progress' must be True or False, got 'yes'"),
-        ({"certified": 1}, TypeError, "'certified' must be True or False, got 1"),
-        ({"n": []}, ValueError, "'n' must name at least one"),
-        ({"n": [0]}, ValueError, "'n' must be at least 1, got 0"),
-        (
-            {"choices": ["worst"]},
-            ValueError,
-            "'choices' must be one of 'theory', 'second-order', 'best', 'mean', got 'worst'",
-        ),
-        ({"choices": [-1.0]}, ValueError, "'concentration' must be at least 0"),
-        ({"choices": []}, ValueError, "'choices' must hold"),
-        ({"points": 3}, ValueError, "'points' must be at least 100, got 3"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(arguments, error, message):
-    with pytest.raises(error, match=message):
-        run_study(**({"target": targets.distance(2), "n": [10]} | arguments))
 
 
 def test_a_study_prints_as_its_table():

@@ -116,25 +116,6 @@ def test_shapes():
     assert np.allclose(module_error(program, x[1], kind="gru"), both[1], rtol=1e-12)
 
 
-def test_bad_arguments_are_refused():
-    x = Input(1)
-    square = Program(x * x)
-    with pytest.raises(ValueError, match="multiplies nothing"):
-        module_error(square, [[1.0]], kind="rnn")
-    with pytest.raises(ValueError, match=r"'value_bound' must be given: recurrent\.validate"):
-        module_error(square, [[1.0]], kind="lstm")
-    with pytest.raises(ValueError, match="'kind' must be one of"):
-        module_error(square, [[1.0]], kind="mamba")
-    with pytest.raises(ValueError, match="'dtype' must be one of"):
-        module_error(square, [[1.0]], dtype="float16")
-    with pytest.raises(ValueError, match="'x' must have shape"):
-        module_error(square, [1.0])
-    with pytest.raises(TypeError, match="'program' must be"):
-        module_error(x, [[1.0]])
-    with pytest.raises(ValueError, match="overflow"):
-        module_error(square, [[1e200]])
-
-
 def off(program, x, outputs):
     """What outputs (L, p) for a sequence (L, d) are off by, in exact arithmetic."""
     return np.vectorize(lambda value, goal: float(abs(Fraction(value) - goal)))(outputs, exact(program, x))

@@ -26,15 +26,3 @@ def test_partition_figure_shows_every_centre_once():
     assert f"{largest:.4g}" != f"{covering:.4g}"
     assert "centroid" in figure.get_suptitle()
     assert "1 cell of" in plot.partition_figure(EqualMeasurePartition(2, 1)).get_suptitle()
-
-
-@pytest.mark.parametrize(
-    ("partition", "message"),
-    [
-        (EqualMeasurePartition(3, 10), r"'partition' must have dim = 2 .* got 3"),
-        (EqualMeasurePartition(2, 10**6), r"'partition' must have at most 20000 cells"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(partition, message):
-    with pytest.raises(ValueError, match=message):
-        plot.partition_figure(partition)

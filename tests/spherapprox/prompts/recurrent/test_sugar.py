@@ -108,24 +108,3 @@ def test_the_first_steps_and_what_was_before():
     assert values(delay, x)[1:].tolist() == x[:-1].tolist()
     assert values(lambda v: window(v, 2), x).tolist() == np.hstack([x, np.vstack([[0, 0], x[:-1]])]).tolist()
     assert values(lambda v: constant(v, 2.5), x).tolist() == [[2.5]] * 4
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error", "words"),
-    [
-        (lambda x: step(3.0), TypeError, "'v' must be a variable"),
-        (lambda x: step(x, 0.0), ValueError, "'slope' must be greater than 0"),
-        (lambda x: gate(x, Concat([x, x]), 1.0), ValueError, "cannot gate"),
-        (lambda x: gate(x, x, -1.0), ValueError, "'bound' must be greater than 0"),
-        (lambda x: gate(True, x, 1.0), TypeError, "'condition' must be a variable"),
-        (lambda x: equal(x[0], np.ones((2, 2))), ValueError, "subtract"),
-        (lambda x: delay(x, 0), ValueError, "'steps' must be at least 1"),
-        (lambda x: delay(x, 10**6), ValueError, "'steps' must be at most 1665"),
-        (lambda x: first(x, 2.5), ValueError, "'n' must be an integer"),
-        (lambda x: cycle(x, 10**9), ValueError, "'n' must be at most 5000"),
-        (lambda x: constant(x, [[1.0]]), ValueError, "'value' must be a number or a vector"),
-    ],
-)
-def test_mistakes_are_named(wrong, error, words):
-    with pytest.raises(error, match=words):
-        wrong(Input(3))

@@ -3,7 +3,6 @@
 import copy
 import math
 import pickle
-import re
 
 import numpy as np
 import pytest
@@ -215,29 +214,6 @@ def test_a_head_is_saved_copied_and_compared(tmp_path):
     rows = SequenceHead(unit(np.random.default_rng(0), 4, 2, 3), np.ones((4, 2, 1)), 1.0)
     rows.save(tmp_path / "rows.npz")
     assert load(tmp_path / "rows.npz") == rows != product(0)
-
-
-@pytest.mark.parametrize(
-    ("points", "values", "concentration", "options", "complaint"),
-    [
-        ([], np.ones((1, 1)), 1.0, {}, "one set of points for each token, got none"),
-        ([np.eye(3), np.eye(2)], np.ones((3, 2, 2, 1)), 1.0, {}, "'control_points[1]' must lie on the first set's"),
-        ([np.eye(3), 2.0 * np.eye(3)], np.ones((3, 3, 2, 1)), 1.0, {}, "'control_points[1]' must have rows of unit"),
-        ([np.eye(3)] * 2, np.ones((3, 3, 2)), 1.0, {}, "'values' must have shape (3, 3, 2, p)"),
-        ([np.eye(3)] * 2, np.ones((3, 3, 1, 1)), 1.0, {}, "'values' must have shape (3, 3, 2, p)"),
-        ([np.eye(3)] * 2, np.full((3, 3, 2, 1), np.nan), 1.0, {}, "'values' must be finite"),
-        ([np.eye(3)] * 2, np.full((3, 3, 2, 1), 1e301), 1.0, {}, "'values' must be at most 1e+300"),
-        ([np.eye(3)] * 2, np.ones((3, 3, 2, 1)), [1.0, 2.0, 3.0], {}, "'concentration' must have shape (2,)"),
-        ([np.eye(3)] * 2, np.ones((3, 3, 2, 1)), -1.0, {}, "'concentration'"),
-        ([np.eye(3)] * 2, np.ones((3, 3, 2, 1)), 1.0, {"mask": -1.0}, "'mask'"),
-        (np.eye(3), np.ones((3, 1, 1)), 1.0, {}, "'control_points' must have shape (N, T, dim+1)"),
-        (np.stack([np.eye(3)] * 2), np.ones((3, 3, 2, 1)), 1.0, {}, "'values' must have shape (2, 3, p)"),
-        ([PointSet(np.eye(3), [0.5, 0.25, 0.25])], np.ones((3, 1, 1)), 1.0, {}, "equal weights"),
-    ],
-)
-def test_bad_arguments(points, values, concentration, options, complaint):
-    with pytest.raises(ValueError, match=re.escape(complaint)):
-        SequenceHead(points, values, concentration, **options)
 
 
 def test_the_largest_concentrations():

@@ -272,28 +272,3 @@ def test_bounds_are_fast_for_many_contexts():
     floor = prefix_floor(targets, means, rng.standard_normal(64))
     assert time.process_time() - begin < 0.3
     assert floor.error > 1.0
-
-
-@pytest.mark.parametrize(
-    ("call", "fault", "text"),
-    [
-        (lambda: prefix_floor([1.0], [[1.0]], [0.0]), ValueError, r"'targets' must have shape \(N, p\)"),
-        (lambda: prefix_floor([[1.0]], [[1.0, 2.0]], [0.0]), ValueError, r"'means' must have shape \(1, 1\)"),
-        (lambda: prefix_floor([[1.0]], [[1.0]], [0.0, 1.0]), ValueError, r"'log_masses' must have shape \(1,\)"),
-        (lambda: prefix_floor([[1.0]], [[math.nan]], [0.0]), ValueError, "'means' must be finite"),
-        (lambda: prefix_floor([[1.0]], [[1.0]], [-math.inf]), ValueError, "'log_masses' must be finite"),
-        (
-            lambda: prefix_floor([[1.0]], [[1.0]], [1e301]),
-            ValueError,
-            "'log_masses' must be at least -1e.300 and at mo",
-        ),
-        (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], norm="l2"), ValueError, "'norm' must be one of 'max'"),
-        (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], value_bound=-1), ValueError, "'value_bound' must be at least 0"),
-        (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], log_psi=(2, 1)), ValueError, "'log_psi' must be a least"),
-        (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], log_psi=3.0), TypeError, "'log_psi' must be a pair"),
-        (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], log_psi=(math.nan, 1)), ValueError, "'log_psi' must be a num"),
-    ],
-)
-def test_complaints(call, fault, text):
-    with pytest.raises(fault, match=text):
-        call()

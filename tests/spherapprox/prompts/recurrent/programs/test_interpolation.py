@@ -70,25 +70,3 @@ def test_torch_modules(kind):
         prompt = model.prompt(points, points.mean(axis=1))
         outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
         assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= 4e-15
-
-
-@pytest.mark.parametrize(
-    ("points", "values", "message"),
-    [
-        ([[0.1, 0.2]], [2.0], "'values' must be at most 1 in size"),
-        ([[1.1, 0.2]], [0.0], "'points' must be at least -1 and at most 1, got 1.1"),
-        ([[0.1]], [0.0], "'points' must have shape"),
-        ([[0.1, 0.2]], [0.0, 1.0], "'values' must have shape"),
-        ([[0.1, 0.2]], [np.nan], "'values' must be finite"),
-    ],
-)
-def test_wrong_prompts(points, values, message):
-    with pytest.raises(ValueError, match=message):
-        extension(2).prompt(points, values)
-
-
-def test_wrong_queries_and_prompts_of_other_models():
-    with pytest.raises(ValueError, match="'queries' must be"):
-        extension(1).run([[3.0]], [[0.5, 0.5]])
-    with pytest.raises(ValueError, match="'prompt' must have shape"):
-        extension(1).run([[0.5]], [[0.5, 0.5, 0.5]])

@@ -112,19 +112,3 @@ def test_the_largest_tokens_in_float32(kind):
     module = model.network.to_torch(kind, dtype=torch.float32)
     outputs = model.answers(module(torch.tensor(x, dtype=torch.float32)).numpy())
     assert np.array_equal(np.rint(outputs), np.vstack([values, np.zeros_like(values)]))
-
-
-@pytest.mark.parametrize(
-    ("keys", "values", "message"),
-    [
-        ([[1, 2], [1, 2]], [[1, 1], [2, 2]], r"'keys' must be unique, got \[1, 2\] 2 times"),
-        ([[1, 10]], [[1, 1]], "'keys' must be integers from 1 to 9, got"),
-        ([[1, 2]], [[0, 1]], "'values' must be integers from 1 to 9, got"),
-        ([[1, 2]], [[1.5, 1]], "'values' must be integers from 1 to 9, got"),
-        ([[1, 2], [2, 3]], [[1, 1]], "'values' must have a row for each of 2 keys, got 1"),
-        ([[1, 2, 3]], [[1, 1]], "'keys' must have shape"),
-    ],
-)
-def test_wrong_prompts(keys, values, message):
-    with pytest.raises(ValueError, match=message):
-        dictionary(2, 9).prompt(keys, values)

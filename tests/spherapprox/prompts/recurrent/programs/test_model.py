@@ -45,20 +45,3 @@ def test_what_does_not_fit_is_refused(monkeypatch):
         ValueError, match="'prompt' must have entries of at most 1 in size, as this model's have, got 3"
     ):
         programs.extension(1).run([[0.5]], [[0.5, 3.0]])
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        ("dictionary", (0, 9), "'length' must be at least 1"),
-        ("dictionary", (3, 2**25), "'vocabulary' must be at most"),
-        ("grid", (0,), "'dim' must be at least 1"),
-        ("grid", (2, 1, 3.0), "'slope' must be at least 4"),
-        ("extension", (2, 1, 0.0), "'lipschitz' must be greater than 0"),
-        ("kernel_sum", (2, 1, 2.0), "'spacing' must be at most 1"),
-        ("kernel_sum", (2, 1, 0.1, 0.5), "'depth' must be at least 1"),
-    ],
-)
-def test_arguments_out_of_range(name, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        getattr(programs, name)(*arguments)

@@ -84,27 +84,3 @@ def test_torch_modules(kind):
         x, prompt = near_faces(dim, 4, 1024.0, np.random.default_rng(0))[::20], model.prompt(f, 4)
         outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
         assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= 1e-9
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((lambda x: 2.0 * np.ones(len(x)), 4), "'values' must be at most 1 in size, the model's bound, got 2"),
-        ((lambda x: np.ones((len(x), 2)), 4), "'values' must have shape"),
-        ((np.sum, 513), "'cells' must be at most 512, got 513: ramps of width 2/slope must fit into cells"),
-        ((np.sum, (4, 6)), "'cells' must be multiples, each of the one before, got 6 after 4"),
-        ((np.sum, 0), "'cells' must be at least 1, got 0"),
-    ],
-)
-def test_wrong_prompts(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        grid(2).prompt(*arguments)
-
-
-def test_other_wrong_calls():
-    with pytest.raises(ValueError, match="'cells' must be one number for dim 1, which has no products"):
-        grid(1).prompt(lambda x: x, (2, 4))
-    with pytest.raises(ValueError, match="the prompt would take"):
-        grid(20).prompt(lambda x: x[:, 0], 100)
-    with pytest.raises(ValueError, match="'queries' must be at least 0"):
-        grid(1).run([[-0.5]], grid(1).prompt(lambda x: x, 2))

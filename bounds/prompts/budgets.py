@@ -91,10 +91,6 @@ class ExecutorBudget:
         keys : array_like, shape (m, dim+1), or PointSet, optional
             Keys of at least this margin; by default a basis, whose margin is 1.
 
-        Returns
-        -------
-        Executor
-
         Raises
         ------
         TypeError, ValueError
@@ -141,10 +137,6 @@ def executor_budget(
     dtype : {"float64", "float32", None}
         The arithmetic in which the executor runs: its roundings, in the worst case, are part of the bound. None leaves
         them out.
-
-    Returns
-    -------
-    ExecutorBudget
 
     Raises
     ------

@@ -29,8 +29,6 @@ def chain_error(
         Lipschitz constant of the network in the maximum norm: at most the product of its `row_sums`.
     snap_radius : float or array_like, optional
         A radius around each exact intermediate result in which the network is constant: then errors do not add up.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where `eps` exceeds `snap_radius`.
 
     Returns
     -------
@@ -40,7 +38,6 @@ def chain_error(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------

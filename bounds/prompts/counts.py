@@ -43,7 +43,6 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------
@@ -94,7 +93,6 @@ def maps(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------
@@ -143,7 +141,6 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------
@@ -194,7 +191,6 @@ def hard_tokens(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------

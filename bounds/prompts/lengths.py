@@ -62,7 +62,6 @@ def memorization_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem, or arguments out of their range.
 
     References
     ----------
@@ -169,7 +168,6 @@ def prompt_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem, or arguments out of their range.
 
     References
     ----------

@@ -39,7 +39,6 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------
@@ -84,7 +83,6 @@ def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------
@@ -129,7 +127,6 @@ def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------
@@ -210,7 +207,6 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------

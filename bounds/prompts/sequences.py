@@ -40,7 +40,6 @@ class Sharp:
     Raises
     ------
     TypeError, ValueError
-        For an unknown covering, or a slack out of its range.
 
     Examples
     --------
@@ -71,7 +70,6 @@ class Lower:
     Raises
     ------
     TypeError, ValueError
-        For a bound out of its range.
 
     Examples
     --------
@@ -119,7 +117,6 @@ def prefix_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or metric, or arguments out of their range.
 
     References
     ----------
@@ -245,7 +242,6 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------

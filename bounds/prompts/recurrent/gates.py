@@ -64,7 +64,6 @@ def gate_error(
     Raises
     ------
     TypeError, ValueError
-        For an unknown kind, or arguments missing or out of their range.
 
     References
     ----------

@@ -38,8 +38,8 @@ def prompt_length(
         d of the cube [0, 1]^d.
     theorem : str, default "extension"
         Upper bounds: ``"extension"``, for the program that takes the middle of all values that f may have
-        (`spherapprox.prompts.recurrent.programs.extension`); ``"grid"``, for the one that looks its cell up
-        (`spherapprox.prompts.recurrent.programs.grid`), whose steps have ramps; ``"grid-printed"``, which the thesis
+        (`spherapprox.prompts.recurrent.programs.Extension`); ``"grid"``, for the one that looks its cell up
+        (`spherapprox.prompts.recurrent.programs.Grid`), whose steps have ramps; ``"grid-printed"``, which the thesis
         says of it: true only without ramps. A lower one, for every model that knows f by N values: ``"lower"``.
     lipschitz : float or array_like, default 1.0
         L with ``|f(x) - f(y)| <= L |x - y|``.
@@ -56,7 +56,6 @@ def prompt_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or norm, or arguments missing or out of their range.
 
     References
     ----------
@@ -118,7 +117,6 @@ def error_bound(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or norm, or arguments missing or out of their range.
 
     References
     ----------
@@ -175,7 +173,6 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
     Raises
     ------
     TypeError, ValueError
-        For an unknown norm, or arguments out of their range.
 
     References
     ----------

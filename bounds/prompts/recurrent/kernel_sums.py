@@ -22,7 +22,7 @@ def kernel_sum_error(
 ) -> Bound:  # fmt: skip
     """Bound the difference of the recurrent kernel sum from the split head with the same tokens.
 
-    `spherapprox.prompts.recurrent.programs.kernel_sum` takes e^u by chords, on [-depth, 0] only.
+    `spherapprox.prompts.recurrent.programs.KernelSum` takes e^u by chords, on [-depth, 0] only.
 
     Parameters
     ----------
@@ -45,7 +45,6 @@ def kernel_sum_error(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
 
     References
     ----------

@@ -11,16 +11,7 @@ from numpy.typing import ArrayLike
 
 from spherapprox import _checks
 from spherapprox._types import Bools, Float64
-from spherapprox.prompts.recurrent import (
-    Input,
-    Linear,
-    LinState,
-    Multiplicative,
-    Program,
-    ReLU,
-    RunningMax,
-    Variable,
-)
+from spherapprox.prompts.recurrent import Input, Linear, LinState, Multiplicative, Program, ReLU, RunningMax, Variable
 
 from .models import TINY, Model, Part, atom, gamma, model_of
 

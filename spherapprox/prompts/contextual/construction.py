@@ -68,10 +68,6 @@ def contextual_attention(
     rng : None, int or numpy.random.Generator
         Source of the directions; the same seed gives the same weights.
 
-    Returns
-    -------
-    ContextualAttention
-
     Raises
     ------
     TypeError, ValueError

@@ -173,7 +173,6 @@ class Executor:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
         >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
         >>> executor.encode(ReluNetwork([[[0.25]]], [[0.5]]))[:, 3:6]  # three neurons' weights and bias
         array([[ 1.  ,  0.  ,  0.  ],
@@ -241,7 +240,6 @@ class Executor:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
         >>> executor = Executor((1, 1), (60,), (15.0,), (1.0,))
         >>> halve = executor.encode(ReluNetwork([[[0.5]]], [[0.0]]))
         >>> executor.run(halve, [[0.8]], steps=3).round(2)
@@ -276,7 +274,6 @@ class Executor:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import Executor
         >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
         >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
         True
@@ -311,8 +308,6 @@ class Executor:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
         >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
         >>> prompt, x = executor.encode(ReluNetwork([[[0.25]]], [[0.5]])), np.array([[-1.0], [1.0]])
         >>> bool(abs(executor.to_torch()(prompt, x).numpy() - executor.run(prompt, x)).max() < 1e-12)

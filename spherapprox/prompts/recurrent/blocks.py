@@ -31,7 +31,6 @@ class Input(Variable):
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -60,7 +59,6 @@ class Concat(Linear):
     Raises
     ------
     TypeError
-        If it holds anything else.
 
     Examples
     --------
@@ -85,7 +83,6 @@ class ReLU(Variable):
     Raises
     ------
     TypeError
-        If the input is no variable.
 
     Examples
     --------
@@ -123,7 +120,6 @@ class LinState(Variable):
     Raises
     ------
     TypeError, ValueError
-        If arrays do not fit or are not finite.
 
     References
     ----------
@@ -187,7 +183,6 @@ class RunningMax(Variable):
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Notes
     -----

@@ -65,7 +65,6 @@ class Gates:
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent import Gates
         >>> Gates.of(1000.0).scale == 2.0**-37
         True
         """

@@ -243,10 +243,6 @@ class Network(Savable):
         rows : int, optional
             Rows of each layer that are written, from 1. By default all.
 
-        Returns
-        -------
-        str
-
         Raises
         ------
         TypeError, ValueError

@@ -39,7 +39,6 @@ class Program:
     Raises
     ------
     TypeError
-        If the output is no variable.
 
     See Also
     --------
@@ -115,7 +114,6 @@ class Program:
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent import Input, Program
         >>> Program(2.0 * Input(1))([[1.0], [2.0]])
         array([[2.],
                [4.]])
@@ -141,7 +139,6 @@ class Program:
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
         >>> total = LinState(Input(1), 1.0, name="total")
         >>> Program(total - 1.0).trace([[1.0], [2.0]])["total"][:, 0]
         array([1., 3.])
@@ -222,7 +219,6 @@ def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
     Raises
     ------
     TypeError, ValueError
-        If the program is none, or the kind unknown.
 
     Examples
     --------

@@ -28,7 +28,6 @@ def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -63,7 +62,6 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -94,7 +92,6 @@ def first(input: Variable, n: int) -> Linear:
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -128,7 +125,6 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     References
     ----------

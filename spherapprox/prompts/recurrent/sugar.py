@@ -27,7 +27,6 @@ def constant(input: Variable, value: ArrayLike) -> Linear:
     Raises
     ------
     TypeError, ValueError
-        If an argument is no variable, or no vector of finite numbers.
 
     Examples
     --------
@@ -59,7 +58,6 @@ def step(v: Variable, slope: float = 1.0) -> Linear:
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     References
     ----------
@@ -90,7 +88,6 @@ def snap(v: Variable) -> Linear:
     Raises
     ------
     TypeError
-        If v is no variable.
 
     Examples
     --------
@@ -126,7 +123,6 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range, or variables do not fit.
 
     See Also
     --------
@@ -162,7 +158,6 @@ def equal(u: Variable, v: Variable | float) -> ReLU:
     Raises
     ------
     TypeError, ValueError
-        If variables do not fit.
 
     Examples
     --------
@@ -181,14 +176,9 @@ def absolute(v: Variable) -> Linear:
     ----------
     v : Variable
 
-    Returns
-    -------
-    Linear
-
     Raises
     ------
     TypeError
-        If v is no variable.
 
     Examples
     --------
@@ -215,7 +205,6 @@ def maximum(u: Variable, v: Variable) -> Linear:
     Raises
     ------
     TypeError, ValueError
-        If they are no variables, or do not fit.
 
     See Also
     --------
@@ -247,7 +236,6 @@ def minimum(u: Variable, v: Variable) -> Linear:
     Raises
     ------
     TypeError, ValueError
-        If they are no variables, or do not fit.
 
     Examples
     --------

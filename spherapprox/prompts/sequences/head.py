@@ -51,7 +51,6 @@ class SequenceHead(_archive.Savable):
     Raises
     ------
     TypeError, ValueError
-        If lengths differ, rows have no unit length, or an option is out of its range.
 
     Notes
     -----
@@ -129,10 +128,6 @@ class SequenceHead(_archive.Savable):
         length : int, optional
             T; may be left out where points are a list.
 
-        Returns
-        -------
-        SequenceHead
-
         Raises
         ------
         TypeError, ValueError
@@ -140,8 +135,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> swap = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 50.0, length=2)
         >>> swap(np.eye(3)[:2]).round(6).tolist()
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
@@ -166,10 +159,6 @@ class SequenceHead(_archive.Savable):
         concentration, mask
             As in `SequenceHead`.
 
-        Returns
-        -------
-        SequenceHead
-
         Raises
         ------
         TypeError, ValueError
@@ -177,8 +166,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> pairs = np.eye(2)[[[0, 1], [1, 0], [1, 1]]]
         >>> SequenceHead.from_examples(pairs, [[[1.0], [2.0]], [[3.0], [4.0]], [[5.0], [6.0]]], 30.0)(pairs[1])
         array([[3.],
@@ -282,8 +269,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead([np.eye(2)] * 2, [[[[1.0], [1.0]], [[1.0], [2.0]]]] * 2, 50.0)
         >>> head(np.eye(2)).round(6).tolist(), head([np.eye(2)] * 5).shape
         ([[1.0], [2.0]], (5, 2, 1))
@@ -319,8 +304,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(2), 3.0, length=2)
         >>> split = head.as_split_head()
         >>> x, pair = np.array([[1.0, 0.0, 0.6, 0.8]]) / 2**0.5, [[1.0, 0.0], [0.6, 0.8]]
@@ -368,8 +351,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
         >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]])
         >>> bool(abs(head.attend(x) - head(x)).max() < 1e-14)
@@ -394,8 +375,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> SequenceHead.from_target(lambda x: x, np.eye(3), 5.0, length=2, mask=20.0).mask_bound() < 1e-8
         True
         """
@@ -430,7 +409,6 @@ class SequenceHead(_archive.Savable):
         Examples
         --------
         >>> import numpy as np, torch
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
         >>> module = head.to_torch()
         >>> x = torch.eye(3, dtype=torch.float64)[:2]

@@ -36,7 +36,6 @@ class SequenceLayers:
     Raises
     ------
     TypeError, ValueError
-        If a number is out of its range.
 
     References
     ----------
@@ -158,12 +157,10 @@ class SequenceLayers:
         Raises
         ------
         ValueError
-            If the shapes do not fit.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceLayers
         >>> layers = SequenceLayers(length=2, dim=1, n_outputs=1, mask=20.0)
         >>> layers.prefix(np.ones((3, 2, 2)), np.zeros((3, 2, 1))).shape
         (6, 18)

@@ -76,7 +76,6 @@ class ResidualBlock(torch.nn.Module):
         Raises
         ------
         RuntimeError
-            If the tensor has another shape or dtype.
         """
         state = state + self.attention(state, state, state, need_weights=False)[0]
         return state + self.feed_forward(state)
@@ -147,7 +146,6 @@ class ExecutorModule(torch.nn.Module):
         Raises
         ------
         ValueError
-            If arrays have other shapes.
         """
         like = self.blocks[0].attention.in_proj_weight
         layout, sizes = self.executor.layout, self.executor.sizes

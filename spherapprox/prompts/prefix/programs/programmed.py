@@ -105,8 +105,6 @@ class ProgrammedPrefix:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
@@ -143,8 +141,6 @@ class ProgrammedPrefix:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
@@ -199,8 +195,6 @@ class ProgrammedPrefix:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)

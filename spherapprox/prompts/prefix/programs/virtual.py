@@ -125,7 +125,6 @@ class VirtualToken:
 
         Examples
         --------
-        >>> from spherapprox.prompts.prefix import VirtualToken
         >>> VirtualToken(4, 3).encode([3, 0, 2])
         array([0.75, 0.  , 0.5 ])
         """
@@ -158,7 +157,6 @@ class VirtualToken:
 
         Examples
         --------
-        >>> from spherapprox.prompts.prefix import VirtualToken
         >>> adder = VirtualToken(5, kind="pair")
         >>> token = adder.encode([[(a + b) % 5 for b in range(5)] for a in range(5)])
         >>> adder.generate(token, [3, 4])

@@ -81,12 +81,7 @@ class PrefixAttention(torch.nn.Module):
     _qkv_same_embed_dim = False  # torch's layers read it, and take their plain path
 
     def __init__(
-        self,
-        mha: Any,
-        prefix: Prefix | Sequence[Prefix | None],
-        *,
-        space: str = "key_values",
-        trainable: bool = True,
+        self, mha: Any, prefix: Prefix | Sequence[Prefix | None], *, space: str = "key_values", trainable: bool = True
     ) -> None:
         super().__init__()
         check_plain(mha, "mha")

@@ -137,10 +137,6 @@ def program_module(
     trainable : bool, default False
         Whether the prefix is made of parameters, to be tuned from there.
 
-    Returns
-    -------
-    ProgrammedAttention
-
     Raises
     ------
     TypeError, ValueError

@@ -27,16 +27,8 @@ class ExecutorBudget:
 
     Parameters
     ----------
-    sizes : tuple of int
-        Sizes n_0, ..., n_D of the layers.
-    eps : float
-        The error that was asked for.
-    weight_bound, radius : float
-        Largest absolute weight or bias, and largest absolute input.
-    row_bound : tuple of D float
-        Largest sum of absolute weights in a row of each layer.
-    margin : float
-        That of the keys, at least.
+    sizes, eps, weight_bound, row_bound, radius, margin
+        As in `executor_budget`; a row bound for each layer.
     segments : tuple of D int
         Of the interpolated squares.
     concentrations : tuple of D float
@@ -119,6 +111,8 @@ def executor_budget(
 ) -> ExecutorBudget:  # fmt: skip
     """Compute the numbers with which an executor runs all networks of given sizes and bounds to an error.
 
+    See docs/theorems/9.1-executor.md.
+
     Parameters
     ----------
     sizes : sequence of int
@@ -142,10 +136,6 @@ def executor_budget(
     ------
     TypeError, ValueError
         If an argument is out of its range, or roundings alone may exceed half of `eps`.
-
-    References
-    ----------
-    docs/theorems/9.1-executor.md.
 
     Examples
     --------

@@ -19,6 +19,8 @@ def chain_error(
 ) -> Bound:  # fmt: skip
     """Bound the error of an executor whose outputs are its next inputs, after some steps.
 
+    See docs/theorems/9.3-chain-of-thought.md.
+
     Parameters
     ----------
     eps : float or array_like
@@ -38,10 +40,6 @@ def chain_error(
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/9.3-chain-of-thought.md.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import math
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
-from spherapprox.prompts.prefix import least_gap
+from spherapprox.prompts.prefix.programs.virtual import least_gap
 
 from ..records.bound import Bound, Hypothesis, over_arrays
 from ..records.problem import WIDEST
@@ -20,6 +20,8 @@ MOST = 10**9
 
 def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike = 1, soft: bool = True) -> Bound:
     """Bound how many sequences of symbols a deterministic model can be made to generate by its first tokens.
+
+    See docs/theorems/8.7-virtual-tokens.md.
 
     Parameters
     ----------
@@ -44,10 +46,6 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
     ------
     TypeError, ValueError
 
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
-
     Examples
     --------
     >>> from bounds import prompts
@@ -71,6 +69,8 @@ def maps(
 ) -> Bound:
     """Bound how many maps from a user's symbols to a response a model can be made to do by its first tokens.
 
+    See docs/theorems/8.7-virtual-tokens.md.
+
     Parameters
     ----------
     vocabulary : int or array_like
@@ -93,10 +93,6 @@ def maps(
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
 
     Examples
     --------
@@ -126,6 +122,8 @@ def maps(
 def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, kind: str = "sequence") -> Bound:
     """Bound the gap of logits with which one virtual token makes a model generate everything.
 
+    See docs/theorems/8.7-virtual-tokens.md.
+
     Parameters
     ----------
     vocabulary, length, kind
@@ -141,10 +139,6 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
 
     Examples
     --------
@@ -166,6 +160,8 @@ def hard_tokens(
     theorem: str = "digits",
 ) -> Bound:  # fmt: skip
     """Bound how many tokens of a vocabulary describe soft tokens to an accuracy.
+
+    See docs/theorems/8.7-virtual-tokens.md.
 
     Parameters
     ----------
@@ -191,10 +187,6 @@ def hard_tokens(
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
 
     Examples
     --------

@@ -30,6 +30,8 @@ def memorization_length(
 ) -> Bound:  # fmt: skip
     """Bound the length of a prompt, or prefix, with which a fixed model answers given examples.
 
+    See docs/theorems/8.8-prompt-lengths.md.
+
     Parameters
     ----------
     n_examples : int or array_like
@@ -62,10 +64,6 @@ def memorization_length(
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/8.8-prompt-lengths.md.
 
     Examples
     --------

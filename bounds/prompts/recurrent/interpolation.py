@@ -30,6 +30,8 @@ def prompt_length(
 ) -> Bound:  # fmt: skip
     """Bound the number N of tokens, values of f each, from which a model takes a Lipschitz function on [0, 1]^d.
 
+    See docs/theorems/10.4-in-context-interpolation.md.
+
     Parameters
     ----------
     eps : float or array_like
@@ -56,10 +58,6 @@ def prompt_length(
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------
@@ -100,6 +98,8 @@ def error_bound(
 ) -> Bound:  # fmt: skip
     """Bound the sup error of programs on [0, 1]^d whose prompt holds N values of a Lipschitz function.
 
+    See docs/theorems/10.4-in-context-interpolation.md.
+
     Parameters
     ----------
     dim, lipschitz, norm, slope
@@ -117,10 +117,6 @@ def error_bound(
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------
@@ -158,6 +154,7 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
 
     Of M points of the cube, pairwise farther apart than ``2 eps / L``, some target takes values more than eps above or
     below 0, as one likes; two of these targets leave the model in different states.
+    See docs/theorems/10.4-in-context-interpolation.md.
 
     Parameters
     ----------
@@ -173,10 +170,6 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------

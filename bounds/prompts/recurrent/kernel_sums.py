@@ -23,6 +23,7 @@ def kernel_sum_error(
     """Bound the difference of the recurrent kernel sum from the split head with the same tokens.
 
     `spherapprox.prompts.recurrent.programs.KernelSum` takes e^u by chords, on [-depth, 0] only.
+    See docs/theorems/10.5-kernel-sums.md.
 
     Parameters
     ----------
@@ -45,10 +46,6 @@ def kernel_sum_error(
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/10.5-kernel-sums.md.
 
     Examples
     --------

@@ -31,6 +31,8 @@ def module_error(
 ) -> Float64:
     """Bound the error of a program's outputs as a model computes them, against exact arithmetic.
 
+    See docs/theorems/10.6-errors-of-modules.md.
+
     Parameters
     ----------
     program : Program
@@ -52,10 +54,6 @@ def module_error(
     ------
     TypeError, ValueError
         If the program is not valid for the kind, or an argument is out of range.
-
-    References
-    ----------
-    docs/theorems/10.6-errors-of-modules.md.
 
     Examples
     --------

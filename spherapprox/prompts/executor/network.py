@@ -23,7 +23,7 @@ _WIDEST = 1e300
 class ReluNetwork:
     """A network of ReLUs, its last layer linear.
 
-    It maps x to ``W_D relu(... relu(W_1 x + b_1) ...) + b_D``.
+    It maps x to ``W_D relu(... relu(W_1 x + b_1) ...) + b_D``. See docs/theorems/9.4-relu-networks.md.
 
     Parameters
     ----------
@@ -35,10 +35,6 @@ class ReluNetwork:
     ------
     TypeError, ValueError
         If arrays are empty, not finite or do not fit together.
-
-    References
-    ----------
-    docs/theorems/9.4-relu-networks.md.
 
     Examples
     --------

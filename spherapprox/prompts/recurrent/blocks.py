@@ -104,6 +104,8 @@ class ReLU(Variable):
 class LinState(Variable):
     """A linear state, ``s_t = A s_(t-1) + B v_t + bias`` with ``s_0 = init_state``; its value at step t is ``s_t``.
 
+    See docs/theorems/10.1-levelised-compilation.md.
+
     Parameters
     ----------
     input : Variable
@@ -120,10 +122,6 @@ class LinState(Variable):
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/10.1-levelised-compilation.md.
 
     Examples
     --------
@@ -173,6 +171,8 @@ class LinState(Variable):
 class RunningMax(Variable):
     """The largest value of each entry so far, not below -bound: ``max(-bound, v_1, ..., v_t)``.
 
+    See docs/theorems/10.2-relu-recurrence.md.
+
     Parameters
     ----------
     input : Variable
@@ -188,10 +188,6 @@ class RunningMax(Variable):
     -----
     A linear recurrent model has no running maximum; RNNs, LSTMs and GRUs have. A network keeps the difference of the
     maximum and v, whose roundings add up over steps; there are none for integers.
-
-    References
-    ----------
-    docs/theorems/10.2-relu-recurrence.md.
 
     Examples
     --------

@@ -41,6 +41,8 @@ class Gates:
     def of(cls, value_bound: float, dtype: str = "float64") -> Gates:
         """Return the constants for values up to a bound.
 
+        See docs/theorems/10.3-gates.md.
+
         Parameters
         ----------
         value_bound : float
@@ -58,10 +60,6 @@ class Gates:
         ------
         TypeError, ValueError
             If the bound is out of range or the dtype unknown.
-
-        References
-        ----------
-        docs/theorems/10.3-gates.md.
 
         Examples
         --------

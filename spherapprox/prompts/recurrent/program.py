@@ -25,6 +25,8 @@ from .refusals import site
 class Program:
     """A program for recurrent models: it computes one variable at each step of a sequence.
 
+    See docs/theorems/10.1-levelised-compilation.md.
+
     Parameters
     ----------
     output : Variable
@@ -43,10 +45,6 @@ class Program:
     See Also
     --------
     validate : what would keep a program from being run or compiled.
-
-    References
-    ----------
-    docs/theorems/10.1-levelised-compilation.md.
 
     Examples
     --------

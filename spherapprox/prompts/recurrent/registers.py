@@ -20,11 +20,6 @@ def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
     bound : float, optional
         As of a `LinState`.
 
-    Returns
-    -------
-    LinState, of dim n times that of v
-        A shift register, exact at every length.
-
     Raises
     ------
     TypeError, ValueError
@@ -44,7 +39,7 @@ def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
 
 
 def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
-    """Return a variable as it was some steps before, 0 at first.
+    """Return a variable as it was some steps before, 0 at first; take several of one variable from one `window`.
 
     Parameters
     ----------
@@ -53,11 +48,6 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
         From 1; steps + 1 times the entries of v are 5000 at most.
     bound : float, optional
         As of a `LinState`.
-
-    Returns
-    -------
-    Linear
-        The end of a `window`; for several delays of one variable take them from one window.
 
     Raises
     ------
@@ -83,11 +73,6 @@ def first(input: Variable, n: int) -> Linear:
         Any; it says of which program the vector is.
     n : int
         From 1 to 5000.
-
-    Returns
-    -------
-    Linear, of dim n
-        A shift register, exact at every length.
 
     Raises
     ------
@@ -116,11 +101,6 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
     n : int
         From 1 to 5000.
     phase : int, default 0
-
-    Returns
-    -------
-    LinState, of dim n
-        A cyclic shift register, exact at every length.
 
     Raises
     ------

@@ -21,6 +21,7 @@ class SequenceLayers:
     slot i of T; the first attention, with equal weights, sums the slots of all positions, so that each holds the whole
     sequence X. The second compares X with control sequences of the prefix, and lets position j see those of its own:
     token (k, i) of the prefix has the logit ``sum lambda <x, b_k> + M <e_j, e_i> - M``, an input -2M.
+    See docs/theorems/7.2-two-layers.md.
 
     Parameters
     ----------
@@ -36,10 +37,6 @@ class SequenceLayers:
     Raises
     ------
     TypeError, ValueError
-
-    References
-    ----------
-    docs/theorems/7.2-two-layers.md.
 
     Examples
     --------

@@ -24,7 +24,7 @@ class Extension(PromptModel):
 
     It computes ``(max_k (y_k - L |q - l_k|) + min_k (y_k + L |q - l_k|)) / 2`` in the maximum norm, L being the
     Lipschitz constant, from tokens (l_k, y_k) behind a query q, by two running maxima, without products.
-    ``prompt(points, values)`` makes prompts.
+    ``prompt(points, values)`` makes prompts. See docs/theorems/10.4-in-context-interpolation.md.
 
     Parameters
     ----------
@@ -45,10 +45,6 @@ class Extension(PromptModel):
     -----
     Of a function of this class the error at q is at most L times the distance from q to the nearest point; no method
     that knows these values only has a smaller one for all functions.
-
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------

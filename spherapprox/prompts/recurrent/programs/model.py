@@ -21,16 +21,13 @@ class PromptModel(ABC):
     """A program whose function is in its prompt: it reads a query, then the prompt, and ends with the value.
 
     `Dictionary`, `Grid`, `Extension` and `KernelSum` return one, each with its own ``prompt``.
+    See docs/theorems/10.7-dictionaries.md.
 
     Attributes
     ----------
     program : Program
     network : Network
         The compiled program; one for all prompts.
-
-    References
-    ----------
-    docs/theorems/10.7-dictionaries.md.
 
     Examples
     --------

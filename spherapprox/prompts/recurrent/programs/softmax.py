@@ -26,7 +26,7 @@ class KernelSum(PromptModel):
 
     Tokens are (key, shift, value); behind a query q it adds ``e^(<q, key> + shift)`` and its products with values up,
     and `run` divides them. Exponentials are chords between knots on [-depth, 0], minus e^-depth, and 0 below.
-    ``prompt(head)`` makes prompts of heads.
+    ``prompt(head)`` makes prompts of heads. See docs/theorems/10.5-kernel-sums.md.
 
     Parameters
     ----------
@@ -51,10 +51,6 @@ class KernelSum(PromptModel):
     -----
     With S the sum of N exponentials at q and F the largest size of values, ``a = e^(spacing^2 / 8) - 1`` and
     ``b = N e^-depth / S``, the result is within ``F (a / 2 + 2 b) / (1 - b)`` of the head's.
-
-    References
-    ----------
-    docs/theorems/10.5-kernel-sums.md.
 
     Examples
     --------

@@ -4,7 +4,7 @@
    and the share of wrong tokens, for plain and robust programs; after Figure 5.4 of the thesis, whose dictionaries are
    wrong without noise for one form of its conditional.
 2. The Earth's magnetic field at 300 tokens: one torch.nn.LSTM that reads an attention head's prompt, beside the head.
-3. Lengths of prompts: the error of `grid` and `extension` on |x - 0.4| on [0, 1]^2, what
+3. Lengths of prompts: the error of `Grid` and `Extension` on |x - 0.4| on [0, 1]^2, what
    is proven for all functions of Lipschitz constant 1, and what is needed by any model.
 4. Seconds of the compiled kernel, of torch.nn.LSTM, and of NumPy with one product of matrices for each layer.
 
@@ -34,7 +34,7 @@ from tqdm import tqdm
 from bounds.prompts.recurrent import prompt_length
 from spherapprox import EqualMeasurePartition, SplitHead, sphere, targets
 from spherapprox.prompts.recurrent import Network
-from spherapprox.prompts.recurrent.programs import dictionary, extension, grid, kernel_sum
+from spherapprox.prompts.recurrent.programs import Dictionary, Extension, Grid, KernelSum
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def noise(seeds: int) -> list[list[float]]:
             rng = np.random.default_rng(seed)
             keys = rng.permutation(np.unique(rng.integers(1, 21, (30, 10)), axis=0))[:20]
             values = rng.integers(1, 21, keys.shape)
-            model, chosen = dictionary(10, 20, robust), rng.integers(0, 20, 4)
+            model, chosen = Dictionary(10, 20, robust), rng.integers(0, 20, 4)
             x = model.sequences(keys[chosen], model.prompt(keys, values))
             with np.errstate(over="ignore"):
                 answers = model.answers(noisy(model.network, sigma, rng)(x))
@@ -79,7 +79,7 @@ def field(spacings: tuple[float, ...], n: int) -> tuple[list[list[float]], float
     head = SplitHead.from_target(function, EqualMeasurePartition(2, 300), 60.0)
     x, rows = sphere.uniform(2, n, rng=0), []
     for spacing in tqdm(spacings, desc="field"):
-        model = kernel_sum(2, 1, spacing, bound=128.0, length=300)
+        model = KernelSum(2, 1, spacing, bound=128.0, length=300)
         prompt = model.prompt(head)
         ours = model.run(x, prompt)[:, 0]
         module = model.network.to_torch("lstm")
@@ -102,7 +102,7 @@ def lengths(cells: tuple[int, ...]) -> list[list[float]]:
     x, rows, slope = np.random.default_rng(0).random((4000, 2)), [], 2.0**20
     for count in cells:
         centres = (np.array(list(product(range(count), repeat=2))) + 0.5) / count
-        cellular, central = grid(2, 1, slope), extension(2, 1, np.sqrt(2.0))
+        cellular, central = Grid(2, 1, slope), Extension(2, 1, np.sqrt(2.0))
         by_grid = abs(cellular.run(x, cellular.prompt(function, count))[:, 0] - function(x)).max()
         by_extension = abs(central.run(x, central.prompt(centres, function(centres)))[:, 0] - function(x)).max()
         rows.append([float(count**2), float(by_grid), float(by_extension), np.sqrt(0.5) / count])
@@ -139,7 +139,7 @@ def ratios(steps: int, rounds: int) -> list[list[Any]]:
     rng, rows = np.random.default_rng(0), []
     for length, batch in ((10, 1), (10, 8)):
         keys = rng.permutation(np.unique(rng.integers(1, 21, (steps // 20 + 50, length)), axis=0))[: steps // 20]
-        model = dictionary(length, 20)
+        model = Dictionary(length, 20)
         x = model.sequences(np.resize(keys, (batch, length)), model.prompt(keys, keys[::-1]))
         module, tensor = model.network.to_torch("lstm"), torch.tensor(x)
         calls = [

@@ -27,16 +27,8 @@ class ExecutorBudget:
 
     Parameters
     ----------
-    sizes : tuple of int
-        Sizes n_0, ..., n_D of the layers.
-    eps : float
-        The error that was asked for.
-    weight_bound, radius : float
-        Largest absolute weight or bias, and largest absolute input.
-    row_bound : tuple of D float
-        Largest sum of absolute weights in a row of each layer.
-    margin : float
-        That of the keys, at least.
+    sizes, eps, weight_bound, row_bound, radius, margin
+        As in `executor_budget`; a row bound for each layer.
     segments : tuple of D int
         Of the interpolated squares.
     concentrations : tuple of D float
@@ -91,10 +83,6 @@ class ExecutorBudget:
         keys : array_like, shape (m, dim+1), or PointSet, optional
             Keys of at least this margin; by default a basis, whose margin is 1.
 
-        Returns
-        -------
-        Executor
-
         Raises
         ------
         TypeError, ValueError
@@ -123,6 +111,8 @@ def executor_budget(
 ) -> ExecutorBudget:  # fmt: skip
     """Compute the numbers with which an executor runs all networks of given sizes and bounds to an error.
 
+    See docs/theorems/9.1-executor.md.
+
     Parameters
     ----------
     sizes : sequence of int
@@ -142,18 +132,10 @@ def executor_budget(
         The arithmetic in which the executor runs: its roundings, in the worst case, are part of the bound. None leaves
         them out.
 
-    Returns
-    -------
-    ExecutorBudget
-
     Raises
     ------
     TypeError, ValueError
         If an argument is out of its range, or roundings alone may exceed half of `eps`.
-
-    References
-    ----------
-    docs/theorems/9.1-executor.md.
 
     Examples
     --------

@@ -19,6 +19,8 @@ def chain_error(
 ) -> Bound:  # fmt: skip
     """Bound the error of an executor whose outputs are its next inputs, after some steps.
 
+    See docs/theorems/9.3-chain-of-thought.md.
+
     Parameters
     ----------
     eps : float or array_like
@@ -29,8 +31,6 @@ def chain_error(
         Lipschitz constant of the network in the maximum norm: at most the product of its `row_sums`.
     snap_radius : float or array_like, optional
         A radius around each exact intermediate result in which the network is constant: then errors do not add up.
-    strict : bool, default False
-        Raise instead of returning the trivial bound where `eps` exceeds `snap_radius`.
 
     Returns
     -------
@@ -40,11 +40,6 @@ def chain_error(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/9.3-chain-of-thought.md.
 
     Examples
     --------

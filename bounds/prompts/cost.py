@@ -65,6 +65,8 @@ def attention_cost(
 ) -> AttentionCost:  # fmt: skip
     """Compute what attention among n tokens takes by a polynomial in place of the exponential.
 
+    See docs/theorems/8.10-attention-cost.md.
+
     Parameters
     ----------
     n : float or array_like
@@ -94,10 +96,6 @@ def attention_cost(
     -----
     Lower bounds on time (the strong exponential time hypothesis) hold with constants that nobody knows: `subquadratic`
     says what this method does, not what is possible. The factor 1/sqrt(d) of heads in use lies between the two.
-
-    References
-    ----------
-    docs/theorems/8.10-attention-cost.md.
 
     Examples
     --------
@@ -168,6 +166,8 @@ def attention_error(
 ) -> Bound:
     """Bound what errors of the weights of attention do to its outputs, in the maximum norm.
 
+    See docs/theorems/4.16-attention.md.
+
     Parameters
     ----------
     eps : float or array_like
@@ -189,10 +189,6 @@ def attention_error(
     ------
     TypeError, ValueError
         For an unknown theorem, an argument that is missing or not of the theorem, or one out of its range.
-
-    References
-    ----------
-    docs/theorems/4.16-attention.md.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import math
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
-from spherapprox.prompts.prefix import least_gap
+from spherapprox.prompts.prefix.programs.virtual import least_gap
 
 from ..records.bound import Bound, Hypothesis, over_arrays
 from ..records.problem import WIDEST
@@ -20,6 +20,8 @@ MOST = 10**9
 
 def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike = 1, soft: bool = True) -> Bound:
     """Bound how many sequences of symbols a deterministic model can be made to generate by its first tokens.
+
+    See docs/theorems/8.7-virtual-tokens.md.
 
     Parameters
     ----------
@@ -43,11 +45,6 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
 
     Examples
     --------
@@ -72,6 +69,8 @@ def maps(
 ) -> Bound:
     """Bound how many maps from a user's symbols to a response a model can be made to do by its first tokens.
 
+    See docs/theorems/8.7-virtual-tokens.md.
+
     Parameters
     ----------
     vocabulary : int or array_like
@@ -94,11 +93,6 @@ def maps(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
 
     Examples
     --------
@@ -128,6 +122,8 @@ def maps(
 def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, kind: str = "sequence") -> Bound:
     """Bound the gap of logits with which one virtual token makes a model generate everything.
 
+    See docs/theorems/8.7-virtual-tokens.md.
+
     Parameters
     ----------
     vocabulary, length, kind
@@ -143,11 +139,6 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
 
     Examples
     --------
@@ -169,6 +160,8 @@ def hard_tokens(
     theorem: str = "digits",
 ) -> Bound:  # fmt: skip
     """Bound how many tokens of a vocabulary describe soft tokens to an accuracy.
+
+    See docs/theorems/8.7-virtual-tokens.md.
 
     Parameters
     ----------
@@ -194,11 +187,6 @@ def hard_tokens(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
 
     Examples
     --------

@@ -30,6 +30,8 @@ def memorization_length(
 ) -> Bound:  # fmt: skip
     """Bound the length of a prompt, or prefix, with which a fixed model answers given examples.
 
+    See docs/theorems/8.8-prompt-lengths.md.
+
     Parameters
     ----------
     n_examples : int or array_like
@@ -62,11 +64,6 @@ def memorization_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem, or arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/8.8-prompt-lengths.md.
 
     Examples
     --------
@@ -169,7 +166,6 @@ def prompt_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem, or arguments out of their range.
 
     References
     ----------

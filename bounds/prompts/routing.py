@@ -21,6 +21,8 @@ NORMS = ("max", "euclidean")
 def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: bool = True) -> float:
     """Bound the attention that tokens other than the one with the best key take together.
 
+    See docs/theorems/9.2-routing.md.
+
     Parameters
     ----------
     n : int or array_like
@@ -39,11 +41,6 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/9.2-routing.md.
 
     Examples
     --------
@@ -69,6 +66,8 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
 def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
     """Return the largest temperature with which attention to a key has an impurity.
 
+    See docs/theorems/9.2-routing.md.
+
     Parameters
     ----------
     n, margin : int and float, or array_like
@@ -84,11 +83,6 @@ def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/9.2-routing.md.
 
     Examples
     --------
@@ -111,6 +105,8 @@ def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
 def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "max") -> float:
     """Bound the difference between what attention reads and the value that is meant.
 
+    See docs/theorems/9.2-routing.md.
+
     Parameters
     ----------
     impurity : float
@@ -129,11 +125,6 @@ def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/9.2-routing.md.
 
     Examples
     --------
@@ -155,6 +146,8 @@ def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "
 def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
     """Bound the error of a composition of maps by those of its maps.
 
+    See docs/theorems/9.2-routing.md.
+
     Parameters
     ----------
     errors : array_like, shape (n,)
@@ -171,10 +164,6 @@ def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
     ------
     TypeError, ValueError
         If arrays have different lengths, or a number is below 0.
-
-    References
-    ----------
-    docs/theorems/9.2-routing.md.
 
     Examples
     --------
@@ -195,6 +184,8 @@ def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
 def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     """Bound the number of unit keys that have a margin.
 
+    See docs/theorems/9.2-routing.md.
+
     Parameters
     ----------
     margin : float or array_like
@@ -210,11 +201,6 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/9.2-routing.md.
 
     Examples
     --------

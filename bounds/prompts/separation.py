@@ -137,7 +137,6 @@ def context_separation(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem, or arguments out of their range.
 
     References
     ----------
@@ -200,7 +199,6 @@ def separating_ratio(n: ArrayLike, dim: ArrayLike, theorem: str = "sharp") -> fl
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem, or arguments out of their range.
 
     References
     ----------

@@ -40,7 +40,6 @@ class Sharp:
     Raises
     ------
     TypeError, ValueError
-        For an unknown covering, or a slack out of its range.
 
     Examples
     --------
@@ -71,7 +70,6 @@ class Lower:
     Raises
     ------
     TypeError, ValueError
-        For a bound out of its range.
 
     Examples
     --------
@@ -92,6 +90,8 @@ def prefix_length(
     theorem: str | Sharp | Lower = "sharp",
 ) -> Bound:  # fmt: skip
     """Bound the number N of control sequences for an accuracy on sequences; their prefix has T N tokens.
+
+    See docs/theorems/7.3-product-prefixes.md.
 
     Parameters
     ----------
@@ -119,11 +119,6 @@ def prefix_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or metric, or arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/7.3-product-prefixes.md.
 
     Examples
     --------
@@ -156,6 +151,8 @@ def error_bound(
 ) -> Bound:  # fmt: skip
     """Bound the sup error of a `SequenceHead` on a product of T sets of points, or of every method that samples.
 
+    See docs/theorems/7.3-product-prefixes.md.
+
     Parameters
     ----------
     dim, length, metric, lipschitz
@@ -179,10 +176,6 @@ def error_bound(
     ------
     TypeError, ValueError
         If an argument that the theorem needs is missing, or is out of its range.
-
-    References
-    ----------
-    docs/theorems/7.3-product-prefixes.md.
 
     Examples
     --------
@@ -223,6 +216,7 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
     """Bound the error of the identity from below, for what reaches the output through few continuous numbers.
 
     Whatever function G follows r continuous numbers R(X) of the sequence X, ``G(R(X))`` is so far from X somewhere.
+    See docs/theorems/7.1-bottleneck.md.
 
     Parameters
     ----------
@@ -245,11 +239,6 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/7.1-bottleneck.md.
 
     Examples
     --------

@@ -21,7 +21,7 @@ import torch
 from tabulate import tabulate
 from tqdm import tqdm
 
-from spherapprox.prompts.recurrent.programs import dictionary
+from spherapprox.prompts.recurrent.programs import Dictionary
 
 KINDS, DTYPES = ("rnn", "lstm", "gru"), ("float64", "float32")
 VOCABULARY = 64
@@ -37,7 +37,7 @@ def case(length: int, tokens: int, robust: bool) -> tuple[Any, Any, Any, Any]:
     values = rng.integers(1, VOCABULARY + 1, keys.shape)
     chosen = [0, len(keys) // 2, len(keys) - 1]
     answers = np.vstack([values[chosen], np.zeros((1, length))])
-    model = dictionary(length, VOCABULARY, robust)
+    model = Dictionary(length, VOCABULARY, robust)
     return model, np.vstack([keys[chosen], absent]), model.prompt(keys, values), answers
 
 

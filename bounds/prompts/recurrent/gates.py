@@ -37,6 +37,7 @@ def gate_error(
 
     The cells carry ``scale`` times every value: ``tanh(scale a)`` behind the gate ``sigmoid(sharpness a)`` is relu(a),
     and two gates ``sigmoid(+-sharpness u)`` in front of ``tanh(scale v)`` have u v as their difference.
+    See docs/theorems/10.3-gates.md.
 
     Parameters
     ----------
@@ -64,11 +65,6 @@ def gate_error(
     Raises
     ------
     TypeError, ValueError
-        For an unknown kind, or arguments missing or out of their range.
-
-    References
-    ----------
-    docs/theorems/10.3-gates.md.
 
     Examples
     --------

@@ -30,6 +30,8 @@ def prompt_length(
 ) -> Bound:  # fmt: skip
     """Bound the number N of tokens, values of f each, from which a model takes a Lipschitz function on [0, 1]^d.
 
+    See docs/theorems/10.4-in-context-interpolation.md.
+
     Parameters
     ----------
     eps : float or array_like
@@ -38,8 +40,8 @@ def prompt_length(
         d of the cube [0, 1]^d.
     theorem : str, default "extension"
         Upper bounds: ``"extension"``, for the program that takes the middle of all values that f may have
-        (`spherapprox.prompts.recurrent.programs.extension`); ``"grid"``, for the one that looks its cell up
-        (`spherapprox.prompts.recurrent.programs.grid`), whose steps have ramps; ``"grid-printed"``, which the thesis
+        (`spherapprox.prompts.recurrent.programs.Extension`); ``"grid"``, for the one that looks its cell up
+        (`spherapprox.prompts.recurrent.programs.Grid`), whose steps have ramps; ``"grid-printed"``, which the thesis
         says of it: true only without ramps. A lower one, for every model that knows f by N values: ``"lower"``.
     lipschitz : float or array_like, default 1.0
         L with ``|f(x) - f(y)| <= L |x - y|``.
@@ -56,11 +58,6 @@ def prompt_length(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or norm, or arguments missing or out of their range.
-
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------
@@ -101,6 +98,8 @@ def error_bound(
 ) -> Bound:  # fmt: skip
     """Bound the sup error of programs on [0, 1]^d whose prompt holds N values of a Lipschitz function.
 
+    See docs/theorems/10.4-in-context-interpolation.md.
+
     Parameters
     ----------
     dim, lipschitz, norm, slope
@@ -118,11 +117,6 @@ def error_bound(
     Raises
     ------
     TypeError, ValueError
-        For an unknown theorem or norm, or arguments missing or out of their range.
-
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------
@@ -160,6 +154,7 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
 
     Of M points of the cube, pairwise farther apart than ``2 eps / L``, some target takes values more than eps above or
     below 0, as one likes; two of these targets leave the model in different states.
+    See docs/theorems/10.4-in-context-interpolation.md.
 
     Parameters
     ----------
@@ -175,11 +170,6 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
     Raises
     ------
     TypeError, ValueError
-        For an unknown norm, or arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------

@@ -22,7 +22,8 @@ def kernel_sum_error(
 ) -> Bound:  # fmt: skip
     """Bound the difference of the recurrent kernel sum from the split head with the same tokens.
 
-    `spherapprox.prompts.recurrent.programs.kernel_sum` takes e^u by chords, on [-depth, 0] only.
+    `spherapprox.prompts.recurrent.programs.KernelSum` takes e^u by chords, on [-depth, 0] only.
+    See docs/theorems/10.5-kernel-sums.md.
 
     Parameters
     ----------
@@ -45,11 +46,6 @@ def kernel_sum_error(
     Raises
     ------
     TypeError, ValueError
-        For arguments out of their range.
-
-    References
-    ----------
-    docs/theorems/10.5-kernel-sums.md.
 
     Examples
     --------

@@ -11,16 +11,7 @@ from numpy.typing import ArrayLike
 
 from spherapprox import _checks
 from spherapprox._types import Bools, Float64
-from spherapprox.prompts.recurrent import (
-    Input,
-    Linear,
-    LinState,
-    Multiplicative,
-    Program,
-    ReLU,
-    RunningMax,
-    Variable,
-)
+from spherapprox.prompts.recurrent import Input, Linear, LinState, Multiplicative, Program, ReLU, RunningMax, Variable
 
 from .models import TINY, Model, Part, atom, gamma, model_of
 
@@ -39,6 +30,8 @@ def module_error(
     value_bound: float | None = None,
 ) -> Float64:
     """Bound the error of a program's outputs as a model computes them, against exact arithmetic.
+
+    See docs/theorems/10.6-errors-of-modules.md.
 
     Parameters
     ----------
@@ -61,10 +54,6 @@ def module_error(
     ------
     TypeError, ValueError
         If the program is not valid for the kind, or an argument is out of range.
-
-    References
-    ----------
-    docs/theorems/10.6-errors-of-modules.md.
 
     Examples
     --------

@@ -57,6 +57,7 @@ def contextual_attention(
     Scores of different tokens are apart by 4 log(n) or more, n the longest length, under every token of the vocabulary.
     Outputs ``x + attention`` of one token in sequences with different sets of tokens are then different
     (`context_separation` says by how much), and those of different tokens half the distance of these apart.
+    See docs/theorems/8.9-contextual-mapping.md.
 
     Parameters
     ----------
@@ -68,18 +69,10 @@ def contextual_attention(
     rng : None, int or numpy.random.Generator
         Source of the directions; the same seed gives the same weights.
 
-    Returns
-    -------
-    ContextualAttention
-
     Raises
     ------
     TypeError, ValueError
         If tokens are not finite, 0, or repeated in a sequence, a sequence has fewer than 2, or the rank is above d.
-
-    References
-    ----------
-    docs/theorems/8.9-contextual-mapping.md.
 
     Examples
     --------

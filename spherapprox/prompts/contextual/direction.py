@@ -16,6 +16,8 @@ def separating_direction(
 ) -> tuple[Float64, float]:
     """Find a direction along which points stay apart, relative to their distances.
 
+    See docs/theorems/8.9-contextual-mapping.md.
+
     Parameters
     ----------
     x : array_like, shape (n, d)
@@ -38,10 +40,6 @@ def separating_direction(
     ------
     TypeError, ValueError
         If points are not finite, fewer than 2, or not different.
-
-    References
-    ----------
-    docs/theorems/8.9-contextual-mapping.md.
 
     Examples
     --------

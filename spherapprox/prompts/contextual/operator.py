@@ -27,6 +27,8 @@ class _Weighted(NamedTuple):
 def boltzmann(z: ArrayLike) -> Any:
     """Return the Boltzmann operator: the mean of numbers in the weights of their softmax.
 
+    See docs/theorems/8.9-contextual-mapping.md.
+
     Parameters
     ----------
     z : array_like, shape (..., n)
@@ -43,10 +45,6 @@ def boltzmann(z: ArrayLike) -> Any:
     TypeError, ValueError
         If `z` holds no finite numbers, or none at all.
 
-    References
-    ----------
-    docs/theorems/8.9-contextual-mapping.md.
-
     Examples
     --------
     >>> from spherapprox.prompts.contextual import boltzmann
@@ -60,6 +58,8 @@ def boltzmann(z: ArrayLike) -> Any:
 
 def boltzmann_gradient(z: ArrayLike) -> Float64:
     """Return the gradient of the Boltzmann operator, ``p * (1 + z - boltzmann(z))`` with the weights p = softmax(z).
+
+    See docs/theorems/8.9-contextual-mapping.md.
 
     Parameters
     ----------
@@ -75,10 +75,6 @@ def boltzmann_gradient(z: ArrayLike) -> Float64:
     ------
     TypeError, ValueError
         If `z` holds no finite numbers, or none at all.
-
-    References
-    ----------
-    docs/theorems/8.9-contextual-mapping.md.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class Executor:
     It has two residual blocks for each layer of the network, of one attention head and a layer of ReLUs, without masks
     or norms. The prompt holds a token for each neuron: a key, and the neuron's weights and bias. Weights of the
     executor do not depend on the network. `bounds.prompts.executor_budget` computes the numbers that it is made from
-    for an error, and says what it is: ``executor_budget(sizes, eps).executor()``.
+    for an error, and says what it is: ``executor_budget(sizes, eps).executor()``. See docs/theorems/9.1-executor.md.
 
     Parameters
     ----------
@@ -58,6 +58,10 @@ class Executor:
         Which columns of a token hold what: ``layout.columns("sum")``, and so on.
     margin : float
         Of the keys, as `key_margin` measures it.
+    prompt_length, token_dim, depth : int
+        Tokens m of a prompt, one for each neuron, columns d of a token, and blocks, two for each layer of the network.
+    hidden : tuple of int
+        Hidden units of each block.
     n_weights : int
         Weights of all blocks.
 
@@ -71,10 +75,6 @@ class Executor:
     Behind block 2 l, counted from 1, ``layout.columns("sum")`` of work token i is what neuron i of layer l has before
     its ReLU, and ``layout.columns("read")`` behind block 2 l - 1 its weights and bias: what probes of the module's
     states should find.
-
-    References
-    ----------
-    docs/theorems/9.1-executor.md.
 
     Examples
     --------
@@ -126,33 +126,15 @@ class Executor:
                 f"'sizes' and 'segments' must be smaller: an executor may have at most 2^27 weights, got "
                 f"{self.n_weights:.4g} for {self.sizes} and {self.segments}"
             )
-        self.keys, self.margin = record_keys(rows, self.layout.records)
+        self.prompt_length, self.token_dim = self.layout.records, self.layout.width
+        self.depth, self.hidden = 2 * depth, self.layout.hidden(self.segments)
+        self.keys, self.margin = record_keys(rows, self.prompt_length)
 
     def __repr__(self) -> str:
         return (
             f"Executor(sizes={self.sizes}, prompt_length={self.prompt_length}, token_dim={self.token_dim}, "
             f"depth={self.depth}, margin={self.margin:.4g})"
         )
-
-    @property
-    def prompt_length(self) -> int:
-        """Tokens m of a prompt, one for each neuron."""
-        return self.layout.records
-
-    @property
-    def token_dim(self) -> int:
-        """Columns d of a token."""
-        return self.layout.width
-
-    @property
-    def depth(self) -> int:
-        """Blocks, two for each layer of the network."""
-        return 2 * len(self.segments)
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        """Hidden units of each block."""
-        return self.layout.hidden(self.segments)
 
     def encode(self, network: ReluNetwork) -> Float64:
         """Return the prompt that holds a network.
@@ -173,7 +155,6 @@ class Executor:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
         >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
         >>> executor.encode(ReluNetwork([[[0.25]]], [[0.5]]))[:, 3:6]  # three neurons' weights and bias
         array([[ 1.  ,  0.  ,  0.  ],
@@ -241,7 +222,6 @@ class Executor:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
         >>> executor = Executor((1, 1), (60,), (15.0,), (1.0,))
         >>> halve = executor.encode(ReluNetwork([[[0.5]]], [[0.0]]))
         >>> executor.run(halve, [[0.8]], steps=3).round(2)
@@ -276,7 +256,6 @@ class Executor:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import Executor
         >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
         >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
         True
@@ -311,8 +290,6 @@ class Executor:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
         >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
         >>> prompt, x = executor.encode(ReluNetwork([[[0.25]]], [[0.5]])), np.array([[-1.0], [1.0]])
         >>> bool(abs(executor.to_torch()(prompt, x).numpy() - executor.run(prompt, x)).max() < 1e-12)

@@ -15,6 +15,8 @@ from ..._types import Float64
 def key_margin(keys: ArrayLike) -> float:
     """Return by how much a key's inner product with itself exceeds those with all others, and with 0.
 
+    See docs/theorems/9.2-routing.md.
+
     Parameters
     ----------
     keys : array_like, shape (m, dim+1), or PointSet
@@ -29,10 +31,6 @@ def key_margin(keys: ArrayLike) -> float:
     ------
     TypeError, ValueError
         If the rows have other lengths.
-
-    References
-    ----------
-    docs/theorems/9.2-routing.md.
 
     Examples
     --------

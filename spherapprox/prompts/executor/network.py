@@ -23,7 +23,7 @@ _WIDEST = 1e300
 class ReluNetwork:
     """A network of ReLUs, its last layer linear.
 
-    It maps x to ``W_D relu(... relu(W_1 x + b_1) ...) + b_D``.
+    It maps x to ``W_D relu(... relu(W_1 x + b_1) ...) + b_D``. See docs/theorems/9.4-relu-networks.md.
 
     Parameters
     ----------
@@ -35,10 +35,6 @@ class ReluNetwork:
     ------
     TypeError, ValueError
         If arrays are empty, not finite or do not fit together.
-
-    References
-    ----------
-    docs/theorems/9.4-relu-networks.md.
 
     Examples
     --------
@@ -82,10 +78,6 @@ class ReluNetwork:
             Or another iterable of modules; of any dtype, on any device. Identity, Flatten of all columns, and Dropout
             in evaluation are passed over, as rows pass them; parametrized weights are read as they are computed.
 
-        Returns
-        -------
-        ReluNetwork
-
         Raises
         ------
         TypeError, ValueError
@@ -95,7 +87,6 @@ class ReluNetwork:
         Examples
         --------
         >>> from torch import nn
-        >>> from spherapprox.prompts.executor import ReluNetwork
         >>> ReluNetwork.from_torch(nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)))
         ReluNetwork(sizes=(2, 16, 1))
         """
@@ -125,7 +116,6 @@ class ReluNetwork:
         Examples
         --------
         >>> import numpy as np
-        >>> from spherapprox.prompts.executor import ReluNetwork
         >>> knots = np.linspace(-1.0, 1.0, 17)
         >>> sine = ReluNetwork.piecewise_linear(knots, np.sin(3.0 * knots) / 3.0)
         >>> x = np.linspace(-1.0, 1.0, 999)[:, None]
@@ -166,7 +156,6 @@ class ReluNetwork:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import ReluNetwork
         >>> product = ReluNetwork.interpolate(lambda x: x[:, 0] * x[:, 1], [(-1, 1), (-1, 1)], 4)
         >>> product, product([[0.5, 0.5], [-1.0, 0.5]]).round(12).tolist()
         (ReluNetwork(sizes=(2, 20, 60, 25, 1)), [[0.25], [-0.5]])
@@ -209,7 +198,6 @@ class ReluNetwork:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import ReluNetwork
         >>> ReluNetwork([[[2.0, 1.0]]], [[1.0]])([[1.0, 1.0]])
         array([[4.]])
         """
@@ -262,7 +250,6 @@ class ReluNetwork:
 
         Examples
         --------
-        >>> from spherapprox.prompts.executor import ReluNetwork
         >>> linear = ReluNetwork([[[2.0]]], [[1.0]])
         >>> larger = linear.padded((1, 3, 4, 1))
         >>> larger, larger([[-3.0]])

@@ -19,7 +19,7 @@ from .limits.reachability import Reachability, reachable
 from .limits.wishes import Limits
 from .programs.programmed import ProgrammedPrefix
 from .programs.programming import program
-from .programs.virtual import VirtualToken, least_gap
+from .programs.virtual import VirtualToken
 
 __all__ = [
     "AttentionLayer",
@@ -42,7 +42,6 @@ __all__ = [
     "context",
     "fit_layer",
     "fit_prefix",
-    "least_gap",
     "prefix_effect",
     "prefix_floor",
     "prefix_share",

@@ -31,7 +31,6 @@ class Input(Variable):
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -60,7 +59,6 @@ class Concat(Linear):
     Raises
     ------
     TypeError
-        If it holds anything else.
 
     Examples
     --------
@@ -85,7 +83,6 @@ class ReLU(Variable):
     Raises
     ------
     TypeError
-        If the input is no variable.
 
     Examples
     --------
@@ -107,6 +104,8 @@ class ReLU(Variable):
 class LinState(Variable):
     """A linear state, ``s_t = A s_(t-1) + B v_t + bias`` with ``s_0 = init_state``; its value at step t is ``s_t``.
 
+    See docs/theorems/10.1-levelised-compilation.md.
+
     Parameters
     ----------
     input : Variable
@@ -123,11 +122,6 @@ class LinState(Variable):
     Raises
     ------
     TypeError, ValueError
-        If arrays do not fit or are not finite.
-
-    References
-    ----------
-    docs/theorems/10.1-levelised-compilation.md.
 
     Examples
     --------
@@ -177,6 +171,8 @@ class LinState(Variable):
 class RunningMax(Variable):
     """The largest value of each entry so far, not below -bound: ``max(-bound, v_1, ..., v_t)``.
 
+    See docs/theorems/10.2-relu-recurrence.md.
+
     Parameters
     ----------
     input : Variable
@@ -187,16 +183,11 @@ class RunningMax(Variable):
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Notes
     -----
     A linear recurrent model has no running maximum; RNNs, LSTMs and GRUs have. A network keeps the difference of the
     maximum and v, whose roundings add up over steps; there are none for integers.
-
-    References
-    ----------
-    docs/theorems/10.2-relu-recurrence.md.
 
     Examples
     --------

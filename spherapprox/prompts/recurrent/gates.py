@@ -41,6 +41,8 @@ class Gates:
     def of(cls, value_bound: float, dtype: str = "float64") -> Gates:
         """Return the constants for values up to a bound.
 
+        See docs/theorems/10.3-gates.md.
+
         Parameters
         ----------
         value_bound : float
@@ -59,13 +61,8 @@ class Gates:
         TypeError, ValueError
             If the bound is out of range or the dtype unknown.
 
-        References
-        ----------
-        docs/theorems/10.3-gates.md.
-
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent import Gates
         >>> Gates.of(1000.0).scale == 2.0**-37
         True
         """

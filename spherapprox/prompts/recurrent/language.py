@@ -88,14 +88,9 @@ class Variable(Refusals):
         ----------
         name : str
 
-        Returns
-        -------
-        Linear
-
         Raises
         ------
         TypeError
-            If the name is no string.
 
         Examples
         --------
@@ -180,7 +175,6 @@ class Linear(Variable):
     Raises
     ------
     TypeError, ValueError
-        If arrays do not fit the input or are not finite.
 
     Examples
     --------
@@ -195,12 +189,7 @@ class Linear(Variable):
     bias: Float64
 
     def __init__(
-        self,
-        input: Variable | Sequence[Variable],
-        A: ArrayLike,
-        b: ArrayLike = 0.0,
-        *,
-        name: str | None = None,
+        self, input: Variable | Sequence[Variable], A: ArrayLike, b: ArrayLike = 0.0, *, name: str | None = None
     ) -> None:
         inputs = variables(input, "input")
         weight = matrix(A, "A", inputs)

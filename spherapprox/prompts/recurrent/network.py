@@ -27,6 +27,8 @@ _kernel = Later("spherapprox.prompts._kernels.recurrent")
 class Network(Savable):
     """A stack of recurrent layers with an affine read-out: what `Program.compile` makes.
 
+    See docs/theorems/10.1-levelised-compilation.md.
+
     Parameters
     ----------
     layers : sequence of Layer
@@ -48,10 +50,6 @@ class Network(Savable):
     A call runs all layers at each step, in one kernel over the weights that are not 0, so that memory does not grow
     with the length of sequences. Sums are in the order of the columns: results depend neither on the batch, nor on
     threads, nor on a BLAS.
-
-    References
-    ----------
-    docs/theorems/10.1-levelised-compilation.md.
 
     Examples
     --------
@@ -243,10 +241,6 @@ class Network(Savable):
         rows : int, optional
             Rows of each layer that are written, from 1. By default all.
 
-        Returns
-        -------
-        str
-
         Raises
         ------
         TypeError, ValueError
@@ -269,38 +263,6 @@ class Network(Savable):
         """
         most = None if rows is None else _checks.integer(rows, "rows", minimum=1)
         return "\n".join(lines(self.name, self.layers, self.readout, self.readout_bias, most))
-
-    def to_relu(self) -> Network:
-        """Return the network with layers of ReLUs only, as `torch.nn.RNN` has them.
-
-        Returns
-        -------
-        Network
-            Linear states are differences of two ReLUs there; values are the same up to the order of sums.
-
-        Raises
-        ------
-        ValueError
-            If there are products: a ReLU network multiplies nothing.
-
-        References
-        ----------
-        docs/theorems/10.2-relu-recurrence.md.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
-        >>> Program(LinState(Input(1), 1.0)).compile().to_relu()
-        Network('', layers=1, width=2, nonzeros=6)
-        """
-        if any(layer.op == "product" for layer in self.layers):
-            raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
-        layers, read = [], np.eye(self.dim)
-        for layer in self.layers:
-            layers.append(_positive(layer, read))
-            eye = np.eye(len(layer))
-            read = np.hstack([eye, -eye]) if layer.op == "state" else eye
-        return Network(tuple(layers), self.readout @ read, self.readout_bias, self.name, self.value_bound)
 
     def to_torch(
         self, kind: str = "lstm", *, dtype: Any = None, device: Any = None, value_bound: float | None = None
@@ -373,6 +335,18 @@ def finite_output(y: Float64) -> None:
     """Raise where numbers of a run have overflown."""
     if not np.isfinite(y).all():
         raise ValueError("'x' must be smaller or shorter: numbers of the program overflow")
+
+
+def relu_network(network: Network) -> Network:
+    """Return a network with layers of ReLUs only, as `torch.nn.RNN` has them: states are differences of two (10.2)."""
+    if any(layer.op == "product" for layer in network.layers):
+        raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
+    layers, read = [], np.eye(network.dim)
+    for layer in network.layers:
+        layers.append(_positive(layer, read))
+        eye = np.eye(len(layer))
+        read = np.hstack([eye, -eye]) if layer.op == "state" else eye
+    return Network(tuple(layers), network.readout @ read, network.readout_bias, network.name, network.value_bound)
 
 
 def _positive(layer: Layer, read: Float64) -> Layer:

@@ -25,6 +25,8 @@ from .refusals import site
 class Program:
     """A program for recurrent models: it computes one variable at each step of a sequence.
 
+    See docs/theorems/10.1-levelised-compilation.md.
+
     Parameters
     ----------
     output : Variable
@@ -39,15 +41,10 @@ class Program:
     Raises
     ------
     TypeError
-        If the output is no variable.
 
     See Also
     --------
     validate : what would keep a program from being run or compiled.
-
-    References
-    ----------
-    docs/theorems/10.1-levelised-compilation.md.
 
     Examples
     --------
@@ -115,7 +112,6 @@ class Program:
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent import Input, Program
         >>> Program(2.0 * Input(1))([[1.0], [2.0]])
         array([[2.],
                [4.]])
@@ -141,7 +137,6 @@ class Program:
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
         >>> total = LinState(Input(1), 1.0, name="total")
         >>> Program(total - 1.0).trace([[1.0], [2.0]])["total"][:, 0]
         array([1., 3.])
@@ -222,7 +217,6 @@ def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
     Raises
     ------
     TypeError, ValueError
-        If the program is none, or the kind unknown.
 
     Examples
     --------

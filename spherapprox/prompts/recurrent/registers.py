@@ -20,15 +20,9 @@ def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
     bound : float, optional
         As of a `LinState`.
 
-    Returns
-    -------
-    LinState, of dim n times that of v
-        A shift register, exact at every length.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -45,7 +39,7 @@ def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
 
 
 def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
-    """Return a variable as it was some steps before, 0 at first.
+    """Return a variable as it was some steps before, 0 at first; take several of one variable from one `window`.
 
     Parameters
     ----------
@@ -55,15 +49,9 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     bound : float, optional
         As of a `LinState`.
 
-    Returns
-    -------
-    Linear
-        The end of a `window`; for several delays of one variable take them from one window.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -86,15 +74,9 @@ def first(input: Variable, n: int) -> Linear:
     n : int
         From 1 to 5000.
 
-    Returns
-    -------
-    Linear, of dim n
-        A shift register, exact at every length.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -120,15 +102,9 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
         From 1 to 5000.
     phase : int, default 0
 
-    Returns
-    -------
-    LinState, of dim n
-        A cyclic shift register, exact at every length.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     References
     ----------

@@ -12,7 +12,7 @@ from .operands import common
 
 
 def constant(input: Variable, value: ArrayLike) -> Linear:
-    """Return a constant vector.
+    """Return a constant vector of n entries.
 
     Parameters
     ----------
@@ -20,14 +20,9 @@ def constant(input: Variable, value: ArrayLike) -> Linear:
         Any; it says of which program the constant is.
     value : float or array_like, shape (n,)
 
-    Returns
-    -------
-    Linear, of dim n
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is no variable, or no vector of finite numbers.
 
     Examples
     --------
@@ -45,21 +40,17 @@ def constant(input: Variable, value: ArrayLike) -> Linear:
 def step(v: Variable, slope: float = 1.0) -> Linear:
     """Return 0 where a variable is at most 0 and 1 where it is at least 1/slope, both without rounding.
 
+    It is ``1 - ReLU(1 - ReLU(slope v))``.
+
     Parameters
     ----------
     v : Variable
     slope : float, default 1.0
         Above 0; between 0 and 1/slope the value rises linearly. 1 is right for integers.
 
-    Returns
-    -------
-    Linear
-        ``1 - ReLU(1 - ReLU(slope v))``.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     References
     ----------
@@ -76,21 +67,15 @@ def step(v: Variable, slope: float = 1.0) -> Linear:
 
 
 def snap(v: Variable) -> Linear:
-    """Return 0 or 1 for what is nearly 0 or 1: for values up to 3/8, and from 5/8 on.
+    """Return 0 or 1 for what is nearly 0 or 1: for values up to 3/8, and from 5/8 on: ``step(v - 3/8, 4)``.
 
     Parameters
     ----------
     v : Variable
 
-    Returns
-    -------
-    Linear
-        ``step(v - 3/8, 4)``.
-
     Raises
     ------
     TypeError
-        If v is no variable.
 
     Examples
     --------
@@ -126,7 +111,6 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range, or variables do not fit.
 
     See Also
     --------
@@ -147,22 +131,16 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
 
 
 def equal(u: Variable, v: Variable | float) -> ReLU:
-    """Return 1 where two integers are equal, and 0 where they are not.
+    """Return 1 where two integers are equal, and 0 where they are not: ``max(1 - |u - v|, 0)``.
 
     Parameters
     ----------
     u : Variable
     v : Variable or float
 
-    Returns
-    -------
-    ReLU
-        ``max(1 - |u - v|, 0)``.
-
     Raises
     ------
     TypeError, ValueError
-        If variables do not fit.
 
     Examples
     --------
@@ -181,14 +159,9 @@ def absolute(v: Variable) -> Linear:
     ----------
     v : Variable
 
-    Returns
-    -------
-    Linear
-
     Raises
     ------
     TypeError
-        If v is no variable.
 
     Examples
     --------
@@ -201,21 +174,15 @@ def absolute(v: Variable) -> Linear:
 
 
 def maximum(u: Variable, v: Variable) -> Linear:
-    """Return the larger of two variables, entry by entry.
+    """Return the larger of two variables, entry by entry: ``u + ReLU(v - u)``, up to the rounding of ``|u| + |v|``.
 
     Parameters
     ----------
     u, v : Variable
 
-    Returns
-    -------
-    Linear
-        ``u + ReLU(v - u)``, up to the rounding of ``|u| + |v|``.
-
     Raises
     ------
     TypeError, ValueError
-        If they are no variables, or do not fit.
 
     See Also
     --------
@@ -233,21 +200,15 @@ def maximum(u: Variable, v: Variable) -> Linear:
 
 
 def minimum(u: Variable, v: Variable) -> Linear:
-    """Return the smaller of two variables, entry by entry.
+    """Return the smaller of two variables, entry by entry: ``u - ReLU(u - v)``, up to the rounding of ``|u| + |v|``.
 
     Parameters
     ----------
     u, v : Variable
 
-    Returns
-    -------
-    Linear
-        ``u - ReLU(u - v)``, up to the rounding of ``|u| + |v|``.
-
     Raises
     ------
     TypeError, ValueError
-        If they are no variables, or do not fit.
 
     Examples
     --------

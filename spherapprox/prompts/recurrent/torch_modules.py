@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from ..._types import Float64
 from ...heads.torch_modules.tensors import NUMBERS, exported, held
 from .gates import Gates
 from .layer import MODULES, Layer
-
-if TYPE_CHECKING:
-    from .network import Network
+from .network import Network, relu_network
 
 OPEN = 1000.0
 """Where a sigmoid is exactly 1, and at the negative exactly 0."""
@@ -30,6 +28,8 @@ _STOCK = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 
 class RecurrentModule(torch.nn.Module):
     """A `Network` as one stock `torch.nn.RNN`, `torch.nn.LSTM` or `torch.nn.GRU`, and a `torch.nn.Linear`.
+
+    See docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md.
 
     Parameters
     ----------
@@ -47,19 +47,10 @@ class RecurrentModule(torch.nn.Module):
     scale, sharpness : float
         eps and mu of `Gates`; 1 and inf for an RNN, which needs neither.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `Network.to_torch` does.
-
     Notes
     -----
     Nothing is trainable: weights of gates reach mu / eps, so that sigmoids are 0 or 1 and their gradients vanish, or
     are as large as mu. Long sequences are run a part at a time: memory grows with the outputs only.
-
-    References
-    ----------
-    docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md.
 
     Examples
     --------
@@ -100,21 +91,9 @@ class RecurrentModule(torch.nn.Module):
         self.requires_grad_(False)
 
     def forward(self, x: Any) -> Any:
-        """Return the outputs at all steps.
+        """Return the outputs (L, p) or (batch, L, p) at all steps of sequences (L, d) or (batch, L, d).
 
-        Parameters
-        ----------
-        x : Tensor, shape (L, d) or (batch, L, d)
-            Sequences of the module's dtype and on its device.
-
-        Returns
-        -------
-        Tensor, shape (L, p) or (batch, L, p)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If x has another type, shape, dtype or device, or is not finite; if the module was converted.
+        x is of the module's dtype and on its device; TypeError or ValueError says what does not fit.
         """
         self._check(x)
         batch = x if x.ndim == 3 else x[None]
@@ -196,7 +175,7 @@ class _Units:
 def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tuple[list[_Units], Float64, float, float]:
     """Return the layers of a module, the matrix of its read-out, eps and mu."""
     if kind == "rnn":
-        layers = (network if network.layers else _layered(network)).to_relu()
+        layers = relu_network(_layered(network))
         units = [_Units([(part.weight, part.recurrent, part.bias)], part.start) for part in layers.layers]
         return units, layers.readout, 1.0, np.inf
     if bound is None:

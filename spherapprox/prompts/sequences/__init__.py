@@ -5,11 +5,4 @@ from .head import SequenceHead
 from .layers import SequenceLayers
 from .worst import mean_distance, worst_case_error
 
-__all__ = [
-    "SequenceHead",
-    "SequenceLayers",
-    "cantor_code",
-    "cantor_decode",
-    "mean_distance",
-    "worst_case_error",
-]
+__all__ = ["SequenceHead", "SequenceLayers", "cantor_code", "cantor_decode", "mean_distance", "worst_case_error"]

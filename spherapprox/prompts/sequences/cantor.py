@@ -67,6 +67,8 @@ def cantor_code(x: ArrayLike, bits: int, *, exact: bool = False) -> Float64 | tu
 def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Float64:
     """Decode numbers of a Cantor set: `cantor_code` backwards.
 
+    See docs/theorems/7.4-cantor-codes.md.
+
     Parameters
     ----------
     code : array_like of float, or of int if exact, shape (...)
@@ -84,10 +86,6 @@ def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Flo
     ------
     TypeError, ValueError
         If a code is none, or K d exceeds 31 and `exact` is False.
-
-    References
-    ----------
-    docs/theorems/7.4-cantor-codes.md.
 
     Examples
     --------

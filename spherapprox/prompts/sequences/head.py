@@ -37,8 +37,8 @@ class SequenceHead(_archive.Savable):
     ----------
     control_points : list of T point sets, or array_like, shape (N, T, dim+1)
         A list or tuple is a product: control sequences are all that take token i from set i, an array (n_i, dim+1), a
-        partition or a `PointSet` of equal weights. An array holds the control sequences themselves. Rows have unit
-        length.
+        partition or a `PointSet` of equal weights. An array holds the control sequences themselves, such as examples:
+        the head is then regression in context, by a kernel of sequences. Rows have unit length.
     values : array_like, shape (n_1, ..., n_T, T, p) or (N, T, p)
         For each control sequence what is averaged: p numbers at each of T positions.
     concentration : float or array_like, shape (T,)
@@ -51,7 +51,6 @@ class SequenceHead(_archive.Savable):
     Raises
     ------
     TypeError, ValueError
-        If lengths differ, rows have no unit length, or an option is out of its range.
 
     Notes
     -----
@@ -129,10 +128,6 @@ class SequenceHead(_archive.Savable):
         length : int, optional
             T; may be left out where points are a list.
 
-        Returns
-        -------
-        SequenceHead
-
         Raises
         ------
         TypeError, ValueError
@@ -140,8 +135,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> swap = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 50.0, length=2)
         >>> swap(np.eye(3)[:2]).round(6).tolist()
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
@@ -149,52 +142,14 @@ class SequenceHead(_archive.Savable):
         _checks.callable_(target, "target")
         rows = controls.of_tokens(points, length)
         made: Any = controls.sample(target, rows), concentration
-        options: Any = {"mask": mask}
-        return cls(rows, *made, **options)
-
-    @classmethod
-    def from_examples(
-        cls, sequences: ArrayLike, values: ArrayLike, concentration: float | ArrayLike, *, mask: float | None = None
-    ) -> Self:
-        """Make the head whose control sequences are examples: regression in context, by a kernel of sequences.
-
-        Parameters
-        ----------
-        sequences : array_like, shape (N, T, dim+1)
-            Rows of unit length.
-        values : array_like, shape (N, T, p)
-        concentration, mask
-            As in `SequenceHead`.
-
-        Returns
-        -------
-        SequenceHead
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `SequenceHead` does.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
-        >>> pairs = np.eye(2)[[[0, 1], [1, 0], [1, 1]]]
-        >>> SequenceHead.from_examples(pairs, [[[1.0], [2.0]], [[3.0], [4.0]], [[5.0], [6.0]]], 30.0)(pairs[1])
-        array([[3.],
-               [4.]])
-        """
-        made: Any = np.asarray(_checks.detached(sequences)), values, concentration
-        options: Any = {"mask": mask}
-        return cls(*made, **options)
+        return cls(rows, *made, mask=mask)  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled or copied head: NumPy forgets which arrays are read-only; nothing is checked again."""
         points = state["control_points"]
         arrays = (*points,) if isinstance(points, tuple) else (points,)
-        for array in (*arrays, state["values"], state["concentration"]):
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
+        for array in (*arrays, state["values"], np.asarray(state["concentration"])):
+            array.flags.writeable = False
         self.__dict__.update(state)
 
     def _arguments(self) -> dict[str, Any]:
@@ -226,11 +181,6 @@ class SequenceHead(_archive.Savable):
 
     def __len__(self) -> int:
         return math.prod(controls.sizes(self.control_points))
-
-    @property
-    def is_product(self) -> bool:
-        """Whether the control sequences are those of a product."""
-        return isinstance(self.control_points, tuple)
 
     @property
     def length(self) -> int:
@@ -282,8 +232,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead([np.eye(2)] * 2, [[[[1.0], [1.0]], [[1.0], [2.0]]]] * 2, 50.0)
         >>> head(np.eye(2)).round(6).tolist(), head([np.eye(2)] * 5).shape
         ([[1.0], [2.0]], (5, 2, 1))
@@ -319,8 +267,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(2), 3.0, length=2)
         >>> split = head.as_split_head()
         >>> x, pair = np.array([[1.0, 0.0, 0.6, 0.8]]) / 2**0.5, [[1.0, 0.0], [0.6, 0.8]]
@@ -368,8 +314,6 @@ class SequenceHead(_archive.Savable):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
         >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]])
         >>> bool(abs(head.attend(x) - head(x)).max() < 1e-14)
@@ -382,20 +326,16 @@ class SequenceHead(_archive.Savable):
     def mask_bound(self) -> float:
         """Return a proven bound of ``|attend(x) - head(x)|`` at any position, without roundings.
 
+        See docs/theorems/7.2-two-layers.md.
+
         Returns
         -------
         float
             ``2 F a / (1 + a)``, F the largest Euclidean norm of a row of values and
             ``a = (T-1) exp(-M) + T exp(sum lambda - 2 M) / N``. At the default mask it is 0, or below 1e-300 F.
 
-        References
-        ----------
-        docs/theorems/7.2-two-layers.md.
-
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> SequenceHead.from_target(lambda x: x, np.eye(3), 5.0, length=2, mask=20.0).mask_bound() < 1e-8
         True
         """
@@ -430,7 +370,6 @@ class SequenceHead(_archive.Savable):
         Examples
         --------
         >>> import numpy as np, torch
-        >>> from spherapprox.prompts.sequences import SequenceHead
         >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
         >>> module = head.to_torch()
         >>> x = torch.eye(3, dtype=torch.float64)[:2]
@@ -438,8 +377,7 @@ class SequenceHead(_archive.Savable):
         True
         """
         module = load("spherapprox.prompts.sequences.torch_modules")
-        made: torch.nn.Module = module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)
-        return made
+        return module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)
 
 
 def _logistic(log_odds: float) -> float:

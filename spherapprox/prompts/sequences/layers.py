@@ -21,6 +21,7 @@ class SequenceLayers:
     slot i of T; the first attention, with equal weights, sums the slots of all positions, so that each holds the whole
     sequence X. The second compares X with control sequences of the prefix, and lets position j see those of its own:
     token (k, i) of the prefix has the logit ``sum lambda <x, b_k> + M <e_j, e_i> - M``, an input -2M.
+    See docs/theorems/7.2-two-layers.md.
 
     Parameters
     ----------
@@ -36,11 +37,6 @@ class SequenceLayers:
     Raises
     ------
     TypeError, ValueError
-        If a number is out of its range.
-
-    References
-    ----------
-    docs/theorems/7.2-two-layers.md.
 
     Examples
     --------
@@ -158,12 +154,10 @@ class SequenceLayers:
         Raises
         ------
         ValueError
-            If the shapes do not fit.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceLayers
         >>> layers = SequenceLayers(length=2, dim=1, n_outputs=1, mask=20.0)
         >>> layers.prefix(np.ones((3, 2, 2)), np.zeros((3, 2, 1))).shape
         (6, 18)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class SequenceAttention(torch.nn.Module):
     """A `SequenceHead` as two `torch.nn.MultiheadAttention` of one head each, behind a network of two `nn.Linear`.
 
+    See docs/theorems/7.2-two-layers.md.
+
     Parameters
     ----------
     head : SequenceHead
@@ -33,19 +35,10 @@ class SequenceAttention(torch.nn.Module):
     prefix : Tensor, shape (T N, d)
         The only tensor that depends on the function. A buffer, or a parameter if trainable.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `SequenceHead.to_torch` does.
-
     Notes
     -----
     There is no dropout: training and evaluation are the same. In float64 it is ``head.attend(x)`` to 1e-12 times the
     largest of the |values| for sums of concentrations up to 1000.
-
-    References
-    ----------
-    docs/theorems/7.2-two-layers.md.
 
     Examples
     --------
@@ -76,21 +69,9 @@ class SequenceAttention(torch.nn.Module):
         self.first, self.second = frozen_attention(*layers.first, options), frozen_attention(*layers.second, options)
 
     def forward(self, x: Any) -> Any:
-        """Return the outputs at all positions.
+        """Return the outputs (T, p) or (batch, T, p) at sequences (T, dim+1) or (batch, T, dim+1) of unit tokens.
 
-        Parameters
-        ----------
-        x : Tensor, shape (T, dim+1) or (batch, T, dim+1)
-            Sequences of tokens of unit length, of the module's dtype and on its device.
-
-        Returns
-        -------
-        Tensor, shape (T, p) or (batch, T, p)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If x has another type, shape or dtype, or its rows are not of unit length.
+        x is of the module's dtype and on its device; TypeError or ValueError says what does not fit.
         """
         check(x, self.prefix, self.dim + 1, sequences=True)
         if x.shape[-2] != self.length:

@@ -36,7 +36,7 @@ def mean_distance(
     """Return the mean distance of sequences from the control sequences of a product, under the head's weights.
 
     It is the largest error at x of a `SequenceHead` whose values are those of a function f, over all f with
-    ``|f(x) - f(y)| <= d(x, y)``, in any norm.
+    ``|f(x) - f(y)| <= d(x, y)``, in any norm. See docs/theorems/7.3-product-prefixes.md.
 
     Parameters
     ----------
@@ -59,10 +59,6 @@ def mean_distance(
     ------
     TypeError, ValueError
         If sequences and points do not fit together, or an option is out of its range.
-
-    References
-    ----------
-    docs/theorems/7.3-product-prefixes.md.
 
     Examples
     --------
@@ -96,6 +92,7 @@ def worst_case_error(
     ends at the largest, to 1e-6 of it, where `n` is several times the number of control points. With "max" one token
     after another is, given the others, from the worst of a thousand sequences, until none gains 1e-9: a heuristic,
     which may miss the largest by a percent, with another rounding by another one.
+    See docs/theorems/7.3-product-prefixes.md.
 
     Parameters
     ----------
@@ -116,10 +113,6 @@ def worst_case_error(
     ------
     TypeError, ValueError
         As `mean_distance` does.
-
-    References
-    ----------
-    docs/theorems/7.3-product-prefixes.md.
 
     Examples
     --------

@@ -31,11 +31,6 @@ class ResidualBlock(torch.nn.Module):
     feed_forward : torch.nn.Sequential
         Linear, ReLU, Linear.
 
-    Raises
-    ------
-    ValueError, RuntimeError
-        If the dtype does not hold a weight, or torch has no such device.
-
     Examples
     --------
     >>> import torch
@@ -63,21 +58,7 @@ class ResidualBlock(torch.nn.Module):
                 parameter.copy_(held(array, parameter.dtype, "executor"))
 
     def forward(self, state: Any) -> Any:
-        """Return the next state.
-
-        Parameters
-        ----------
-        state : Tensor, shape (batch, T, d)
-
-        Returns
-        -------
-        Tensor, shape (batch, T, d)
-
-        Raises
-        ------
-        RuntimeError
-            If the tensor has another shape or dtype.
-        """
+        """Return the next state of states (batch, T, d)."""
         state = state + self.attention(state, state, state, need_weights=False)[0]
         return state + self.feed_forward(state)
 
@@ -85,30 +66,22 @@ class ResidualBlock(torch.nn.Module):
 class ExecutorModule(torch.nn.Module):
     """A transformer with frozen weights that runs the network that its prompt holds.
 
+    See docs/theorems/9.1-executor.md.
+
     Parameters
     ----------
     executor : Executor
-    dtype : torch.dtype, optional
-        torch.float64, the default, or torch.float32.
-    device : torch.device or str, optional
+    dtype, device
+        As in `Executor.to_torch`.
 
     Attributes
     ----------
     blocks : torch.nn.ModuleList
         Its `ResidualBlock`s: all weights, the same for every network.
 
-    Raises
-    ------
-    TypeError, ValueError, RuntimeError
-        For another dtype, or one that does not hold a weight, or a device that torch does not have.
-
     Notes
     -----
     Inputs beyond the executor's radius and records beyond its bounds are not refused: nothing is promised for them.
-
-    References
-    ----------
-    docs/theorems/9.1-executor.md.
 
     Examples
     --------
@@ -132,22 +105,9 @@ class ExecutorModule(torch.nn.Module):
         self.requires_grad_(False)
 
     def forward(self, prompt: Any, x: Any) -> Any:
-        """Return the outputs behind a prompt.
+        """Return the outputs (batch, n_D) behind a prompt (m, d), or one for each input, (batch, m, d).
 
-        Parameters
-        ----------
-        prompt : Tensor or ndarray, shape (m, d) or (batch, m, d)
-            One for all inputs, or one for each.
-        x : Tensor or ndarray, shape (batch, n_0)
-
-        Returns
-        -------
-        Tensor, shape (batch, n_D)
-
-        Raises
-        ------
-        ValueError
-            If arrays have other shapes.
+        Inputs are (batch, n_0); both may be tensors or arrays.
         """
         like = self.blocks[0].attention.in_proj_weight
         layout, sizes = self.executor.layout, self.executor.sizes

@@ -122,7 +122,6 @@ class CompressedPrefix:
 
         Examples
         --------
-        >>> import numpy as np
         >>> from spherapprox.prompts.prefix import Prefix, compress
         >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
         >>> short(np.ones((2, 1))).round(6)
@@ -152,7 +151,6 @@ class CompressedPrefix:
 
         Examples
         --------
-        >>> import numpy as np
         >>> from spherapprox.prompts.prefix import Prefix, compress
         >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
         >>> np.exp(short.log_mass(np.ones((1, 1)))).round(6)  # of two tokens with logits 0

@@ -80,6 +80,7 @@ def fit_prefix(
 
     With as many tokens as there are different queries, outputs are the targets; with fewer, or where equal queries ask
     for different things, values are those of least squares. `reachable` says what no prefix can.
+    See docs/theorems/8.5-interpolating-prefix.md.
 
     Parameters
     ----------
@@ -125,10 +126,6 @@ def fit_prefix(
     direction, keys are multiples of the queries, ``exp(scale * key_scale * <q_i, q_j>)`` being positive definite.
     Fewer keys belong to queries chosen by pivoted Cholesky of ``exp(-scale * key_scale * |q_i - q_j|^2 / 2)``.
 
-    References
-    ----------
-    docs/theorems/8.5-interpolating-prefix.md.
-
     Examples
     --------
     >>> import numpy as np
@@ -157,6 +154,8 @@ def fit_layer(
     key_scale: float | None = None,
 ) -> FittedPrefix:
     """Fit a prefix of a frozen attention layer to its outputs at examples, in closed form.
+
+    See docs/theorems/8.5-interpolating-prefix.md.
 
     Parameters
     ----------
@@ -196,10 +195,6 @@ def fit_layer(
     layer's output to be the target; then each head has a prefix of its own. With fewer, or where equal x ask for
     different things, keys are best for the heads that share them alone, and values are those of least squares of the
     layer's outputs, of all heads at once.
-
-    References
-    ----------
-    docs/theorems/8.5-interpolating-prefix.md.
 
     Examples
     --------

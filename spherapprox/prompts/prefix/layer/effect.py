@@ -105,8 +105,6 @@ class PrefixEffect:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import AttentionLayer, prefix_effect
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 8, 8)), heads=2)
         >>> x, tokens = rng.standard_normal((5, 8)), rng.standard_normal((3, 8))
@@ -143,8 +141,6 @@ class PrefixEffect:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import AttentionLayer, prefix_effect
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((3, 4, 4)))
         >>> effect = prefix_effect(rng.standard_normal((5, 4)), rng.standard_normal((1, 4)), layer, causal=False)
@@ -191,10 +187,6 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
         The layer, which stays as it is.
     causal : bool
         Whether row i sees the content up to place i only, as in decoders; all rows see the whole prefix.
-
-    Returns
-    -------
-    PrefixEffect
 
     Raises
     ------

@@ -119,10 +119,6 @@ class AttentionLayer:
         out, out_bias, heads, key_value_heads, scale
             As in `AttentionLayer`.
 
-        Returns
-        -------
-        AttentionLayer
-
         Raises
         ------
         TypeError, ValueError
@@ -130,8 +126,6 @@ class AttentionLayer:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import AttentionLayer
         >>> AttentionLayer.fused(np.ones((24, 8)), heads=2)
         AttentionLayer(d=8, heads=2, s=4, p=4)
         """
@@ -199,8 +193,6 @@ class AttentionLayer:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import AttentionLayer
         >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
         >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
         [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
@@ -231,8 +223,6 @@ class AttentionLayer:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import AttentionLayer
         >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
         >>> layer.prefix(np.ones((3, 8)))
         Prefix(heads=2, length=3, s=4, p=4)
@@ -241,12 +231,7 @@ class AttentionLayer:
         return Prefix(*self._keys_and_values(rows, "tokens"), rows)
 
     def head_outputs(
-        self,
-        x: ArrayLike,
-        content: ArrayLike | None = None,
-        *,
-        prefix: Prefix | None = None,
-        causal: bool = False,
+        self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False
     ) -> Float64:
         """Return the outputs of all heads, before the weights behind them.
 
@@ -271,8 +256,6 @@ class AttentionLayer:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import AttentionLayer
         >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
         >>> layer.head_outputs(np.ones((1, 8)), np.ones((5, 8))).shape
         (2, 1, 4)
@@ -286,12 +269,7 @@ class AttentionLayer:
         return beside(query, key, value, rows.key, rows.value, scale=self.scale, seen=seen)
 
     def attend(
-        self,
-        x: ArrayLike,
-        content: ArrayLike | None = None,
-        *,
-        prefix: Prefix | None = None,
-        causal: bool = False,
+        self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False
     ) -> Float64:
         """Return the layer's outputs.
 
@@ -312,8 +290,6 @@ class AttentionLayer:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import AttentionLayer
         >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
         >>> x = np.ones((5, 8))
         >>> bool(np.allclose(layer.attend(x, prefix=layer.prefix(x)), layer.attend(x)))  # more of the same

@@ -17,10 +17,6 @@ def as_layer(layer: Any) -> AttentionLayer:
         Of any dtype, on any device; weights are copied, and dropout is left out. Parametrized weights are read as they
         are computed.
 
-    Returns
-    -------
-    AttentionLayer
-
     Raises
     ------
     TypeError, ValueError

@@ -85,7 +85,6 @@ class Prefix:
         Examples
         --------
         >>> import numpy as np
-        >>> from spherapprox.prompts.prefix import Prefix
         >>> Prefix(np.ones((2, 3, 4)), np.ones((2, 3, 4))).repeated(8)
         Prefix(heads=8, length=3, s=4, p=4)
         """
@@ -122,7 +121,6 @@ class Prefix:
 
         Examples
         --------
-        >>> from spherapprox.prompts.prefix import Prefix
         >>> Prefix([[0.0]], [[1.0]]).attend([[2.0]], [[0.0], [0.0]], [[0.0], [2.0]])  # three equal logits
         array([[1.]])
         """

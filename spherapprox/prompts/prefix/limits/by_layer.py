@@ -94,10 +94,6 @@ def reachable_by_layer(
     atol, norm, limits
         As in `reachable`; limits are those of each head's keys and values.
 
-    Returns
-    -------
-    LayerReachability
-
     Raises
     ------
     TypeError, ValueError

@@ -40,7 +40,7 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
 
     Under every prefix, of any length and of any keys and values, all heads have the same outputs at the last token of
     both, but for what 1e-12 is times how far it moves them (Returns). If these outputs have to differ,
-    `unavoidable_error` says how far every prefix is off at one of the two.
+    `unavoidable_error` says how far every prefix is off at one of the two. See docs/theorems/8.4-collisions.md.
 
     Parameters
     ----------
@@ -68,10 +68,6 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     Notes
     -----
     A layer of 64 columns takes less than 0.1 s, one of 768 columns and 12 heads some seconds.
-
-    References
-    ----------
-    docs/theorems/8.4-collisions.md.
 
     Examples
     --------
@@ -119,6 +115,8 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
 def unavoidable_error(x: ArrayLike, other: ArrayLike, layer: Any, targets: ArrayLike) -> float:
     """Bound from below the error of every prefix on two contents that collide.
 
+    See docs/theorems/8.4-collisions.md.
+
     Parameters
     ----------
     x, other : array_like, shape (T, d) and (T', d)
@@ -143,10 +141,6 @@ def unavoidable_error(x: ArrayLike, other: ArrayLike, layer: Any, targets: Array
     TypeError, ValueError
         If arrays do not fit together, the weights behind the heads have dependent columns, the last tokens differ, or a
         head tells the contents apart: the complaint states by how much.
-
-    References
-    ----------
-    docs/theorems/8.4-collisions.md.
 
     Examples
     --------

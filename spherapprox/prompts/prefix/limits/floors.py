@@ -77,6 +77,8 @@ def prefix_floor(
 ) -> Floor:
     """Return the least error of prefixes at one query that several contexts share.
 
+    See docs/theorems/8.2-reachable-targets.md.
+
     Parameters
     ----------
     targets : array_like, shape (N, p)
@@ -106,10 +108,6 @@ def prefix_floor(
     See Also
     --------
     reachable : the same from queries, keys and values.
-
-    References
-    ----------
-    docs/theorems/8.2-reachable-targets.md.
 
     Examples
     --------

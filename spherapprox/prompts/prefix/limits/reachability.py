@@ -115,6 +115,7 @@ def reachable(
 
     Keys and values of the prefix are free, up to the limits. Equal queries see the same of a prefix, so that outputs of
     one query in several contexts are in each other's way: a prefix replaces outputs, it cannot add to them.
+    See docs/theorems/8.2-reachable-targets.md, docs/theorems/8.3-near-equal-queries.md.
 
     Parameters
     ----------
@@ -161,10 +162,6 @@ def reachable(
     at obtuse angles to the others, as for linearly independent queries. Then and for one group there is a prefix that
     attains it or comes near: in front of limits at infinity, one with 1e9 times the largest mass of a context or 1e-9
     times the least one.
-
-    References
-    ----------
-    docs/theorems/8.2-reachable-targets.md, docs/theorems/8.3-near-equal-queries.md.
 
     Examples
     --------

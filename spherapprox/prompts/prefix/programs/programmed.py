@@ -71,21 +71,6 @@ class ProgrammedPrefix:
         """Whether it is made of "tokens" or "key_values"."""
         return "key_values" if self.prefix.tokens is None else "tokens"
 
-    @property
-    def tokens(self) -> Float64 | None:
-        """The tokens, (N, d), if it is made of them."""
-        return self.prefix.tokens
-
-    @property
-    def keys(self) -> Float64:
-        """The keys, (key_value_heads, N, s)."""
-        return self.prefix.key
-
-    @property
-    def values(self) -> Float64:
-        """The values, (key_value_heads, N, p)."""
-        return self.prefix.value
-
     def embed(self, y: ArrayLike) -> Float64:
         """Return the inputs of the layer for points of the sphere.
 
@@ -105,8 +90,6 @@ class ProgrammedPrefix:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
@@ -143,8 +126,6 @@ class ProgrammedPrefix:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
@@ -167,6 +148,8 @@ class ProgrammedPrefix:
 
     def bound(self, y: ArrayLike, content: ArrayLike | None = None, *, causal: bool = False) -> Floats:
         """Return a proven bound of the distance between the layer's read-out and the head, in exact arithmetic.
+
+        See docs/theorems/8.6-programming-a-layer.md.
 
         Parameters
         ----------
@@ -193,14 +176,8 @@ class ProgrammedPrefix:
         concentration 300 and condition 4, 4e-14 of it in float64, 1e-5 in float32, and in bfloat16 0.2, but 0.008 at
         concentration 20.
 
-        References
-        ----------
-        docs/theorems/8.6-programming-a-layer.md.
-
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)

@@ -37,7 +37,7 @@ def program(
 
     Points y of the sphere enter the layer as ``x = embedding @ y + shift``; with the prefix before them the layer's
     outputs, times `readout`, are ``head(y)``, in sequences of any length, up to what the content's own share of the
-    attention adds (`ProgrammedPrefix.bound`). Nothing is trained.
+    attention adds (`ProgrammedPrefix.bound`). Nothing is trained. See docs/theorems/8.6-programming-a-layer.md.
 
     Parameters
     ----------
@@ -82,10 +82,6 @@ def program(
     ``embedding = gain[:, None] * E / sqrt(1 / d + eps)`` and ``shift = bias``, with the norm's own eps; the prefix
     stands behind the norm. Rotary embeddings turn queries by their positions: a prefix then acts as the head at one
     position only.
-
-    References
-    ----------
-    docs/theorems/8.6-programming-a-layer.md.
 
     Examples
     --------

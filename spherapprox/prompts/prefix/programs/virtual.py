@@ -34,8 +34,8 @@ class VirtualToken:
     kind : {"sequence", "map", "response", "pair"}
         What a target is: N symbols; for each symbol of the user's one symbol, or N; for each pair of symbols one.
     gap : float, optional
-        How much larger the logit is where a head should look than elsewhere, greater than 0. By default `least_gap`'s,
-        with which every target is generated.
+        How much larger the logit is where a head should look than elsewhere, greater than 0. By default
+        that of `bounds.prompts.gap`, with which every target is generated.
     embedding : array_like, shape (length, vocabulary), optional
         Of "sequence" alone: columns are what the symbols that were generated are fed back as. By default those of the
         identity. The result does not depend on it, but the gap that it takes does.
@@ -125,7 +125,6 @@ class VirtualToken:
 
         Examples
         --------
-        >>> from spherapprox.prompts.prefix import VirtualToken
         >>> VirtualToken(4, 3).encode([3, 0, 2])
         array([0.75, 0.  , 0.5 ])
         """
@@ -158,7 +157,6 @@ class VirtualToken:
 
         Examples
         --------
-        >>> from spherapprox.prompts.prefix import VirtualToken
         >>> adder = VirtualToken(5, kind="pair")
         >>> token = adder.encode([[(a + b) % 5 for b in range(5)] for a in range(5)])
         >>> adder.generate(token, [3, 4])
@@ -207,35 +205,10 @@ class VirtualToken:
 
 
 def least_gap(vocabulary: int, length: int = 1, *, kind: str = "sequence", largest: float = 1.0) -> float:
-    """Return a gap of the logits with which `VirtualToken` generates every target.
+    """Return ``log(2 levels n (2 + largest))``, a gap of the logits with which `VirtualToken` generates every target.
 
-    Parameters
-    ----------
-    vocabulary, length, kind
-        As those of `VirtualToken`.
-    largest : float, default 1.0
-        Largest entry of the embedding, of "sequence" alone, in absolute value.
-
-    Returns
-    -------
-    float
-        ``log(2 levels n (2 + largest))`` for n tokens and numbers that are told apart at so many levels: n = N and V
-        levels for a sequence, 2 N and V for responses, 4 and 4 V^V for pairs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    docs/theorems/8.7-virtual-tokens.md.
-
-    Examples
-    --------
-    >>> from spherapprox.prompts.prefix import least_gap
-    >>> print(round(least_gap(10, 5), 4))
-    5.7038
+    For n tokens and numbers that are told apart at so many levels: n = N and V levels for a sequence, 2 N and V for
+    responses, 4 and 4 V^V for pairs; `largest` is the largest entry of the embedding, of "sequence" alone (8.7).
     """
     v = _checks.integer(vocabulary, "vocabulary", minimum=2)
     n = _checks.integer(length, "length", minimum=1)

@@ -81,12 +81,7 @@ class PrefixAttention(torch.nn.Module):
     _qkv_same_embed_dim = False  # torch's layers read it, and take their plain path
 
     def __init__(
-        self,
-        mha: Any,
-        prefix: Prefix | Sequence[Prefix | None],
-        *,
-        space: str = "key_values",
-        trainable: bool = True,
+        self, mha: Any, prefix: Prefix | Sequence[Prefix | None], *, space: str = "key_values", trainable: bool = True
     ) -> None:
         super().__init__()
         check_plain(mha, "mha")
@@ -145,12 +140,7 @@ class PrefixAttention(torch.nn.Module):
         return self.attention.out_proj
 
     def keys_and_values(self) -> tuple[Any, Any]:
-        """Return the keys and values of the prefix, with their graph.
-
-        Returns
-        -------
-        key, value : Tensor, shape (heads, L, s)
-        """
+        """Return the keys and values (heads, L, s) of the prefix, with their graph."""
         if self.space == "key_values":
             return self.prefix_key, self.prefix_value
         tokens = self.prefix_tokens.to(self.attention.in_proj_weight.dtype)
@@ -159,13 +149,7 @@ class PrefixAttention(torch.nn.Module):
         return key[0], value[0]
 
     def prefixes(self) -> tuple[Prefix, ...]:
-        """Return the prefix of each head, as it is now.
-
-        Returns
-        -------
-        tuple of Prefix
-            Of shapes (L, s), in float64.
-        """
+        """Return the prefix (L, s) of each head, as it is now, in float64."""
         key, value = self.keys_and_values()
         tokens = self.prefix_tokens if self.space == "tokens" else None
         if self.prefix_unseen is None:
@@ -202,12 +186,6 @@ class PrefixAttention(torch.nn.Module):
         weights : Tensor, shape (batch, T, L + n) or (batch, heads, T, L + n), or None
             The first L columns are those of the prefix: L more than the module's own. Without `batch` for unbatched
             inputs.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If tensors have other shapes, masks are neither of booleans nor of floats, or more queries than content are
-            to be causal.
         """
         mha, batched = self.attention, query.ndim == 3
         for name, tensor in (("query", query), ("key", key), ("value", value)):

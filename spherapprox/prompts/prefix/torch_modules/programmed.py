@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class ProgrammedAttention(torch.nn.Module):
     """A frozen attention layer with the prefix of `program`, the embedding of points before it and the read-out behind.
 
+    See docs/theorems/8.6-programming-a-layer.md.
+
     Parameters
     ----------
     mha : torch.nn.MultiheadAttention
@@ -36,19 +38,10 @@ class ProgrammedAttention(torch.nn.Module):
     embedding, shift, readout : Tensor
         Buffers, of the module's dtype and on its device.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `PrefixAttention` does.
-
     Notes
     -----
     All is computed in the module's precision, which may lose digits: `ProgrammedPrefix.bound` says how many. It is in
     training if the layer is: dropout of attention, if the layer has any, then drops tokens of the prefix.
-
-    References
-    ----------
-    docs/theorems/8.6-programming-a-layer.md.
 
     Examples
     --------
@@ -80,25 +73,10 @@ class ProgrammedAttention(torch.nn.Module):
         self.train(mha.training)
 
     def forward(self, y: Any, content: Any = None, causal: bool = False) -> Any:
-        """Return the read-outs at points.
+        """Return the read-outs at points y (T, m+1) or (batch, T, m+1) of unit length.
 
-        Parameters
-        ----------
-        y : Tensor, shape (T, m+1) or (batch, T, m+1)
-            Points of unit length: a sequence, or several that do not see each other.
-        content : Tensor, shape (n, d) or (batch, n, d), optional
-            What is attended to beside the prefix, the embedded points by default.
-        causal : bool, default False
-            Whether each point sees the content up to its own place only, the last point all of it.
-
-        Returns
-        -------
-        Tensor, shape (T,), (T, p), (batch, T) or (batch, T, p)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If tensors have other shapes or dtypes, or rows are not of unit length.
+        `content` (n, d) or (batch, n, d) is attended to beside the prefix, the embedded points by default; if `causal`,
+        each point sees it up to its own place only, the last point all of it. As `ProgrammedPrefix.attend`, in torch.
         """
         width = self.embedding.shape[1]
         if not isinstance(y, torch.Tensor) or y.ndim not in (2, 3) or y.shape[-1] != width:
@@ -136,15 +114,6 @@ def program_module(
         As in `spherapprox.prompts.prefix.program`; the prefix is found in float64.
     trainable : bool, default False
         Whether the prefix is made of parameters, to be tuned from there.
-
-    Returns
-    -------
-    ProgrammedAttention
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `spherapprox.prompts.prefix.program` and `PrefixAttention` do.
 
     Examples
     --------

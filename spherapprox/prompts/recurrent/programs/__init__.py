@@ -1,9 +1,9 @@
 """Programs that are given a function by their prompt: a dictionary, values at points, or an attention head's tokens."""
 
-from .interpolation import extension
-from .lookup import dictionary
+from .interpolation import Extension
+from .lookup import Dictionary
 from .model import PromptModel
-from .partition import grid
-from .softmax import kernel_sum
+from .partition import Grid
+from .softmax import KernelSum
 
-__all__ = ["PromptModel", "dictionary", "extension", "grid", "kernel_sum"]
+__all__ = ["Dictionary", "Extension", "Grid", "KernelSum", "PromptModel"]

@@ -1,8 +1,8 @@
-"""`extension`: the central algorithm for Lipschitz functions from values at points."""
+"""`Extension`: the central algorithm for Lipschitz functions from values at points."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +18,13 @@ from .model import PromptModel, padded, power_of_two
 from .partition import values_at
 
 
-def extension(dim: int, outputs: int = 1, lipschitz: float = 1.0, *, bound: float = 1.0) -> Extension:
-    """Return a program that computes Lipschitz functions from a prompt of points and values, as well as can be done.
+@dataclass(frozen=True)
+class Extension(PromptModel):
+    """A model that computes Lipschitz functions from a prompt of points and values, as well as can be done.
 
     It computes ``(max_k (y_k - L |q - l_k|) + min_k (y_k + L |q - l_k|)) / 2`` in the maximum norm, L being the
-    Lipschitz constant, from tokens (l_k, y_k) behind a query q, by two running maxima.
+    Lipschitz constant, from tokens (l_k, y_k) behind a query q, by two running maxima, without products.
+    ``prompt(points, values)`` makes prompts. See docs/theorems/10.4-in-context-interpolation.md.
 
     Parameters
     ----------
@@ -35,49 +37,36 @@ def extension(dim: int, outputs: int = 1, lipschitz: float = 1.0, *, bound: floa
     bound : float, default 1.0
         The largest size of coordinates and values.
 
-    Returns
-    -------
-    Extension
-        A `PromptModel`; ``prompt(points, values)`` makes prompts. It has no products.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Notes
     -----
     Of a function of this class the error at q is at most L times the distance from q to the nearest point; no method
     that knows these values only has a smaller one for all functions.
 
-    References
-    ----------
-    docs/theorems/10.4-in-context-interpolation.md.
-
     Examples
     --------
-    >>> from spherapprox.prompts.recurrent.programs import extension
-    >>> model = extension(1)
+    >>> from spherapprox.prompts.recurrent.programs import Extension
+    >>> model = Extension(1)
     >>> model.run([[0.5], [0.9]], model.prompt([[0.4], [0.8]], [0.1, 0.3])).round(12)
     array([[0.1],
            [0.3]])
     """
-    return Extension(
-        _checks.integer(dim, "dim", minimum=1, maximum=1000),
-        _checks.integer(outputs, "outputs", minimum=1, maximum=10**4),
-        _checks.real(lipschitz, "lipschitz", above=0.0, maximum=1e100),
-        _checks.real(bound, "bound", above=0.0, maximum=1e100),
-    )
-
-
-@dataclass(frozen=True)
-class Extension(PromptModel):
-    """The `PromptModel` of `extension`, with its arguments as attributes."""
 
     dim: int
-    outputs: int
-    lipschitz: float
-    bound: float
+    outputs: int = 1
+    lipschitz: float = 1.0
+    bound: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        vars(self).update(
+            dim=_checks.integer(self.dim, "dim", minimum=1, maximum=1000),
+            outputs=_checks.integer(self.outputs, "outputs", minimum=1, maximum=10**4),
+            lipschitz=_checks.real(self.lipschitz, "lipschitz", above=0.0, maximum=1e100),
+            bound=_checks.real(self.bound, "bound", above=0.0, maximum=1e100),
+        )
 
     def _program(self) -> Program:
         """Keep the largest lower and the least upper bound that a token gives of the function at the query."""
@@ -108,12 +97,10 @@ class Extension(PromptModel):
         Raises
         ------
         TypeError, ValueError
-            If shapes do not fit, or numbers are above the bound.
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent.programs import extension
-        >>> extension(2).prompt([[0.1, 0.2], [0.3, 0.4]], [0.5, 0.6])
+        >>> Extension(2).prompt([[0.1, 0.2], [0.3, 0.4]], [0.5, 0.6])
         array([[0.1, 0.2, 0.5],
                [0.3, 0.4, 0.6]])
         """

@@ -1,4 +1,4 @@
-"""`dictionary`: sequences of tokens that are looked up by sequences of tokens."""
+"""`Dictionary`: sequences of tokens that are looked up by sequences of tokens."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ MAX_TOKEN = 2**20
 """Up to here GRUs in float32 are right too; at 2^22 some are not."""
 
 
-def dictionary(length: int, vocabulary: int, robust: bool = True) -> Dictionary:
-    """Return a program that looks sequences of tokens up in a prompt of keys and values.
+@dataclass(frozen=True)
+class Dictionary(PromptModel):
+    """A model that looks sequences of tokens up in a prompt of keys and values.
 
     It reads a query of `length` tokens, then key, value, key, value, ...; at the last `length` steps it writes the
-    value whose key is the query, or 0 where there is none.
+    value whose key is the query, or 0 where there is none. ``prompt(keys, values)`` makes prompts.
 
     Parameters
     ----------
@@ -37,15 +38,9 @@ def dictionary(length: int, vocabulary: int, robust: bool = True) -> Dictionary:
         Round all truth values to 0 or 1: the program stands some 100 times larger errors of its weights, with 21 layers
         in place of 14. What is left comes from registers, which multiply what they keep by a weight at each step.
 
-    Returns
-    -------
-    Dictionary
-        A `PromptModel`; ``prompt(keys, values)`` makes prompts.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Notes
     -----
@@ -58,25 +53,24 @@ def dictionary(length: int, vocabulary: int, robust: bool = True) -> Dictionary:
 
     Examples
     --------
-    >>> from spherapprox.prompts.recurrent.programs import dictionary
-    >>> model = dictionary(3, vocabulary=20)
+    >>> from spherapprox.prompts.recurrent.programs import Dictionary
+    >>> model = Dictionary(3, vocabulary=20)
     >>> prompt = model.prompt([[1, 2, 3], [4, 5, 6]], [[7, 7, 8], [9, 10, 20]])
     >>> model.run([[4, 5, 6], [3, 2, 1]], prompt)
     array([[ 9., 10., 20.],
            [ 0.,  0.,  0.]])
     """
-    count = _checks.integer(length, "length", minimum=1, maximum=MAX_LENGTH)
-    size = _checks.integer(vocabulary, "vocabulary", minimum=1, maximum=MAX_TOKEN)
-    return Dictionary(count, size, _checks.flag(robust, "robust"))
-
-
-@dataclass(frozen=True)
-class Dictionary(PromptModel):
-    """The `PromptModel` of `dictionary`, with its arguments as attributes."""
 
     length: int
     vocabulary: int
-    robust: bool
+    robust: bool = True
+
+    def __post_init__(self) -> None:
+        vars(self).update(
+            length=_checks.integer(self.length, "length", minimum=1, maximum=MAX_LENGTH),
+            vocabulary=_checks.integer(self.vocabulary, "vocabulary", minimum=1, maximum=MAX_TOKEN),
+            robust=_checks.flag(self.robust, "robust"),
+        )
 
     @property
     def _steps(self) -> tuple[int, int]:
@@ -131,8 +125,7 @@ class Dictionary(PromptModel):
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent.programs import dictionary
-        >>> dictionary(2, vocabulary=9).prompt([[1, 2], [3, 4]], [[5, 6], [7, 8]])[:, 0]
+        >>> Dictionary(2, vocabulary=9).prompt([[1, 2], [3, 4]], [[5, 6], [7, 8]])[:, 0]
         array([1., 2., 5., 6., 3., 4., 7., 8.])
         """
         entries, answers = self._tokens(keys, "keys"), self._tokens(values, "values")

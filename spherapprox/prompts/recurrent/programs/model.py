@@ -20,7 +20,8 @@ _ENTRIES = 2**21
 class PromptModel(ABC):
     """A program whose function is in its prompt: it reads a query, then the prompt, and ends with the value.
 
-    `dictionary`, `grid`, `extension` and `kernel_sum` return one, each with its own ``prompt``.
+    `Dictionary`, `Grid`, `Extension` and `KernelSum` return one, each with its own ``prompt``.
+    See docs/theorems/10.7-dictionaries.md.
 
     Attributes
     ----------
@@ -28,14 +29,10 @@ class PromptModel(ABC):
     network : Network
         The compiled program; one for all prompts.
 
-    References
-    ----------
-    docs/theorems/10.7-dictionaries.md.
-
     Examples
     --------
-    >>> from spherapprox.prompts.recurrent.programs import dictionary
-    >>> model = dictionary(1, vocabulary=9)
+    >>> from spherapprox.prompts.recurrent.programs import Dictionary
+    >>> model = Dictionary(1, vocabulary=9)
     >>> model.network
     Network('dictionary', layers=..., width=..., nonzeros=...)
     """
@@ -85,12 +82,11 @@ class PromptModel(ABC):
         Raises
         ------
         TypeError, ValueError
-            If arguments do not fit the program.
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent.programs import dictionary
-        >>> model = dictionary(1, vocabulary=9)
+        >>> from spherapprox.prompts.recurrent.programs import Dictionary
+        >>> model = Dictionary(1, vocabulary=9)
         >>> model.run([[5], [2], [3]], model.prompt([[2], [5]], [[7], [1]]))
         array([[1.],
                [7.],
@@ -142,8 +138,8 @@ class PromptModel(ABC):
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent.programs import dictionary
-        >>> model = dictionary(1, vocabulary=9)
+        >>> from spherapprox.prompts.recurrent.programs import Dictionary
+        >>> model = Dictionary(1, vocabulary=9)
         >>> x = model.sequences([[5], [2]], model.prompt([[2], [5]], [[7], [1]]))
         >>> x[:, :, 0]
         array([[5., 2., 7., 5., 1.],
@@ -172,13 +168,12 @@ class PromptModel(ABC):
         Raises
         ------
         TypeError, ValueError
-            If outputs have another shape.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from spherapprox.prompts.recurrent.programs import dictionary
-        >>> dictionary(2, vocabulary=9).answers(np.arange(4.0).reshape(1, 4, 1))
+        >>> from spherapprox.prompts.recurrent.programs import Dictionary
+        >>> Dictionary(2, vocabulary=9).answers(np.arange(4.0).reshape(1, 4, 1))
         array([[2., 3.]])
         """
         p = len(self.network.readout)

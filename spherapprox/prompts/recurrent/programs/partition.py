@@ -1,10 +1,10 @@
-"""`grid`: values on cells of the unit cube, blended across faces."""
+"""`Grid`: values on cells of the unit cube, blended across faces."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -21,11 +21,12 @@ from ..sugar import gate, step
 from .model import PromptModel, padded
 
 
-def grid(dim: int, outputs: int = 1, slope: float = 1024.0, *, bound: float = 1.0) -> Grid:
-    """Return a program that computes functions on [0, 1]^dim from a prompt of their values on cells of a grid.
+@dataclass(frozen=True)
+class Grid(PromptModel):
+    """A model that computes functions on [0, 1]^dim from a prompt of their values on cells of a grid.
 
     Tokens are (width, lower corner, value); the first step is the query. Values of neighbours are blended in ramps of
-    width 2/slope.
+    width 2/slope; there are products for dim >= 2, and none for 1. ``prompt(function, cells)`` makes prompts.
 
     Parameters
     ----------
@@ -38,15 +39,9 @@ def grid(dim: int, outputs: int = 1, slope: float = 1024.0, *, bound: float = 1.
     bound : float, default 1.0
         The largest size of a value.
 
-    Returns
-    -------
-    Grid
-        A `PromptModel`; ``prompt(function, cells)`` makes prompts. There are products for dim >= 2, and none for 1.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Notes
     -----
@@ -59,28 +54,25 @@ def grid(dim: int, outputs: int = 1, slope: float = 1024.0, *, bound: float = 1.
 
     Examples
     --------
-    >>> from spherapprox.prompts.recurrent.programs import grid
-    >>> model = grid(2)
+    >>> from spherapprox.prompts.recurrent.programs import Grid
+    >>> model = Grid(2)
     >>> prompt = model.prompt(lambda x: x[:, 0] * x[:, 1], 16)
     >>> prompt.shape, model.run([[0.5, 0.9]], prompt).round(2)
     ((256, 4), array([[0.45]]))
     """
-    return Grid(
-        _checks.integer(dim, "dim", minimum=1, maximum=20),
-        _checks.integer(outputs, "outputs", minimum=1, maximum=10**4),
-        _checks.real(slope, "slope", minimum=4.0, maximum=2.0**40),
-        _checks.real(bound, "bound", above=0.0, maximum=1e100),
-    )
-
-
-@dataclass(frozen=True)
-class Grid(PromptModel):
-    """The `PromptModel` of `grid`, with its arguments as attributes."""
 
     dim: int
-    outputs: int
-    slope: float
-    bound: float
+    outputs: int = 1
+    slope: float = 1024.0
+    bound: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        vars(self).update(
+            dim=_checks.integer(self.dim, "dim", minimum=1, maximum=20),
+            outputs=_checks.integer(self.outputs, "outputs", minimum=1, maximum=10**4),
+            slope=_checks.real(self.slope, "slope", minimum=4.0, maximum=2.0**40),
+            bound=_checks.real(self.bound, "bound", above=0.0, maximum=1e100),
+        )
 
     def _program(self) -> Program:
         """Add the values of cells, each by the share of the query that is in it."""
@@ -130,8 +122,7 @@ class Grid(PromptModel):
 
         Examples
         --------
-        >>> from spherapprox.prompts.recurrent.programs import grid
-        >>> model = grid(2)
+        >>> model = Grid(2)
         >>> prompt = model.prompt(lambda x: x.mean(axis=1), (4, 16))
         >>> model.run([[0.1, 0.9]], prompt[:16]), model.run([[0.7, 0.9]], prompt)
         (array([[0.5]]), array([[0.8125]]))

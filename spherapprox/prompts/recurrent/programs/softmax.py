@@ -1,8 +1,8 @@
-"""`kernel_sum`: what a split head computes, by a recurrent model that reads its tokens."""
+"""`KernelSum`: what a split head computes, by a recurrent model that reads its tokens."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,19 +20,13 @@ from ..sugar import constant
 from .model import PromptModel, padded
 
 
-def kernel_sum(
-    dim: int,
-    outputs: int = 1,
-    spacing: float = 0.1,
-    depth: float = 20.0,
-    *,
-    bound: float = 1024.0,
-    length: int = 2**16,
-) -> KernelSum:
-    """Return a program that computes what softmax attention does, from a prompt of the same tokens.
+@dataclass(frozen=True)
+class KernelSum(PromptModel):
+    """A model that computes what softmax attention does, from a prompt of the same tokens.
 
     Tokens are (key, shift, value); behind a query q it adds ``e^(<q, key> + shift)`` and its products with values up,
     and `run` divides them. Exponentials are chords between knots on [-depth, 0], minus e^-depth, and 0 below.
+    ``prompt(head)`` makes prompts of heads. See docs/theorems/10.5-kernel-sums.md.
 
     Parameters
     ----------
@@ -49,55 +43,42 @@ def kernel_sum(
     length : int, default 65536
         The largest number of tokens of a prompt; with `bound` it limits all sums.
 
-    Returns
-    -------
-    KernelSum
-        A `PromptModel`; ``prompt(head)`` makes prompts of heads.
-
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of range.
 
     Notes
     -----
     With S the sum of N exponentials at q and F the largest size of values, ``a = e^(spacing^2 / 8) - 1`` and
     ``b = N e^-depth / S``, the result is within ``F (a / 2 + 2 b) / (1 - b)`` of the head's.
 
-    References
-    ----------
-    docs/theorems/10.5-kernel-sums.md.
-
     Examples
     --------
     >>> import numpy as np
     >>> from spherapprox import EqualMeasurePartition, SplitHead
-    >>> from spherapprox.prompts.recurrent.programs import kernel_sum
+    >>> from spherapprox.prompts.recurrent.programs import KernelSum
     >>> head = SplitHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 500), 50.0)
-    >>> model, x = kernel_sum(2), np.array([[0.6, 0.0, 0.8]])
+    >>> model, x = KernelSum(2), np.array([[0.6, 0.0, 0.8]])
     >>> abs(model.run(x, model.prompt(head)) - head(x)[:, None]).max() < 1e-4
     np.True_
     """
-    return KernelSum(
-        _checks.dimension(dim, maximum=1000),
-        _checks.integer(outputs, "outputs", minimum=1, maximum=10**4),
-        _checks.real(spacing, "spacing", minimum=2.0**-10, maximum=1.0),
-        _checks.real(depth, "depth", minimum=1.0, maximum=700.0),
-        _checks.real(bound, "bound", minimum=1.0, maximum=1e100),
-        _checks.integer(length, "length", minimum=1, maximum=2**40),
-    )
-
-
-@dataclass(frozen=True)
-class KernelSum(PromptModel):
-    """The `PromptModel` of `kernel_sum`, with its arguments as attributes."""
 
     dim: int
-    outputs: int
-    spacing: float
-    depth: float
-    bound: float
-    length: int
+    outputs: int = 1
+    spacing: float = 0.1
+    depth: float = 20.0
+    bound: float = field(default=1024.0, kw_only=True)
+    length: int = field(default=2**16, kw_only=True)
+
+    def __post_init__(self) -> None:
+        vars(self).update(
+            dim=_checks.dimension(self.dim, maximum=1000),
+            outputs=_checks.integer(self.outputs, "outputs", minimum=1, maximum=10**4),
+            spacing=_checks.real(self.spacing, "spacing", minimum=2.0**-10, maximum=1.0),
+            depth=_checks.real(self.depth, "depth", minimum=1.0, maximum=700.0),
+            bound=_checks.real(self.bound, "bound", minimum=1.0, maximum=1e100),
+            length=_checks.integer(self.length, "length", minimum=1, maximum=2**40),
+        )
 
     def _program(self) -> Program:
         """Add exponentials, and their products with values, up."""
@@ -146,11 +127,8 @@ class KernelSum(PromptModel):
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
-        >>> from spherapprox.prompts.recurrent.programs import kernel_sum
         >>> head = SplitHead(np.eye(3)[:2], [0.5, 0.6], 10.0)
-        >>> kernel_sum(2).prompt(head)
+        >>> KernelSum(2).prompt(head)
         array([[ 10. ,   0. ,   0. , -10. ,   0.5],
                [  0. ,  10. ,   0. , -10. ,   0.6]])
         """

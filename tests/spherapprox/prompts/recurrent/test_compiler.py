@@ -17,6 +17,7 @@ from spherapprox.prompts.recurrent import (
     absolute,
     delay,
 )
+from spherapprox.prompts.recurrent.network import relu_network
 
 X = np.random.default_rng(1).normal(size=(3, 40, 4))
 """Numbers with all their digits."""
@@ -35,7 +36,7 @@ def test_the_program_of_figure_5_1():
     bits = np.random.default_rng(0).integers(0, 2, (200, 1)).astype(float)
     counts = 2.0 * np.cumsum(bits, axis=0) - np.arange(1.0, 201.0)[:, None]
     assert (network(bits) == (counts > 0.0)).all()
-    assert (network.to_relu()(bits) == (counts > 0.0)).all()
+    assert (relu_network(network)(bits) == (counts > 0.0)).all()
 
 
 def branchings(x):
@@ -66,7 +67,7 @@ def test_each_branching_is_resolved(case):
     expected = program(X)
     np.testing.assert_allclose(network(X), expected, rtol=0.0, atol=1e-14 * np.abs(expected).max())
     if all(layer.op != "product" for layer in network.layers):
-        np.testing.assert_allclose(network.to_relu()(X), expected, rtol=0.0, atol=1e-14 * np.abs(expected).max())
+        np.testing.assert_allclose(relu_network(network)(X), expected, rtol=0.0, atol=1e-14 * np.abs(expected).max())
 
 
 def test_what_is_carried_keeps_all_bits():
@@ -78,7 +79,7 @@ def test_what_is_carried_keeps_all_bits():
     assert {layer.op for layer in network.layers} == {"state", "relu", "product"}
     np.testing.assert_array_equal(network(X)[..., :4], X)
     _, plain = compiled(Concat([x, LinState(ReLU(LinState(ReLU(x), 0.5)), 0.5)]))
-    np.testing.assert_array_equal(plain.to_relu()(X)[..., :4], X)
+    np.testing.assert_array_equal(relu_network(plain)(X)[..., :4], X)
 
 
 def test_equal_rows_are_there_once():

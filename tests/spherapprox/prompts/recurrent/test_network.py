@@ -20,6 +20,7 @@ from spherapprox.prompts.recurrent import (
     ReLU,
     RunningMax,
 )
+from spherapprox.prompts.recurrent.network import relu_network
 
 
 def everything():
@@ -168,7 +169,7 @@ def test_listings_can_be_read():
         (lambda: Network((Layer("relu", [[1.0]], [0.0]),), [[1.0, 2.0]], [0.0]), "'layers' must fit"),
         (lambda: everything()(X[..., :2]), r"'x' must have shape \(L, 3\) or \(batch, L, 3\)"),
         (lambda: everything().run(X, np.zeros(3)), r"'state' must have shape \(19, \d+\), got \(3,\)"),
-        (lambda: everything().to_relu(), "multiplies nothing"),
+        (lambda: relu_network(everything()), "multiplies nothing"),
         (lambda: everything().listing(rows=0), "'rows' must be at least 1"),
         (lambda: everything().to_torch("transformer"), "'kind' must be"),
     ],

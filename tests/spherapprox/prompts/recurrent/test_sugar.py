@@ -22,6 +22,7 @@ from spherapprox.prompts.recurrent import (
     step,
     window,
 )
+from spherapprox.prompts.recurrent.network import relu_network
 
 NUMBERS = st.floats(-1e300, 1e300)
 
@@ -68,7 +69,7 @@ def test_open_gates_round_in_networks_by_what_they_say_and_shut_ones_not_at_all(
     v = np.random.default_rng(6).uniform(-bound, bound, 200)
     opened, shut = (np.stack([np.full(200, c), v][:: 1 - 2 * at], axis=1) for c in (1.0, 0.0))
     np.testing.assert_array_equal(program(opened)[:, 0], v)
-    for network in (program.compile(), program.compile().to_relu()):
+    for network in (program.compile(), relu_network(program.compile())):
         assert (np.abs(network(opened)[:, 0] - v) <= 2.0**-52 * (bound + np.abs(v))).all()
         assert not network(shut).any()
 

@@ -11,6 +11,7 @@ from recurrent_programs import BLOCKS, STYLES, cases, exact, random_program
 from bounds.prompts.recurrent import module_error
 from spherapprox import load
 from spherapprox.prompts.recurrent import Gates, Input, LinState, Multiplicative, Program, ReLU, RunningMax, step
+from spherapprox.prompts.recurrent.network import relu_network
 
 torch = pytest.importorskip("torch")
 
@@ -30,7 +31,7 @@ def test_every_model_is_the_program(case, tmp_path):
     network.save(tmp_path / "network.npz")
     models = {"interpreter": case.program, "network": network, "saved": load(tmp_path / "network.npz")}
     if "rnn" in case.kinds:
-        models["relu"] = network.to_relu()
+        models["relu"] = relu_network(network)
     for name, model in models.items():
         got = model(case.x)
         limit = module_error(case.program, case.x, kind=name if name == "interpreter" else "network")
@@ -64,7 +65,7 @@ def test_random_programs_are_within_their_bounds_of_exact_arithmetic(dim, length
     wanted, results = exact(program, x), [("interpreter", program(x)), ("network", network(x))]
     kinds = ("lstm", "gru") if any(isinstance(v, Multiplicative) for v in program.variables) else tuple(MODULES)
     if "rnn" in kinds:
-        results.append(("network", network.to_relu()(x)))
+        results.append(("network", relu_network(network)(x)))
     for kind in kinds:
         bound = 2.0 * max(held, 1.0)
         results.append((kind, run(network.to_torch(kind, dtype=getattr(torch, dtype), value_bound=bound), x)))

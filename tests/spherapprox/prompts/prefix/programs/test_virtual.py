@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox.prompts.prefix import VirtualToken, least_gap
+from spherapprox.prompts.prefix import VirtualToken
+from spherapprox.prompts.prefix.programs.virtual import least_gap
 
 CASES = ((2, 4, 2.75, math.log(48)), (3, 3, 3.25, math.log(54)), (10, 5, 5.5, math.log(300)))
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox.prompts.recurrent import Multiplicative, validate
-from spherapprox.prompts.recurrent.programs import extension
+from spherapprox.prompts.recurrent.programs import Extension
 
 
 def formula(x, points, values, lipschitz):
@@ -25,7 +25,7 @@ def test_it_is_the_formula_and_errs_by_the_distance_to_points_at_most(dim, n, co
     def f(x):
         return sign * np.clip(constant * np.abs(x[:, None, None] - kinks).max(axis=3).min(axis=2) - 0.5, -1.0, 1.0)
 
-    model, points = extension(dim, 2, constant), rng.uniform(-1.0, 1.0, (n, dim))
+    model, points = Extension(dim, 2, constant), rng.uniform(-1.0, 1.0, (n, dim))
     x = np.vstack([rng.uniform(-1.0, 1.0, (50, dim)), points[:3]])
     found = model.run(x, model.prompt(points, f(points)))
     assert np.abs(found - formula(x, points, f(points), constant)).max() <= 1e-13 * (1.0 + constant)
@@ -37,7 +37,7 @@ def test_it_is_the_formula_and_errs_by_the_distance_to_points_at_most(dim, n, co
 def test_centres_of_cells(dim, cells):
     """rho is half a cell; a function with a kink in the middle of a face nearly attains it."""
     points = (np.array(list(product(range(cells), repeat=dim))) + 0.5) / cells
-    model, x = extension(dim), np.random.default_rng(0).random((3000, dim))
+    model, x = Extension(dim), np.random.default_rng(0).random((3000, dim))
     worst = [np.abs(model.run(x, model.prompt(points, f(points)))[:, 0] - f(x)).max() for f in (
         lambda x: np.abs(x - 0.4).max(axis=1), lambda x: np.abs(x - 0.4).mean(axis=1),
     )]  # fmt: skip
@@ -47,7 +47,7 @@ def test_centres_of_cells(dim, cells):
 def test_no_method_does_better():
     """Two functions that have the same values at all points, apart by twice the distance: any method misses one."""
     points, x = np.array([[0.25], [0.75]]), np.array([[0.5]])
-    model = extension(1)
+    model = Extension(1)
     prompt = model.prompt(points, [0.0, 0.0])
     distance = np.abs(x - points).min()
     assert (model.run(x, prompt)[0, 0], distance) == (0.0, 0.25)
@@ -56,7 +56,7 @@ def test_no_method_does_better():
 
 
 def test_no_products_and_bounds_for_every_module():
-    program = extension(3, 2, 5.0, bound=2.0).program
+    program = Extension(3, 2, 5.0, bound=2.0).program
     assert not any(isinstance(v, Multiplicative) for v in program.variables)
     assert [validate(program, kind) for kind in ("rnn", "lstm", "gru")] == [()] * 3
 
@@ -66,7 +66,7 @@ def test_torch_modules(kind):
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
     for dim in (1, 3):
-        model, points, x = extension(dim), rng.random((20, dim)), rng.random((20, dim))
+        model, points, x = Extension(dim), rng.random((20, dim)), rng.random((20, dim))
         prompt = model.prompt(points, points.mean(axis=1))
         outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
         assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= 4e-15

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox.prompts.recurrent import Network, validate
-from spherapprox.prompts.recurrent.programs import dictionary
+from spherapprox.prompts.recurrent.programs import Dictionary
 
 
 def entries(n, length, vocabulary, rng):
@@ -30,7 +30,7 @@ def noisy(network, sigma, rng, recurrent=True):
 
 def share_wrong(robust, sigma, *, recurrent=True, seeds=4):
     """Tokens of length 10, 20 pairs and 4 queries that noise makes wrong."""
-    model, wrong = dictionary(10, 20, robust), []
+    model, wrong = Dictionary(10, 20, robust), []
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         keys, values = entries(20, 10, 20, rng)
@@ -44,7 +44,7 @@ def share_wrong(robust, sigma, *, recurrent=True, seeds=4):
 @given(st.integers(1, 6), st.integers(2, 300), st.booleans(), st.integers(0, 2**32 - 1))
 def test_every_key_finds_its_value_and_no_other_key_does(length, vocabulary, robust, seed):
     keys, values = entries(12, length, vocabulary, np.random.default_rng(seed))
-    model = dictionary(length, vocabulary, robust)
+    model = Dictionary(length, vocabulary, robust)
     known, told = keys[1:], values[1:]
     queries = np.vstack([known[::-1], keys[:1]]) if len(known) else keys
     if len(known):
@@ -57,7 +57,7 @@ def test_every_key_finds_its_value_and_no_other_key_does(length, vocabulary, rob
 @pytest.mark.parametrize(("length", "robust"), [(3, True), (10, False), (20, True)])
 def test_prompts_of_100000_tokens(length, robust):
     keys, values = entries(100_000 // (2 * length), length, 64, np.random.default_rng(0))
-    model, chosen = dictionary(length, 64, robust), [0, 7, len(keys) - 1]
+    model, chosen = Dictionary(length, 64, robust), [0, 7, len(keys) - 1]
     absent = keys[:1] % 64 + 1
     assert not (keys == absent).all(axis=1).any()
     answers = model.run(np.vstack([keys[chosen], absent]), model.prompt(keys, values))
@@ -66,7 +66,7 @@ def test_prompts_of_100000_tokens(length, robust):
 
 @pytest.mark.parametrize("length", range(3, 21))
 def test_sizes(length):
-    plain, robust = (dictionary(length, 20, each).network for each in (False, True))
+    plain, robust = (Dictionary(length, 20, each).network for each in (False, True))
     assert (len(plain.layers), plain.width) == (14, 5 * length + 3)
     assert (len(robust.layers), robust.width) == (21, 6 * length + 3)
     if length in (3, 10):
@@ -75,7 +75,7 @@ def test_sizes(length):
 
 def test_bounds_are_declared_for_every_kind_of_module():
     for kind in ("rnn", "lstm", "gru"):
-        assert validate(dictionary(5, 30).program, kind) == ()
+        assert validate(Dictionary(5, 30).program, kind) == ()
 
 
 def test_noise_of_weights():
@@ -95,7 +95,7 @@ def test_torch_modules_get_every_token_right(kind, dtype):
     torch = pytest.importorskip("torch")
     for length, robust in ((3, True), (4, False)):
         keys, values = entries(6, length, 20, np.random.default_rng(length))
-        model = dictionary(length, 20, robust)
+        model = Dictionary(length, 20, robust)
         x = model.sequences(np.vstack([keys[:3], keys[:1] % 20 + 1]), model.prompt(keys, values))
         module = model.network.to_torch(kind, dtype=getattr(torch, dtype))
         outputs = model.answers(module(torch.tensor(x, dtype=getattr(torch, dtype))).numpy())
@@ -107,7 +107,7 @@ def test_the_largest_tokens_in_float32(kind):
     torch = pytest.importorskip("torch")
     largest, rng = 2**20, np.random.default_rng(0)
     keys = largest - np.arange(20).reshape(10, 2)
-    model, values = dictionary(2, largest), largest - rng.integers(0, 100, keys.shape)
+    model, values = Dictionary(2, largest), largest - rng.integers(0, 100, keys.shape)
     x = model.sequences(np.vstack([keys, keys[:, ::-1]]), model.prompt(keys, values))
     module = model.network.to_torch(kind, dtype=torch.float32)
     outputs = model.answers(module(torch.tensor(x, dtype=torch.float32)).numpy())

@@ -9,7 +9,7 @@ from spherapprox.prompts.recurrent.programs import model as models
 
 def test_parts_of_prompts_and_of_queries_make_no_difference(monkeypatch):
     rng = np.random.default_rng(0)
-    lookup, points = programs.dictionary(3, 9), programs.extension(2)
+    lookup, points = programs.Dictionary(3, 9), programs.Extension(2)
     keys = np.unique(rng.integers(1, 10, (40, 3)), axis=0)
     where = rng.random((50, 2))
     cases = [
@@ -25,7 +25,7 @@ def test_parts_of_prompts_and_of_queries_make_no_difference(monkeypatch):
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):
-    model = programs.dictionary(2, 9)
+    model = programs.Dictionary(2, 9)
     prompt = model.prompt([[1, 2]], [[3, 4]])
     with pytest.raises(ValueError, match=r"'prompt' must be one prompt, shape \(L, 1\)"):
         model.run([[1, 2]], prompt[None])
@@ -34,7 +34,7 @@ def test_what_does_not_fit_is_refused(monkeypatch):
     with pytest.raises(ValueError, match="'outputs' must have 4 steps at least"):
         model.answers(np.zeros((1, 3, 1)))
     with pytest.raises(ValueError, match="sequences would take"):
-        programs.extension(1).sequences(np.ones((10**6, 1)), np.broadcast_to(0.5, (10**4, 2)))
+        programs.Extension(1).sequences(np.ones((10**6, 1)), np.broadcast_to(0.5, (10**4, 2)))
     prompts = np.vstack([prompt, prompt]), prompt + 0.5, 3.0 * prompt, prompt[:2], [[1.0], [2.0], [3.0]]
     for wrong, words in zip(
         prompts, ("must be unique", "integers from 1 to 9", "integers", "2 tokens", "3 tokens"), strict=True
@@ -44,4 +44,4 @@ def test_what_does_not_fit_is_refused(monkeypatch):
     with pytest.raises(
         ValueError, match="'prompt' must have entries of at most 1 in size, as this model's have, got 3"
     ):
-        programs.extension(1).run([[0.5]], [[0.5, 3.0]])
+        programs.Extension(1).run([[0.5]], [[0.5, 3.0]])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox.prompts.recurrent import Multiplicative, validate
-from spherapprox.prompts.recurrent.programs import grid
+from spherapprox.prompts.recurrent.programs import Grid
 
 
 def near_faces(dim, cells, slope, rng):
@@ -29,14 +29,14 @@ def lipschitz(dim, rng):
 
 @pytest.mark.parametrize(("dim", "cells", "error"), [(1, 16, 0.03325), (2, 8, 0.129)])
 def test_errors_of_a_sum_of_kinks(dim, cells, error):
-    model, f = grid(dim, slope=1000.0, bound=2.0), lambda x: np.abs(x - 0.4).sum(axis=1)
+    model, f = Grid(dim, slope=1000.0, bound=2.0), lambda x: np.abs(x - 0.4).sum(axis=1)
     x = near_faces(dim, cells, 1000.0, np.random.default_rng(0))
     found = np.abs(model.run(x, model.prompt(f, cells))[:, 0] - f(x)).max()
     assert error * 0.9 < found <= error
 
 
 def test_where_the_printed_listing_returns_0():
-    model = grid(1, slope=1000.0)
+    model = Grid(1, slope=1000.0)
     assert np.array_equal(
         model.run([[0.0], [1e-4], [0.2505]], model.prompt(lambda x: np.ones(len(x)), 4)), np.ones((3, 1))
     )
@@ -46,7 +46,7 @@ def test_where_the_printed_listing_returns_0():
 @given(st.integers(1, 3), st.integers(1, 6), st.sampled_from([16.0, 100.0, 1000.0]), st.integers(0, 2**32 - 1))
 def test_the_bound_holds(dim, cells, slope, seed):
     rng = np.random.default_rng(seed)
-    model, f = grid(dim, 2, slope), lipschitz(dim, rng)
+    model, f = Grid(dim, 2, slope), lipschitz(dim, rng)
     x = near_faces(dim, cells, slope, rng)
     error = np.linalg.norm(model.run(x, model.prompt(f, cells)) - f(x), axis=1).max() / np.sqrt(2.0)
     assert error <= np.sqrt(dim) * (0.5 / cells + 2.0 / slope) + 1e-12
@@ -55,20 +55,20 @@ def test_the_bound_holds(dim, cells, slope, seed):
 def test_shares_are_a_partition_of_unity_in_ramps():
     """Values of a constant come out exactly, without products as with them."""
     for dim in (1, 2):
-        model = grid(dim, bound=4.0)
+        model = Grid(dim, bound=4.0)
         x = near_faces(dim, 8, 1024.0, np.random.default_rng(1))
         values = model.run(x, model.prompt(lambda x: np.full(len(x), 3.0), 8))
         assert np.abs(values - 3.0).max() <= 1e-13
 
 
 def test_products():
-    assert not any(isinstance(v, Multiplicative) for v in grid(1).program.variables)
-    assert validate(grid(1).program, "rnn") == validate(grid(2).program, "lstm") == ()
-    assert len(validate(grid(2).program, "rnn")) == 2
+    assert not any(isinstance(v, Multiplicative) for v in Grid(1).program.variables)
+    assert validate(Grid(1).program, "rnn") == validate(Grid(2).program, "lstm") == ()
+    assert len(validate(Grid(2).program, "rnn")) == 2
 
 
 def test_prompts_from_coarse_to_fine():
-    model, f = grid(2), lambda x: np.sin(3.0 * x[:, 0]) * x[:, 1]
+    model, f = Grid(2), lambda x: np.sin(3.0 * x[:, 0]) * x[:, 1]
     x, prompt = np.random.default_rng(0).random((300, 2)), model.prompt(f, (2, 4, 16))
     assert len(prompt) == 4 + 16 + 256
     for end, cells in ((4, 2), (20, 4), (276, 16)):
@@ -80,7 +80,7 @@ def test_prompts_from_coarse_to_fine():
 def test_torch_modules(kind):
     torch = pytest.importorskip("torch")
     for dim in (1, 2)[: 1 if kind == "rnn" else 2]:
-        model, f = grid(dim), lambda x: x.mean(axis=1)
+        model, f = Grid(dim), lambda x: x.mean(axis=1)
         x, prompt = near_faces(dim, 4, 1024.0, np.random.default_rng(0))[::20], model.prompt(f, 4)
         outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
         assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= 1e-9

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spherapprox import ClassicalHead, CoreHead, EqualMeasurePartition, SplitHead, sphere, targets
 from spherapprox.prompts.recurrent import validate
-from spherapprox.prompts.recurrent.programs import kernel_sum
+from spherapprox.prompts.recurrent.programs import KernelSum
 
 
 def field_head():
@@ -25,7 +25,7 @@ def proven(x, head, model):
 
 @pytest.mark.parametrize(("spacing", "error"), [(0.4, 0.07), (0.2, 0.015), (0.1, 0.004)])
 def test_the_magnetic_field(spacing, error):
-    head, model = field_head(), kernel_sum(2, 1, spacing, bound=128.0, length=300)
+    head, model = field_head(), KernelSum(2, 1, spacing, bound=128.0, length=300)
     x = sphere.uniform(2, 500, rng=0)
     missed = np.abs(model.run(x, model.prompt(head))[:, 0] - head(x))
     assert 0.5 * error < missed.max() <= error
@@ -40,7 +40,7 @@ def test_the_magnetic_field(spacing, error):
 def test_the_bound_holds(dim, n, concentration, spacing, depth, seed):
     rng = np.random.default_rng(seed)
     head = SplitHead(sphere.uniform(dim, n, rng=rng), rng.standard_normal((n, 2)), concentration)
-    model, x = kernel_sum(dim, 2, spacing, depth), sphere.uniform(dim, 30, rng=rng)
+    model, x = KernelSum(dim, 2, spacing, depth), sphere.uniform(dim, 30, rng=rng)
     bound = proven(x, head, model)
     near = bound < np.abs(head.values).max()  # elsewhere no token may be within the depth
     if near.any():
@@ -49,11 +49,11 @@ def test_the_bound_holds(dim, n, concentration, spacing, depth, seed):
 
 
 def test_classical_heads_and_one_concentration_for_each_token():
-    head, model = field_head(), kernel_sum(2)
+    head, model = field_head(), KernelSum(2)
     assert np.array_equal(model.prompt(ClassicalHead.from_head(head)), model.prompt(head))
     rng = np.random.default_rng(0)
     mixed = SplitHead(sphere.uniform(2, 20, rng=rng), rng.standard_normal(20), rng.uniform(1.0, 5.0, 20))
-    x, fine = sphere.uniform(2, 50, rng=rng), kernel_sum(2, 1, 0.02)
+    x, fine = sphere.uniform(2, 50, rng=rng), KernelSum(2, 1, 0.02)
     assert np.abs(fine.run(x, fine.prompt(mixed))[:, 0] - mixed(x)).max() <= 1e-4
 
 
@@ -61,31 +61,31 @@ def test_classical_heads_and_one_concentration_for_each_token():
 def test_one_lstm_computes_the_field(kind):
     torch = pytest.importorskip("torch")
     head = SplitHead.from_target(targets.geomagnetic_field(2025.0), EqualMeasurePartition(2, 40), 8.0)
-    model, x = kernel_sum(2, 1, 0.5, 10.0, bound=128.0, length=300), sphere.uniform(2, 8, rng=0)
+    model, x = KernelSum(2, 1, 0.5, 10.0, bound=128.0, length=300), sphere.uniform(2, 8, rng=0)
     prompt = model.prompt(head)
     outputs = model.answers(model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt))).numpy())
     assert np.abs(outputs - model.run(x, prompt)).max() <= 1e-7
 
 
 def test_one_chord_is_an_exponential():
-    head, model = SplitHead(np.eye(2)[:1], [0.5], 1.0), kernel_sum(1, 1, 1.0, 1.0)
+    head, model = SplitHead(np.eye(2)[:1], [0.5], 1.0), KernelSum(1, 1, 1.0, 1.0)
     outputs = model.network(model.sequences([[0.6, 0.8]], model.prompt(head)))[0, -1]
     assert np.abs(outputs - 0.6 * (1.0 - np.exp(-1.0)) * np.array([0.5, 1.0])).max() <= 1e-15
 
 
 def test_bounds_are_declared():
-    assert validate(kernel_sum(2).program, "lstm") == validate(kernel_sum(2).program, "gru") == ()
+    assert validate(KernelSum(2).program, "lstm") == validate(KernelSum(2).program, "gru") == ()
 
 
 def test_wrong_heads_and_queries():
     head = SplitHead(np.eye(3)[:2], [0.5, 0.6], 50.0)
     with pytest.raises(TypeError, match="'head' must be a SplitHead or a ClassicalHead"):
-        kernel_sum(2).prompt(CoreHead(np.eye(3)[:2], [0.5, 0.6], 10.0))
+        KernelSum(2).prompt(CoreHead(np.eye(3)[:2], [0.5, 0.6], 10.0))
     with pytest.raises(ValueError, match="'head' must have dim 3 and 1 values"):
-        kernel_sum(3).prompt(head)
+        KernelSum(3).prompt(head)
     with pytest.raises(ValueError, match="'head' must have at most 1 tokens and entries up to 8, got 2 and 50"):
-        kernel_sum(2, bound=8.0, length=1).prompt(head)
-    model = kernel_sum(2)
+        KernelSum(2, bound=8.0, length=1).prompt(head)
+    model = KernelSum(2)
     with pytest.raises(ValueError, match="'queries' must be near a token"):
         model.run([[-0.6, 0.0, 0.8]], model.prompt(head))
     with pytest.raises(ValueError, match="'queries' must"):

@@ -127,7 +127,8 @@ def best_concentration(
 ) -> Any:  # fmt: skip
     """Minimise the error bound of given control points over the concentration.
 
-    The result is a bound on the error; the concentration to make the head with is its attribute `concentration`.
+    The result is a bound on the error; the concentration to make the head with is its attribute `concentration`
+    (docs/theorems/4.3-core-head.md, 4.4-split-head.md, 4.B-equal-measure.md and 4.D-centroids.md).
 
     Parameters
     ----------
@@ -137,9 +138,7 @@ def best_concentration(
         ``"sharp-split-nearest"`` and ``"sharp-split-equal"`` fall to an infimum, W <= radius, as lambda grows without
         end; the smallest lambda with W <= (1 + slack) radius is taken, or 1e150 if that is smaller, where slack, at
         least 1e-12, is an option of theirs, 1e-3 by default.
-    dim, target, lipschitz, sup_norm, exponent
-        As in `error_bound`.
-    points : EqualMeasurePartition, PointSet or Prefix
+    dim, target, lipschitz, sup_norm, exponent, points
         As in `error_bound`; ``Prefix(n=tokens_within(1e6, dim=2))`` for a budget of memory.
 
     Returns
@@ -157,10 +156,6 @@ def best_concentration(
     --------
     concentration : the threshold Lambda(eps) of the kernel alone, a number.
     prefix_length : the number of control points for an error, with the concentration.
-
-    References
-    ----------
-    docs/theorems/4.3-core-head.md, 4.4-split-head.md, 4.B-equal-measure.md and 4.D-centroids.md.
 
     Examples
     --------
@@ -214,21 +209,12 @@ def _least(theorem: Theorem, problem: Problem, prefix: Prefix) -> Bound:
 
 
 def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
-    """Return the number of float64 control points with values that fit into so many bytes.
+    """Return how many float64 control points with values fit so many bytes, ``memory // (8 (dim + 1 + n_outputs))``.
 
     Parameters
     ----------
-    memory : float
-        Bytes, up to 1e300; at least those of one token.
-    dim : int
-        The manifold's dimension m >= 1: a control point is m + 1 numbers.
-    n_outputs : int
-        Components of a value, at least 1.
-
-    Returns
-    -------
-    int
-        ``memory // (8 (dim + 1 + n_outputs))``.
+    memory, dim, n_outputs
+        Bytes, up to 1e300; the dimension, of control points of m + 1 numbers; components of a value.
 
     Raises
     ------

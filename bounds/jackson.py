@@ -1,4 +1,9 @@
-"""Jackson constants of S^m: the best approximation of Lipschitz functions by spherical polynomials."""
+"""Jackson constants of S^m: the best approximation of Lipschitz functions by spherical polynomials.
+
+docs/theorems/4.6-jackson-constants.md proves them, 3-errata.md, 3.6, the floor. The arguments are the same throughout:
+`dim` is m, 1 to 1e6, and `degree` q, the largest of the polynomials, up to 1e300. A ValueError or TypeError names the
+argument that is not.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +39,7 @@ def _degree(value: object, minimum: int) -> int:
 
 @lru_cache(maxsize=1024)
 def bessel_zero(order: float) -> float:
-    """Return j, the first positive zero of the Bessel function J_order, to 1e-15 relative.
-
-    Parameters
-    ----------
-    order : float
-        -1/2 to 1e6.
-
-    Returns
-    -------
-    float
-        pi/2 for order -1/2, pi for 1/2; about the order itself where that is large.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an order outside its range.
+    """Return j, the first positive zero of the Bessel function J_order, order from -1/2 to 1e6, to 1e-15 relative.
 
     Examples
     --------
@@ -69,24 +59,7 @@ def bessel_zero(order: float) -> float:
 def jackson_limit(dim: int) -> float:
     """Return pi j_(m/2-1,1), the constant C_R of non-negative polynomial kernels, valid for every degree.
 
-    Parameters
-    ----------
-    dim : int
-        The manifold's dimension m, 1 to 1e6.
-
-    Returns
-    -------
-    float
-        About pi m/2 for large m.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a dimension outside its range.
-
-    References
-    ----------
-    docs/theorems/4.6-jackson-constants.md (non-negative kernels); `jackson_constant` is smaller.
+    It is about pi m/2 for large m (4.6, non-negative kernels); `jackson_constant` is smaller.
 
     Examples
     --------
@@ -97,14 +70,7 @@ def jackson_limit(dim: int) -> float:
 
 
 def approximation_error(degree: int, dim: int) -> float:
-    """Bound the best approximation of a function on S^m with Lipschitz constant 1 by polynomials of a degree.
-
-    Parameters
-    ----------
-    degree : int
-        Largest degree q of the spherical polynomials, 0 to 1e300.
-    dim : int
-        The manifold's dimension m, 1 to 1e6.
+    """Bound the best approximation of a function on S^m with Lipschitz constant 1 by polynomials of degree q >= 0.
 
     Returns
     -------
@@ -113,15 +79,6 @@ def approximation_error(degree: int, dim: int) -> float:
         polynomial of degree at most q. For dim 1 the best possible one, ``pi / (2 (q + 1))``; else that of the best
         kernel whose tail is not negative (to 1e-12) for q < 130, and a bound of it, some 1 % larger, from there on.
         It never increases with the degree.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges.
-
-    References
-    ----------
-    docs/theorems/4.6-jackson-constants.md.
 
     Examples
     --------
@@ -184,27 +141,12 @@ def _cosecant_gap(angle: float) -> float:
 def jackson_constant(dim: int, degree: int | None = None) -> float:
     """Return an explicit C_R: a function with Lipschitz constant L is within ``C_R L / q`` of a polynomial of degree q.
 
-    Parameters
-    ----------
-    dim : int
-        The manifold's dimension m, 1 to 1e6.
-    degree : int, optional
-        The degree q, 1 to 1e300; by default the constant holds for every q >= 1.
-
     Returns
     -------
     float
-        ``q approximation_error(q, m)`` at a degree; without one ``2 j - pi``, j the first positive zero of the Bessel
-        function J_((m-1)/2), and ``pi/2`` for dim 1. The latter is 6 % at most (seen) above the limit of the former.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges.
-
-    References
-    ----------
-    docs/theorems/4.6-jackson-constants.md.
+        ``q approximation_error(q, m)`` at a degree q >= 1; without one, for every q >= 1, ``2 j - pi``, j the first
+        positive zero of the Bessel function J_((m-1)/2), and ``pi/2`` for dim 1. The latter is 6 % at most (seen) above
+        the limit of the former.
 
     Examples
     --------
@@ -219,26 +161,9 @@ def jackson_constant(dim: int, degree: int | None = None) -> float:
 
 
 def jackson_floor(dim: int, degree: int) -> float:
-    """Bound C_R at a degree below by half the angle of a cap, times the degree.
+    """Bound C_R at a degree q >= 1 below by half the angle of a cap, times the degree.
 
-    Parameters
-    ----------
-    dim, degree : int
-        The manifold's dimension m, 1 to 1e6, and q, 1 to 1e300.
-
-    Returns
-    -------
-    float
-        ``q r`` where caps of radius 2r have measure 1/(dim P_q + 1); it tends to about m/(2e) for large q and m.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges.
-
-    References
-    ----------
-    docs/theorems/3-errata.md, 3.6.
+    It is ``q r`` where caps of radius 2r have measure 1/(dim P_q + 1), and tends to about m/(2e) for large q and m.
 
     Examples
     --------
@@ -253,28 +178,13 @@ def jackson_floor(dim: int, degree: int) -> float:
 
 
 def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
-    """Return the smallest degree q with ``lipschitz approximation_error(q, dim) <= eps``.
+    """Return the smallest degree q with ``lipschitz approximation_error(q, dim) <= eps``, 0 where a constant will do.
 
     Parameters
     ----------
     eps, lipschitz : float
-        The error wanted, and the Lipschitz constant; positive, and ``eps >= 1e-290 lipschitz``.
+        The error, and the Lipschitz constant; positive, and ``eps >= 1e-290 lipschitz``.
     dim : int
-        The manifold's dimension m, 1 to 1e6.
-
-    Returns
-    -------
-    int
-        0 where a constant will do.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges.
-
-    References
-    ----------
-    docs/theorems/4.6-jackson-constants.md.
 
     Examples
     --------

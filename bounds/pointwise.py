@@ -72,7 +72,7 @@ def second_order_bound(
     points: ArrayLike | None = None, refine: int = 16, workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
 ) -> PointwiseBound:  # fmt: skip
-    """Bound the error of a given split head by the moments of its weights and the target's derivatives.
+    """Bound the error of a given split head by the moments of its weights and the target's derivatives (4.H).
 
     Parameters
     ----------
@@ -83,15 +83,13 @@ def second_order_bound(
     theorem : str
         "second-order" needs lipschitz and smoothness; "second-order-laplacian" laplacian and third_derivative too;
         "second-order-local" third_derivative and a degree: derivatives at x are taken from values along great circles.
-    n : int, default 20000
-        Points of the sample at which the bound is taken, at least.
-    points : array_like, shape (k, dim+1), optional
-        These points in place of the sample.
-    refine : int, default 16
+    n, points : int, and array_like, shape (k, dim+1), optional
+        The bound is taken at a sample of at least n points, or at the points given in its place.
+    refine : int
         Points from which the bound is followed to a local maximum; 0 for none.
-    workers : int or None, default None
+    workers : int or None
         Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-    rng : None, int or numpy.random.Generator, default 0
+    rng : None, int or numpy.random.Generator
         Rotates the sample and chooses directions.
 
     Returns
@@ -104,14 +102,6 @@ def second_order_bound(
     TypeError, ValueError
         If the head is no split head or has other values or several concentrations, the target lacks a constant or
         states one that its values refute, or an option is out of its range.
-
-    See Also
-    --------
-    best_concentration : the same at the concentration where it is least.
-
-    References
-    ----------
-    docs/theorems/4.H-second-order.md.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""Two-sided bounds of Bessel ratios, and from them of the kernel's eigenvalues, and of its mean angle."""
+"""Two-sided bounds of Bessel ratios, and from them of the kernel's eigenvalues, and of its mean angle.
+
+docs/theorems/1-kernel.md, 1.4, and 4.1-convolution.md prove them. The arguments are the same throughout: `dim` is the
+manifold's dimension m >= 1, `concentration` lambda >= 0. A ValueError or TypeError names the argument that is not.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +27,7 @@ FACTORS = 256
 
 
 def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
-    """Enclose I_(order+1)(x) / I_order(x) between elementary functions (Amos).
-
-    Parameters
-    ----------
-    order, x : array_like
-        ``0 <= order <= 1e300`` and ``0 <= x <= 1e300``; they broadcast.
+    """Enclose I_(order+1)(x) / I_order(x) between elementary functions (Amos); 0 <= order, x <= 1e300 broadcast.
 
     Returns
     -------
@@ -36,15 +35,9 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
         ``x / (order + 1/2 + sqrt(x^2 + (order + 3/2)^2))``, and the smaller of ``x / (order + 1/2 + sqrt(x^2 + (order +
         1/2)^2))`` and ``x / (order + sqrt(x^2 + (order + 2)^2))``, the better one for large and for small x.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For negative or non-numeric arguments.
-
     References
     ----------
-    D. E. Amos, Computation of modified Bessel functions and their ratios, Math. Comp. 28 (1974), (9), (11) and (16);
-    docs/theorems/1-kernel.md, 1.4.
+    D. E. Amos, Computation of modified Bessel functions and their ratios, Math. Comp. 28 (1974), (9), (11) and (16).
 
     Examples
     --------
@@ -59,31 +52,13 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
 
 
 def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[float, float]:
-    """Enclose the kernel's eigenvalue a_k: its first ratios as in `iv_ratio_bounds`, the others by integrals.
-
-    Parameters
-    ----------
-    degree : int
-        k, 0 to 1e18.
-    concentration : float
-        lambda >= 0.
-    dim : int
-        The manifold's dimension m >= 1.
+    """Enclose the kernel's eigenvalue a_k, k up to 1e18: first ratios as in `iv_ratio_bounds`, the others by integrals.
 
     Returns
     -------
     lower, upper : float
         Natural logarithms; -inf for the eigenvalue 0 (lambda = 0, k >= 1). Some 1e-14 of rounding, relative, comes on
         top; for lambda -> 0 and lambda -> infinity the two tend to each other.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges.
-
-    References
-    ----------
-    docs/theorems/1-kernel.md, 1.4.
 
     Examples
     --------
@@ -133,27 +108,6 @@ def _asinh_integral(start: float, stop: float, x: float) -> float:
 def mean_angle_upper(concentration: float, dim: int) -> float:
     """Bound the kernel's mean angle above: ``sqrt(2 u1 + KAPPA u2)`` from its first two moments of u = 1 - cos(theta).
 
-    Parameters
-    ----------
-    concentration : float
-        lambda >= 0.
-    dim : int
-        The manifold's dimension m >= 1.
-
-    Returns
-    -------
-    float
-        At least E[theta]; in the example 5 % above it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges.
-
-    References
-    ----------
-    docs/theorems/4.1-convolution.md.
-
     Examples
     --------
     >>> round(mean_angle_upper(100.0, 8), 4), round(VonMisesFisher(8, 100.0).mean_angle(), 4)
@@ -166,26 +120,7 @@ def mean_angle_upper(concentration: float, dim: int) -> float:
 def mean_angle_lower(concentration: float, dim: int) -> float:
     """Bound the kernel's mean angle below: ``sqrt(2) u1^(3/2) / u2^(1/2)`` from the moments of `mean_angle_upper`.
 
-    Parameters
-    ----------
-    concentration : float
-        lambda >= 0.
-    dim : int
-        The manifold's dimension m >= 1.
-
-    Returns
-    -------
-    float
-        At most E[theta]; the closer the larger the dimension. For dim 1 and lambda > 1e14 rounding makes it small.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges.
-
-    References
-    ----------
-    docs/theorems/4.1-convolution.md.
+    The closer the larger the dimension; for dim 1 and lambda > 1e14 rounding makes it small.
 
     Examples
     --------

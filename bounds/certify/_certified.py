@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import mpmath
 
@@ -16,6 +15,8 @@ from ..records.enclosure import Enclosure
 from ..records.problem import Problem
 from ..records.theorem import Theorem
 from ._balls import DIGITS, digits_of, widened
+from ._proofs import PROOFS
+from ._radii import Proof
 
 THEOREMS = {theorem.name: theorem for theorem in theorems.LADDER if theorem.count}
 """The theorems that can be certified."""
@@ -66,10 +67,12 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     decimals = digits_of(digits)
     if not bound.holds or not math.isfinite(bound.log):
         return Enclosure(mpmath.mpf(bound.log), mpmath.mpf(bound.log))
-    return widened(_proof(THEOREMS[bound.theorem]).prove(bound, problem, decimals), decimals)
+    return widened(_proof(THEOREMS[bound.theorem])(bound, problem, decimals), decimals)
 
 
-def _proof(theorem: Theorem) -> Any:
-    """Load the module here that has the name of the theorem's file, or of its folder."""
+def _proof(theorem: Theorem) -> Proof:
+    """Return the proof for the name of the theorem's file, or of its folder: of a frame, or of the module here."""
+    assert theorem.count is not None
     room = theorem.count.__module__.removeprefix(f"{theorems.__name__}.").split(".")[0]
-    return load(f"{__package__}.{room}")
+    proof: Proof = PROOFS[room] if room in PROOFS else load(f"{__package__}.{room}").prove
+    return proof

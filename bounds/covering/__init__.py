@@ -131,9 +131,7 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bo
     ----------
     n : float or array_like
         Number of points, from 1 to 1e300; of a fraction the integer part counts.
-    dim : int or array_like
-        The manifold's dimension m >= 1.
-    method : str
+    dim, method
         As for `covering_number`: for a sufficient number the least radius at which it promises a cover by n caps, for
         a necessary one the radius below which it excludes one.
 
@@ -146,11 +144,7 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bo
     Raises
     ------
     ValueError, TypeError
-        For n outside its range, a dim below 1 or above 1e6, or an unknown method.
-
-    References
-    ----------
-    docs/theorems/4.2-covering-numbers.md.
+        As `covering_number`.
 
     Examples
     --------

@@ -151,10 +151,6 @@ class Bound:
     def require(self) -> Self:
         """Return the bound itself, of which all hypotheses hold.
 
-        Returns
-        -------
-        Bound
-
         Raises
         ------
         HypothesisError
@@ -173,11 +169,8 @@ class Bound:
     def as_integer(self) -> int:
         """Return the bound as an exact int on its safe side: rounded up, as counts are whole, after the allowance.
 
-        Returns
-        -------
-        int
-            The logarithm is a float, right to 1e-12 of its size; the result allows for that, so of 668 digits the first
-            8 or so are those of the formula and the int is a valid bound. A certified bound allows for its enclosure.
+        The logarithm is a float, right to 1e-12 of its size; the result allows for that, so of 668 digits the first 8
+        or so are those of the formula and the int is a valid bound. A certified bound allows for its enclosure.
 
         Raises
         ------

@@ -61,10 +61,6 @@ class Enclosure:
         x : float, int, Fraction, Decimal, mpf, str or Enclosure
             Taken exactly, a str as a decimal number; of an enclosure both ends are asked.
 
-        Returns
-        -------
-        bool
-
         Raises
         ------
         ValueError, TypeError

@@ -180,18 +180,13 @@ class Study:
         return tuple(notes)
 
     def series(self, head: str, choice: str) -> tuple[Row, ...]:
-        """Return the rows of one kind of head and one choice of the concentration, by increasing n.
+        """Return the rows of one kind of head and one choice of the concentration, by increasing n; maybe none.
 
         Parameters
         ----------
         head : {"core", "split"}
         choice : {"theory", "second-order", "best", "mean", "fixed"}
             How the concentration was chosen; "fixed" stands for all that were given as numbers.
-
-        Returns
-        -------
-        tuple of Row
-            Empty where the study has no such heads.
 
         Raises
         ------
@@ -213,14 +208,10 @@ class Study:
         return tuple(r for r in self.rows if r.head == head and r.choice == choice)
 
     def table(self) -> str:
-        """Return the rows as a text table, without empty columns.
+        """Return the rows as a text table, a line for each, without empty columns.
 
-        Returns
-        -------
-        str
-            A line for each row, below two for the headers; "by" is how lambda was chosen, "proven" an upper bound of
-            the error, "% of sup" the error's share of the sup norm, "core", "equal" and "nearest" are bounds, and
-            "2nd order" is one for these points.
+        "by" is how lambda was chosen, "proven" an upper bound of the error, "% of sup" the error's share of the sup
+        norm, "core", "equal" and "nearest" are bounds, and "2nd order" is one for these points.
 
         Examples
         --------
@@ -237,12 +228,7 @@ class Study:
         return str(tabulate(shown, headers=[_COLUMNS[i] for i in columns], colalign=align, disable_numparse=True))
 
     def document(self) -> dict[str, Any]:
-        """Return the content of study.json: the target's constants, the notes and the rows.
-
-        Returns
-        -------
-        dict
-            Of strings, numbers, lists and dicts, which `json.dumps` takes; None, JSON's null, for what is not finite.
+        """Return the content of study.json: the target's constants, notes and rows; None for what is not finite.
 
         Examples
         --------

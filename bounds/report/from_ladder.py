@@ -38,25 +38,19 @@ def report_ladder(
 ) -> Report:  # fmt: skip
     """Report the prefix lengths by every theorem, as a table and as curves over accuracies and dimensions.
 
+    It saves ladder.html, .csv and .json, ladder_eps.png, ladder_dim.png and concentration.png; the figures take some
+    seconds.
+
     Parameters
     ----------
-    eps : float
-        The sup error of the table.
-    dim : int
-        The dimension m of the table.
+    eps, dim : float, int
+        The sup error and the dimension m of the table.
     lipschitz, sup_norm, theorems
         As in `bounds.ladder`.
     progress : bool or None
-        Show progress on stderr, when the figures are drawn: a bar on a terminal, elsewhere a line every few seconds;
-        None: on a terminal only.
+        As in `run_study`, when the figures are drawn.
     axes : pair of array_like
         The curves' values of eps/lipschitz and of dim, beside those of the table.
-
-    Returns
-    -------
-    Report
-        It saves ladder.html, .csv and .json, ladder_eps.png, ladder_dim.png and concentration.png; the figures take
-        some seconds.
 
     Raises
     ------

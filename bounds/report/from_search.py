@@ -33,6 +33,9 @@ def report_search(
 ) -> Report:  # fmt: skip
     """Report a search for the fewest tokens.
 
+    It saves shortest.html, .csv and .json, error.png, on S^2 map.png, the head that is picked, head.npz, and all of the
+    search, shortest.npz.
+
     Parameters
     ----------
     search : ShortestHead
@@ -43,12 +46,6 @@ def report_search(
         By the name of a method, tokens and errors, for error.png: what `compare_fixed_points` returns.
     command : str, optional
         The command line that made it, to be shown.
-
-    Returns
-    -------
-    Report
-        It saves shortest.html, .csv and .json, error.png, on S^2 map.png, the head that is picked, head.npz, and all of
-        the search, shortest.npz.
 
     Raises
     ------

@@ -48,6 +48,8 @@ _TESTS = {
 def report_validation(validation: Validation, *, command: str = "", source: str = "") -> Report:
     """Report a validation: its verdicts, the proof of the error, and the head.
 
+    It saves validation.html, .json, .csv and .png and the head, validated-head.npz.
+
     Parameters
     ----------
     validation : Validation
@@ -57,17 +59,10 @@ def report_validation(validation: Validation, *, command: str = "", source: str 
     source : str, optional
         Lines of Python that make the variable ``target``, to be shown.
 
-    Returns
-    -------
-    Report
-        It saves validation.html, .json, .csv and .png and the head, validated-head.npz.
-
     Raises
     ------
-    ValueError
-        For a record made by hand, without head and target.
-    TypeError
-        When `validation` is none, or `command` or `source` no text.
+    ValueError, TypeError
+        For a record made by hand, without head and target; when an argument is of another kind.
 
     Examples
     --------

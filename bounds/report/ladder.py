@@ -56,14 +56,9 @@ class Curves:
     sides: dict[str, str]
 
     def gap(self) -> tuple[Float64, Float64]:
-        """Return the floor for heads made from N samples (4.5), and the least N proven for a split head.
+        """Return log10 of the floor for heads made from N samples (4.5), and of the least N proven for a split head.
 
-        Returns
-        -------
-        floor : ndarray, shape (n,)
-            Decimal logarithms; 0, one token, where the theorem says nothing.
-        proven : ndarray, shape (n,)
-            Decimal logarithms; nan where no theorem applies.
+        Both have shape (n,): 0, one token, where the former says nothing, nan where no theorem gives the latter.
 
         Examples
         --------
@@ -87,11 +82,7 @@ def evaluate_ladder(
     eps, dim, lipschitz, sup_norm, exponent, theorems
         As in `bounds.ladder`.
     progress : bool or None
-        Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
-
-    Returns
-    -------
-    Curves
+        As in `run_study`.
 
     Raises
     ------

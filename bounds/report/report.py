@@ -133,10 +133,6 @@ class Report:
     def records(self) -> list[dict[str, Any]]:
         """Return the rows of NAME.csv, for ``pandas.DataFrame(report.records())``.
 
-        Returns
-        -------
-        list of dict
-
         Examples
         --------
         >>> import bounds
@@ -147,10 +143,6 @@ class Report:
 
     def to_html(self) -> str:
         """Return one self-contained page, which loads nothing and suits phones, desktops and dark screens.
-
-        Returns
-        -------
-        str
 
         Examples
         --------
@@ -163,24 +155,17 @@ class Report:
         return self._page(self._images())
 
     def save(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
-        """Write NAME.csv, NAME.json, NAME.html, the figures and the other files: all of them or none.
+        """Write NAME.csv, NAME.json, NAME.html, the figures and the other files, all or none; returns their paths.
 
         Parameters
         ----------
         folder : str or os.PathLike
             Made where there is none; files of these names in it are replaced.
 
-        Returns
-        -------
-        tuple of Path
-            The files written, by name.
-
         Raises
         ------
-        OSError
-            When the folder cannot be written.
-        TypeError
-            When `folder` is no path.
+        OSError, TypeError
+            When the folder cannot be written, or is no path.
 
         Examples
         --------

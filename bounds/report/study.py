@@ -35,18 +35,13 @@ _SAMPLE = 100_000
 def estimate_constants(target: Target, rng: np.random.Generator | int | None = 0) -> Target:
     """Estimate the unstated of a target's Lipschitz constant and sup norm, from below; prove them where that is cheap.
 
+    Those whose `Target.origin` is "estimated" prove nothing; studies and validations say so.
+
     Parameters
     ----------
     target : Target
-        What is approximated.
     rng : None, int or numpy.random.Generator
         Seeds the points that the search for the largest value and the steepest slope begins with.
-
-    Returns
-    -------
-    Target
-        The target with both constants. Those whose `Target.origin` is "estimated" prove nothing; studies and
-        validations say so.
 
     Raises
     ------

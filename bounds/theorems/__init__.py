@@ -124,17 +124,12 @@ def state(theorem: str, **options: object) -> Statement:
 
 
 def state_all(**options: object) -> tuple[Statement, ...]:
-    """State every theorem of the ladder, each with those of the options that it takes.
+    """State every theorem of the ladder, for `bounds.ladder`, each with those of the options that it takes.
 
     Parameters
     ----------
     **options
         As in `state`; what only some theorems take is no complaint.
-
-    Returns
-    -------
-    tuple of Statement
-        For `bounds.ladder`.
 
     Raises
     ------

@@ -87,13 +87,7 @@ class Check:
         return self.predicted / self.achieved
 
     def record(self) -> dict[str, Any]:
-        """Return the check as a row of a table: strings, numbers and None.
-
-        Returns
-        -------
-        dict
-            "name", "quantity", "side", "predicted", "lower", "upper", "ratio", "verdict", "estimated", "reason" and
-            "reference"; None for what is unknown or infinite.
+        """Return the check as a row of a table: strings and numbers by name, None for what is unknown or infinite.
 
         Examples
         --------

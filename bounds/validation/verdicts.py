@@ -93,12 +93,7 @@ class Validation:
         return "certified" if best == "not applicable" and proven(self.error)[0] < math.inf else best
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the checks of theorems and lemmas as rows, for ``pandas.DataFrame(validation.records())``.
-
-        Returns
-        -------
-        list of dict
-            `Check.record` of each.
+        """Return `Check.record` of each theorem and lemma, for ``pandas.DataFrame(validation.records())``.
 
         Examples
         --------
@@ -113,12 +108,7 @@ class Validation:
         return [check.record() for check in (*self.checks, *self.lemmas)]
 
     def document(self) -> dict[str, Any]:
-        """Return the validation as a document for JSON.
-
-        Returns
-        -------
-        dict
-            Of strings, numbers, lists and dicts, which `json.dumps` takes; None, JSON's null, for what is not finite.
+        """Return the validation as a document for `json.dumps`; None, JSON's null, stands for what is not finite.
 
         Examples
         --------

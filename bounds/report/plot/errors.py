@@ -27,20 +27,17 @@ _WAY = {
 def error_figure(study: Study) -> Figure:
     """Draw measured errors and a-priori bounds against the number of control points, each with its name and slope.
 
+    Where the thesis speaks, the prefix lengths that it asks for the same errors stand in a second panel; elsewhere a
+    line says what it needs, and what it asks for on the least sphere of which it speaks. "Any method on its worst
+    target" is the floor 4.5: no method that samples at N points promises less for all targets of this Lipschitz
+    constant. Second-order bounds (4.H), those of these very points, are proven at each point; their largest values
+    found are drawn, and the band is between one and the error that it bounds. Estimated constants are called so. Dashes
+    just above the marks are proven upper bounds.
+
     Parameters
     ----------
     study : Study
         The result of `bounds.report.run_study`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Where the thesis speaks, the prefix lengths that it asks for the same errors stand in a second panel; elsewhere
-        a line says what it needs, and what it asks for on the least sphere of which it speaks. "Any method on its worst
-        target" is the floor 4.5: no method that samples at N points promises less for all targets of this Lipschitz
-        constant. Second-order bounds (4.H), those of these very points, are proven at each point; their largest values
-        found are drawn, and the band is between one and the error that it bounds. Estimated constants are called so.
-        Dashes just above the marks are proven upper bounds.
 
     Raises
     ------

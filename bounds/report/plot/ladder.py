@@ -19,16 +19,13 @@ _FAMILY = {"thesis": (WINE, "-."), "core": (BLUE, "--"), "split": (RED, "-"), "l
 def ladder_figure(curves: Curves) -> Figure:
     """Draw log10 N of every theorem against eps or dim, with the gap between split heads and their floor shaded.
 
+    Above are the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of
+    each family where the curves end is bold; eps falls to the right, so that all curves rise.
+
     Parameters
     ----------
     curves : Curves
         The result of `bounds.report.evaluate_ladder`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Above the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of
-        each family where the curves end is bold; eps falls to the right, so that all curves rise.
 
     Raises
     ------
@@ -103,10 +100,6 @@ def concentration_figure(eps: Array, printed: Array, proven: Array, sharp: Array
         The axis, and the concentrations.
     dim : int
         For the title.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

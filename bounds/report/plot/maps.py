@@ -136,20 +136,13 @@ def maps_figure(
 
     Parameters
     ----------
-    head : CoreHead or SplitHead
-        The approximation.
-    target : Target
-        What it approximates, with dim 2.
+    head, target : CoreHead or SplitHead, and Target with dim 2
     worst : float
         The head's sup error, as measured; it sets the scale of the third map.
     resolution : int
         Points from pole to pole.
     coastlines : bool, optional
         Draw the coasts of `targets.land`; by default for the catalogue's targets on the Earth.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

@@ -31,15 +31,12 @@ _VIEWS = ((25.0, 30.0), (-25.0, 210.0))
 def partition_figure(partition: EqualMeasurePartition) -> Figure:
     """Draw the cells of a partition of S^2 and their centres, from two opposite sides.
 
+    A cell's colour is its radius over the angle of a cap of the same measure, which no cell can undercut.
+
     Parameters
     ----------
     partition : EqualMeasurePartition
         With dim 2 and at most 20000 cells.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A cell's colour is its radius over the angle of a cap of the same measure, which no cell can undercut.
 
     Raises
     ------

@@ -51,16 +51,13 @@ class Program(Protocol):
 def program_figure(program: Program) -> Figure:
     """Draw the graph of a program, inputs on the left and the output on the right.
 
+    There is a disc for the input, for each variable that is not linear, for linear ones with a name and for the output,
+    with the number of entries in it, and with lines from all that it is computed from. States, which one step hands to
+    the next, have a ring.
+
     Parameters
     ----------
     program : Program
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A disc for the input, for each variable that is not linear, for linear ones with a name and for the output,
-        with the number of entries in it, and with lines from all that it is computed from. States, which one step
-        hands to the next, have a ring.
 
     Raises
     ------

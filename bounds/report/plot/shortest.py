@@ -30,20 +30,14 @@ def shortest_figure(
 
     Parameters
     ----------
-    search : ShortestHead
-        The search; the head that is picked stands out, those that missed eps are hollow.
-    target : Target
-        What was approximated, for titles and units.
+    search, target : ShortestHead, Target
+        The search, of which the head that is picked stands out and those that missed eps are hollow; its target.
     others : mapping of str to sequence of (int, float), optional
         By the name of a method, tokens and errors.
-    floor : sequence of (int, float), optional
+    floor : sequence of (int, float)
         Lower bounds of the number of tokens, each for an error: to the left of them no head of this kind lies.
-    remark : str, default ""
+    remark : str
         A line below the figure.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -129,16 +123,10 @@ def control_points_figure(search: ShortestHead, target: Target, *, resolution: i
 
     Parameters
     ----------
-    search : ShortestHead
-        The search; the head that is picked is drawn.
-    target : Target
-        What it approximates, with dim 2.
+    search, target : ShortestHead, and Target with dim 2
+        The search, whose picked head is drawn, and what it approximates.
     resolution : int
         Points of the map from pole to pole.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

@@ -114,10 +114,7 @@ def write(figure: Figure, path: Path | IO[bytes], dpi: int = 150) -> None:
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
-    path : Path or binary file
-        Where it goes.
-    dpi : int
+    figure, path, dpi : matplotlib.figure.Figure, Path or binary file, int
         Dots per inch.
 
     Raises

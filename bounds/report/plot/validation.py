@@ -35,13 +35,8 @@ def validation_figure(
     ----------
     checks : sequence of Check
         Those of theorems that say nothing are left out, and their panel where none is left.
-    error : ErrorInterval
-    head, target
-        As in `bounds.validate`; without them there is one panel.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    error, head, target
+        As in `bounds.validate`; without head and target there is one panel.
 
     Raises
     ------

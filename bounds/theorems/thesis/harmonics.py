@@ -1,4 +1,10 @@
-"""Sup norms of the spherical harmonics of a zonal function: an estimate of the thesis's constant C_H."""
+"""Sup norms of the spherical harmonics of a zonal function: an estimate of the thesis's constant C_H.
+
+docs/theorems/2-thesis.md (C_H) has it. The arguments are the same throughout: `function` is g of f(x) = g(theta(x,
+pole)), from angles in [0, pi], shape (k,), to finite values of the same shape; `dim` is m, 1 to 1e6; `max_degree` is n,
+0 to 10,000, as far as dim(H_n) <= 2e19: floats resolve no more. A ValueError or TypeError names the argument that is
+not.
+"""
 
 from __future__ import annotations
 
@@ -24,32 +30,11 @@ NOISE = 1e-6
 
 
 def zonal_harmonic_norms(function: Callable[[Float64], Any], dim: int, max_degree: int) -> Float64:
-    """Return the sup norms of the projections of f(x) = g(theta(x, pole)) onto the harmonics of degree 0 to n.
+    """Return the sup norms, shape (n + 1,), of the projections of f onto the harmonics of degree 0 to n.
 
-    Parameters
-    ----------
-    function : callable
-        g, from angles in [0, pi], shape (k,), to finite values of the same shape.
-    dim : int
-        The manifold's dimension m, 1 to 1e6.
-    max_degree : int
-        n, 0 to 10,000, as far as dim(H_n) <= 2e19: floats resolve no more.
-
-    Returns
-    -------
-    ndarray, shape (n + 1,)
-        ``dim(H_k) |int g P_k dsigma|``, P_k the zonal polynomial with P_k(1) = 1; the projection takes it at the pole.
-        The error is some 1e-9 of the largest norm for smooth g; where g has kinks, some 1e-6 for low degrees. Rounding
-        adds about ``2e-16 sqrt(dim(H_k)) max |g|``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments outside their ranges, or values that are not finite or have another shape.
-
-    References
-    ----------
-    docs/theorems/2-thesis.md (C_H).
+    They are ``dim(H_k) |int g P_k dsigma|``, P_k the zonal polynomial with P_k(1) = 1; the projection takes it at the
+    pole. The error is some 1e-9 of the largest norm for smooth g; where g has kinks, some 1e-6 for low degrees.
+    Rounding adds about ``2e-16 sqrt(dim(H_k)) max |g|``.
 
     Examples
     --------
@@ -72,30 +57,11 @@ def zonal_harmonic_norms(function: Callable[[Float64], Any], dim: int, max_degre
 
 
 def zonal_harmonic_bound(function: Callable[[Float64], Any], dim: int, max_degree: int) -> float:
-    """Estimate C_H for f(x) = g(theta(x, pole)): the largest sup norm of its projections up to a degree.
+    """Estimate C_H, the `harmonic_constant` of f: the largest sup norm of its projections up to a degree.
 
     An estimate and no bound, in two ways: the thesis's C_H bounds the harmonics of the best polynomial approximations
     of every degree, not those of f, which are their limits; and degrees beyond `max_degree` may be larger, without end
     for some f (docs/theorems/3-errata.md, 3.9).
-
-    Parameters
-    ----------
-    function, dim, max_degree
-        As in `zonal_harmonic_norms`.
-
-    Returns
-    -------
-    float
-        To be passed as ``harmonic_constant``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `zonal_harmonic_norms`.
-
-    References
-    ----------
-    docs/theorems/2-thesis.md (C_H) and 3-errata.md, 3.9.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
+import enclosures as quantities
 import mpmath as mp
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from hypothesis import strategies as st
 
 from bounds import jackson, prefix_length
 from bounds.certify import THEOREMS, CertificationError, Enclosure, _formulas, certified
-from bounds.certify import _quantities as quantities
 from bounds.covering import METHODS, TABLE, covering_bound
 from bounds.records.problem import Problem
 from spherapprox import special

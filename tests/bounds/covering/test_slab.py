@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import enclosures
 import mpmath as mp
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import covering_number
-from bounds.certify import _quantities
 from bounds.covering import TABLE, covering_bound, covering_radius
 from bounds.covering.slab import log_slab
 from spherapprox import points
@@ -141,7 +141,7 @@ def test_no_smaller_radius_has_so_few_points(n, dim):
 
 @pytest.mark.parametrize(("dim", "radius"), [(2, 0.3), (8, 0.1), (23, 1e-9), (25, 0.01), (64, 1.5), (3, "1/4")])
 def test_enclosures_of_slabs_hold_the_truth(dim, radius):
-    enclosed = _quantities.log_covering_number(radius, dim=dim, method="slab", digits=25)
+    enclosed = enclosures.log_covering_number(radius, dim=dim, method="slab", digits=25)
     with mp.workdps(60):
         exact = mp.mpf(1) / 4 if radius == "1/4" else mp.mpf(radius)
         mean = truth(dim, exact)

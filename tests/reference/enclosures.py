@@ -13,20 +13,20 @@ import mpmath
 import numpy as np
 from flint import arb, fmpq
 
-from ..covering import covering_bound
-from ..records.enclosure import CertificationError, Enclosure
-from ..records.problem import Problem
-from ..theorems._options import check_options
-from ..theorems.convolution import concentration_needed
-from . import _covering as covering
-from . import _degrees as degrees
-from . import _jackson as jackson
-from . import _moments as moments
-from . import _special as special
-from . import thesis
-from ._balls import bits_of, digits_of, enclose, enclosure, exact_ball, precision
-from ._roots import bracket
-from ._zonal import Kernel, exponent_bits
+from bounds.certify import _covering as covering
+from bounds.certify import _degrees as degrees
+from bounds.certify import _jackson as jackson
+from bounds.certify import _moments as moments
+from bounds.certify import _special as special
+from bounds.certify import thesis
+from bounds.certify._balls import bits_of, digits_of, enclose, enclosure, exact_ball, precision
+from bounds.certify._roots import bracket
+from bounds.certify._zonal import Kernel, exponent_bits
+from bounds.covering import covering_bound
+from bounds.records.enclosure import CertificationError, Enclosure
+from bounds.records.problem import Problem
+from bounds.theorems._options import check_options
+from bounds.theorems.convolution import concentration_needed
 
 Number = Any
 """A float, an int, a Fraction, an mpf, or a decimal string."""

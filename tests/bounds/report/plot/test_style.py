@@ -39,11 +39,7 @@ def test_numbers_of_counts_are_not_overprinted(counts):
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        ("'eps' must have shape", lambda: plot.concentration_figure(0.1, 1.0, 2.0, 3.0, 8)),
-        ("'sharp' must hold real numbers", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3, 4], None, 8)),
-        ("'proven' must have shape", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3], [4, 5], 8)),
         ("'coastlines' must be True or False", lambda: plot.maps_figure(HEAD, targets.bump(2), 0.1, coastlines=1)),
-        ("'dim' must be an integer", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3, 4], [5, 6], None)),
     ],
 )
 def test_numbers_that_cannot_be_drawn_are_refused(message, call):

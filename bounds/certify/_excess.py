@@ -18,8 +18,7 @@ from flint import acb, arb, ctx
 
 from ..records.enclosure import CertificationError
 from ..theorems import _integrals as float64
-from ._balls import less
-from ._roots import newton_bracket
+from ._balls import less, newton_bracket
 from ._zonal import Hint, Integrand, Kernel, Part, larger
 
 

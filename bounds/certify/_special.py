@@ -8,8 +8,7 @@ from flint import arb, fmpq
 
 from ..jackson import bessel_zero as bessel_zero_guess
 from ..records.enclosure import CertificationError
-from ._balls import bits_of, less, precision
-from ._roots import bracket
+from ._balls import bits_of, bracket, less, precision
 
 
 def half(numerator: int) -> arb:

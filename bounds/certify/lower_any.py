@@ -13,9 +13,8 @@ from ..records.enclosure import Enclosure
 from ..records.problem import Problem
 from ..theorems import _squares
 from ..theorems.lower_any import best, warren_ratio
-from ._balls import enclose
+from ._balls import enclose, newton_bracket
 from ._floor import angle_of, log_arcs, on_sphere
-from ._roots import newton_bracket
 from ._special import log_ball, log_cap_measure
 
 

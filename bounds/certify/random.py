@@ -15,8 +15,7 @@ from ..theorems._window import Window
 from ._balls import enclose
 from ._degrees import constant
 from ._excess import Excess
-from ._few import few_points
-from ._radii import goal
+from ._radii import few_points, goal
 from ._special import half, log_cap_measure
 from ._zonal import Integrand, Kernel, Part, exponent_bits
 

@@ -11,7 +11,7 @@ from ..records.enclosure import Enclosure
 from ..records.problem import Problem
 from ..theorems.smooth_quadrature import ORDER, smooth_class, steepest
 from ._degrees import constant, counted, log_quadrature_points, rising_tail
-from ._few import mean_value
+from ._radii import mean_value
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:

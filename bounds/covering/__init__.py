@@ -45,13 +45,7 @@ def _tried(dim: int, side: Side) -> tuple[str, ...]:
 
 
 def covering_bound(radius: float, dim: int, method: str) -> Bound:
-    """Return the covering bound of a method; its hypotheses may fail, see `covering_number`.
-
-    Examples
-    --------
-    >>> covering_bound(0.5, 2, "boroczky-wintsche").failed
-    ('dim >= 3',)
-    """
+    """Return the covering bound of a method; its hypotheses may fail, see `covering_number`."""
     method = _checks.choice(method, "method", METHODS)
     dim, radius = _checks.dimension(dim, maximum=LARGEST_DIM), _checks.real(radius, "radius", above=0.0)
     side: Side = "lower" if method in NECESSARY else "upper"

@@ -17,13 +17,7 @@ _LOG_HALF = math.log(0.5)
 
 
 def log_rogers_constant(dim: int) -> float:
-    """Return log Phi(m), Phi(m) = e ((m+1) log(m+1) + (m+1) log log(m+1) + 5 (m+1)), for m >= 2 (Rogers).
-
-    Examples
-    --------
-    >>> round(log_rogers_constant(8), 6)
-    5.274717
-    """
+    """Return log Phi(m), Phi(m) = e ((m+1) log(m+1) + (m+1) log log(m+1) + 5 (m+1)), for m >= 2 (Rogers)."""
     d = _checks.integer(dim, "dim", minimum=2) + 1
     return 1.0 + math.log(d * (math.log(d) + math.log(math.log(d)) + 5.0))
 

@@ -23,17 +23,9 @@ _SAFE = 1e-12
 
 @dataclass(frozen=True)
 class Cell:
-    """A lattice of R^n and a symmetric convex V in the unit ball whose translates by it cover (4.2, slab).
+    """A lattice of R^n, n = `dim`, and a symmetric convex V in the unit ball whose translates by it cover (4.2, slab).
 
-    Parameters
-    ----------
-    dim : int
-        n.
-    log_covolume : float
-    inradius : float
-        The least value of the support function of V.
-    width : float
-        Its mean over all directions, or an upper bound.
+    `inradius` is the least value of the support function of V, `width` its mean over all directions or an upper bound.
     """
 
     dim: int

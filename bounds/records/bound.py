@@ -220,26 +220,14 @@ class Bound:
 
 
 def format_log10(log10: float) -> str:
-    """Write a number given by its decimal logarithm: plainly when short, else as a power of ten.
-
-    Examples
-    --------
-    >>> format_log10(3.0), format_log10(667.98857), format_log10(float("inf"))
-    ('1000', '10^667.99', 'inf')
-    """
+    """Write a number given by its decimal logarithm: plainly when short, else as a power of ten."""
     if math.isinf(log10):
         return "inf" if log10 > 0 else "0"
     return f"{10.0**log10:.4g}" if -3 <= log10 < 5 else f"10^{log10:.2f}"
 
 
 def up(value: float, digits: int = 4) -> str:
-    """Write a number with so many digits, rounded up: an upper end stays one.
-
-    Examples
-    --------
-    >>> up(0.12344999), up(0.12341), up(1234567.0, 6)
-    ('0.1235', '0.1235', '1.23457e+06')
-    """
+    """Write a number with so many digits, rounded up: an upper end stays one."""
     text = f"{value:.{digits}g}"
     if float(text) >= value:
         return text

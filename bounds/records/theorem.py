@@ -54,14 +54,9 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Requirement:
-    """The hypotheses of a theorem on control points.
+    """The hypotheses of a theorem on control points: `lack` maps these to what they lack, in words, empty for nothing.
 
-    Parameters
-    ----------
-    lack : callable
-        Control points -> what they lack, in words; empty where they lack nothing.
-    claims : tuple of str
-        What the user states of such points and the theorem rests on.
+    `claims` are numbers that the user states of such points and that the theorem rests on.
     """
 
     lack: Callable[[object], str]

@@ -108,7 +108,7 @@ def _draw_concentration(eps: Float64, dim: int, lipschitz: float) -> Any:
     problem: dict[str, Any] = {"dim": dim, "lipschitz": lipschitz}
     printed = concentration(eps, theorem=state("thesis-core", jackson_constant=1.0), **problem)
     proven = concentration(eps, theorem="thesis", **problem)
-    return _plot.concentration_figure(eps, printed, proven, concentration(eps, **problem), dim)
+    return _plot.ladder.concentration_figure(eps, printed, proven, concentration(eps, **problem), dim)
 
 
 def _verdict(bounds: Sequence[Bound]) -> Verdict:

@@ -116,14 +116,7 @@ def evaluate_ladder(
 
 
 def list_hypotheses(bounds: Sequence[Bound]) -> str:
-    """Return the hypotheses of each theorem of a ladder with their truth, a line of up to 120 characters for each.
-
-    Examples
-    --------
-    >>> import bounds
-    >>> print(list_hypotheses(bounds.ladder(0.1, dim=8)[-1:]))
-    lower  eps < sup_norm (holds)
-    """
+    """Return the hypotheses of each theorem of a ladder with their truth, a line of up to 120 characters for each."""
     lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in checked(bounds)]
     return str(tabulate(lines, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 90]))
 
@@ -132,12 +125,6 @@ def describe_rungs(bounds: Sequence[Bound]) -> list[dict[str, Any]]:
     """Return a ladder for a JSON document, a record for each theorem.
 
     "log10_n" is None, JSON's null, where a theorem says nothing; "in_float64" tells whether its head exists there.
-
-    Examples
-    --------
-    >>> import bounds
-    >>> describe_rungs(bounds.ladder(0.1, dim=8))[-1]["side"]
-    'lower'
     """
     return [
         {

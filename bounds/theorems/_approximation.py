@@ -43,20 +43,10 @@ def by_constant(problem: Problem, theorem: Theorem) -> Bound | None:
 class Approximation:
     """Polynomial approximation errors and norms of a class of targets.
 
-    Parameters
-    ----------
-    log_error : callable
-        n -> log of a bound of ``sup |f - p_n|`` for some polynomial p_n of degree n; it falls with n.
-    log_norm : float
-        Log of a bound of the L2 norm of every p_n that is used.
-    log_harmonic : callable
-        k -> log of a bound of the L2 norm of the degree-k part of p_n.
-    least : float
-        The smallest degree to be used.
-    assumes : Hypothesis
-        The class in words.
-    step : float
-        The error is the same at that many degrees in a row, from each multiple on.
+    `log_error(n)` is the log of a bound of ``sup |f - p_n|`` for some polynomial p_n of degree n, which falls with n
+    and is the same at `step` degrees in a row, from each multiple on; `log_norm` that of the L2 norm of every p_n that
+    is used, `log_harmonic(k)` that of its degree-k part; `least` is the smallest degree to be used, `assumes` the class
+    in words.
     """
 
     log_error: Callable[[float], float]

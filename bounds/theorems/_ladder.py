@@ -40,27 +40,8 @@ class Ladder(tuple[Bound, ...]):
 def table(bounds: Sequence[Bound]) -> str:
     """Return a ladder as a text table, a line for each theorem.
 
-    Parameters
-    ----------
-    bounds : sequence of Bound
-        What `bounds.ladder` returns for one `eps` and one `dim`, or a part of it.
-
-    Returns
-    -------
-    str
-        A star marks a concentration whose head does not exist in float64: its coefficients cancel in all digits.
-
-    Raises
-    ------
-    TypeError
-        For anything else, such as a single `Bound`.
-
-    Examples
-    --------
-    >>> import bounds
-    >>> printed = bounds.theorems.state_all(jackson_constant=1)
-    >>> print(str(bounds.ladder(0.1, dim=8, theorems=printed)).splitlines()[2])
-    thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)
+    A star marks a concentration whose head does not exist in float64: its coefficients cancel in all digits. A
+    TypeError tells of anything but a sequence of bounds.
     """
     lines = []
     for bound in checked(bounds):

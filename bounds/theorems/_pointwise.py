@@ -23,16 +23,9 @@ class Expansion(NamedTuple):
 class PointwiseTheorem:
     """One theorem on ``|f(x) - h(x)|`` for a split head with values f(b_k).
 
-    Parameters
-    ----------
-    name, reference, statement : str
-        How it is asked for, where it is stated and proved, and what it promises in a line.
-    constants : tuple of str
-        Attributes of the target that it needs.
-    bound : callable
-        (target, expansion) -> bounds of the errors, (n,).
-    local : bool
-        Whether it needs the target's derivatives at x, which polynomials have here.
+    `name`, `reference` and `statement` are as in `Theorem`, `constants` the attributes of the target that it needs;
+    `bound` maps (target, expansion) to bounds of the errors, (n,), and `local` tells whether it needs the target's
+    derivatives at x, which polynomials have here.
     """
 
     name: str

@@ -27,13 +27,7 @@ HALVINGS = 10
 
 
 def with_proofs(target: Target) -> Target:
-    """Fill in the constants of a polynomial by proof, where this takes a second or two and values refute none stated.
-
-    Examples
-    --------
-    >>> with_proofs(Target(lambda x: x[:, 0] * x[:, 1], 2, degree=2)).origin("smoothness")
-    'derived'
-    """
+    """Fill in the constants of a polynomial by proof, where this takes a second or two and values refute none."""
     cheap = target.degree is not None and target.degree <= LARGEST_DEGREE and target.dim <= 2 and not target.remainder
     return targets.with_constants(target) if cheap and not refutation(target) else target
 
@@ -45,12 +39,6 @@ def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) ->
     search from 2000 others finds, less what 2 units in the last place of both values, in their own precision, may add;
     |f(x)| at the largest value. A ValueError tells of secants that grow without end as they become shorter, as at a
     jump or a root, and of an exponent that is not 1.
-
-    Examples
-    --------
-    >>> target, names = with_estimates(Target(lambda x: 3.0 * x[:, 2], 2))
-    >>> round(target.lipschitz, 5), round(target.sup_norm, 5), names
-    (3.0, 3.0, ('lipschitz', 'sup_norm'))
     """
     names = tuple(name for name in ("lipschitz", "sup_norm") if getattr(target, name) is None)
     constants: dict[str, Any] = {}

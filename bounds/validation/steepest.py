@@ -55,37 +55,16 @@ class _Pairs(NamedTuple):
 
 
 def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Generator) -> Steepest:
-    """Maximise ``|f(x) - f(y)| / theta(x, y)**exponent`` over pairs of points.
+    """Maximise ``|f(x) - f(y)| / theta(x, y)**exponent``, 0 < exponent <= 1, over pairs of points.
 
-    From each row of `x` goes one arc in a random direction, of a length between 1e-4 and pi, evenly in the logarithm.
-    The steepest, some distance apart, are followed uphill: each is halved to the left, to the right and about its
-    middle, doubled, moved sideways, and turned to where finite differences are largest. Half of an arc across a jump
-    has the jump again, so there the quotients grow until the points are 1e-6 apart.
+    From each row of `x`, unit rows (n, dim+1), goes one arc in a random direction, of a length between 1e-4 and pi,
+    evenly in the logarithm. The steepest, some distance apart, are followed uphill: each is halved to the left, to the
+    right and about its middle, doubled, moved sideways, and turned to where finite differences are largest. Half of an
+    arc across a jump has the jump again, so there the quotients grow until the points are 1e-6 apart.
 
-    Parameters
-    ----------
-    function : callable
-        Maps points (n, dim+1) to values (n,) or (n, p).
-    x : ndarray, shape (n, dim+1)
-        Unit rows where arcs begin.
-    exponent : float
-        In (0, 1].
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Steepest
-        Every change counts less ``4 sqrt(e) spread + 64 e max|f|``, e the epsilon of the values' precision and spread
-        the range of the sample's values: so much may be the rounding of a function that is computed with care, arccos
-        of an inner product included. No smaller jump is seen.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox import sphere
-    >>> found = steepest(lambda x: 3.0 * x[:, 0], sphere.uniform(2, 1000, rng=0), 1.0, np.random.default_rng(0))
-    >>> round(found.quotient, 3)
-    3.0
+    Every change counts less ``4 sqrt(e) spread + 64 e max|f|``, e the epsilon of the values' precision and spread the
+    range of the sample's values: so much may be the rounding of a function that is computed with care, arccos of an
+    inner product included. No smaller jump is seen.
     """
     values, eps = _values(function, x)
     noise = 4.0 * math.sqrt(eps) * float(lengths(np.ptp(values, axis=0)))
@@ -119,26 +98,8 @@ def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steep
 
     A function whose derivatives along unit-speed geodesics are H-Lipschitz has none above H. The middles are the rows
     of `x`, the directions random, and h lies between 0.01 and 0.5, evenly in the logarithm; the best arcs are followed
-    uphill: shortened, moved sideways and turned.
-
-    Parameters
-    ----------
-    function, x, rng
-        As in `steepest`.
-
-    Returns
-    -------
-    Steepest
-        `quotient` with the change that it is made of, 2 h as `angle`, and the ends of the arc. Every change counts less
-        twice what `steepest` takes off.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox import sphere
-    >>> found = most_bent(lambda x: x[:, 0] ** 2, sphere.uniform(2, 1000, rng=0), np.random.default_rng(0))
-    >>> round(found.quotient, 2)
-    2.0
+    uphill: shortened, moved sideways and turned. Of the result `angle` is 2 h; every change counts less twice what
+    `steepest` takes off.
     """
     values, eps = _values(function, x)
     noise = 8.0 * math.sqrt(eps) * float(lengths(np.ptp(values, axis=0)))

@@ -19,8 +19,7 @@ from bounds.certify import _jackson as jackson
 from bounds.certify import _moments as moments
 from bounds.certify import _special as special
 from bounds.certify import thesis
-from bounds.certify._balls import bits_of, digits_of, enclose, enclosure, exact_ball, precision
-from bounds.certify._roots import bracket
+from bounds.certify._balls import bits_of, bracket, digits_of, enclose, enclosure, exact_ball, precision
 from bounds.certify._zonal import Kernel, exponent_bits
 from bounds.covering import covering_bound
 from bounds.records.enclosure import CertificationError, Enclosure

@@ -17,6 +17,8 @@ from typing import Any
 from spherapprox import _checks, sphere, targets
 from spherapprox.target import Target
 
+from .._study import CHOICES
+
 STATUS = """\
 exit status: 0; 1 where a theorem is violated or a stated number is refuted; 2 for bad arguments"""
 """The end of ``--help``."""
@@ -47,6 +49,14 @@ def folder(text: str) -> Path:
 count.__name__ = "whole number"
 
 
+def choice(text: str) -> str | float:
+    """Parse --concentration: a choice or a number."""
+    return text if text in CHOICES else float(text)
+
+
+choice.__name__ = "'theory', 'second-order', 'best', 'mean' or number"
+
+
 def add_output(parser: argparse.ArgumentParser, what: str, out: str | None = None) -> None:
     """Add the options on what is written and printed."""
     add = parser.add_argument
@@ -54,6 +64,16 @@ def add_output(parser: argparse.ArgumentParser, what: str, out: str | None = Non
     add("--force", action="store_true", help="replace files of the same names that are no earlier results")
     add("--json", action="store_true", help="print a JSON document in place of the tables")
     add("-q", "--quiet", action="store_true", help="print no progress and no notes on stderr")
+
+
+def add_measuring(parser: argparse.ArgumentParser) -> None:
+    """Add the options on how errors are measured."""
+    add = parser.add_argument
+    add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
+    add("--no-proof", action="store_true", help="measure only: prove no upper bounds")
+    add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
+    add("--seed", type=count, default=0, help="default: %(default)s")
+    add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:

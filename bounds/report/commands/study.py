@@ -9,10 +9,9 @@ from typing import Any
 from spherapprox.target import Target
 
 from .. import from_study
-from .._study import CHOICES
 from ..study import PREFIX_LENGTHS, estimate_constants, run_study
 from .ladder import print_ladder
-from .options import STATUS, add_output, add_target, as_option, chosen_target, count, show
+from .options import STATUS, add_measuring, add_output, add_target, as_option, choice, chosen_target, count, show
 
 FILES = from_study.FILES
 
@@ -31,14 +30,6 @@ proven   no error of this head is larger, by a proof; empty where it would take 
          on an estimated or refuted constant"""
 
 
-def _choice(text: str) -> str | float:
-    """Parse --concentration: theory, second-order, best, mean, or a number."""
-    return text if text in CHOICES else float(text)
-
-
-_choice.__name__ = "'theory', 'second-order', 'best', 'mean' or number"
-
-
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.epilog = STATUS
@@ -46,13 +37,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add("--n", type=count, nargs="+", default=list(PREFIX_LENGTHS), help="numbers of control points")
     ways = "'theory', 'second-order', 'best', 'mean' or a number (default: the first three that apply)"
-    add("--concentration", type=_choice, help=ways)
-    add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
+    add("--concentration", type=choice, help=ways)
     add("--eps", type=float, help="also print the ladder of prefix lengths for this sup error")
-    add("--no-proof", action="store_true", help="measure only: prove no upper bounds")
-    add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
-    add("--seed", type=count, default=0, help="default: %(default)s")
-    add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
+    add_measuring(parser)
     add_output(parser, "folder for study.html, .csv, .json and figures (default: study)", "study")
 
 

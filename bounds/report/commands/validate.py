@@ -22,13 +22,12 @@ from ...validation.claims import VALUES
 from ...validation.estimates import with_estimates, with_proofs
 from .. import from_validation
 from .._trial import LOCAL, Measure, least_bound, least_error
-from .options import STATUS, add_output, add_target, chosen_target, count, show
+from .options import STATUS, add_measuring, add_output, add_target, choice, chosen_target, count, show
 
 FILES = from_validation.FILES
 
 KINDS: dict[str, type[Head]] = {"split": SplitHead, "core": CoreHead, "classical": ClassicalHead}
 """Kinds of head that can be made."""
-CHOICES = ("best", "theory", "second-order", "mean")
 N = 1000
 POINTS = ("partition", "fibonacci", "gauss_product")
 """Control points that a head can be made from."""
@@ -38,44 +37,21 @@ ratio    predicted over achieved; PROVED: the error's proven upper end lies belo
 |f-K*f|  the parts of the error alone: kernel, control points (of core heads), the sum of kernels over its mean"""
 
 
-def _choice(text: str) -> str | float:
-    """Parse --concentration: a choice or a number."""
-    return text if text in CHOICES else float(text)
-
-
-_choice.__name__ = "'best', 'theory', 'second-order', 'mean' or number"
-
-
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.epilog = STATUS
     add = parser.add_argument
     add_target(parser)
-    add(
-        "--head",
-        default="split",
-        metavar="HEAD",
-        help=f"{', '.join(KINDS)}, or a saved head, FILE.npz (default: split)",
-    )
+    heads = f"{', '.join(KINDS)}, or a saved head, FILE.npz (default: split)"
+    add("--head", default="split", metavar="HEAD", help=heads)
     add("--n", type=count, help=f"number of control points (default: {N})")
     add("--maker", choices=POINTS, metavar="MAKER", help=f"{', '.join(POINTS)}: the points (default: partition)")
-    add(
-        "--concentration",
-        type=_choice,
-        help="'best' (least error found), 'theory', 'second-order', 'mean' or a number (default: best)",
-    )
-    add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
-    add(
-        "--slack",
-        type=float,
-        default=0.05,
-        help="of the proven upper ends over the largest found (default: %(default)s)",
-    )
+    ways = "'best' (least error found), 'theory', 'second-order', 'mean' or a number (default: best)"
+    add("--concentration", type=choice, help=ways)
+    slack = "of the proven upper ends over the largest found (default: %(default)s)"
+    add("--slack", type=float, default=0.05, help=slack)
     add("--max-evaluations", type=float, default=1e6, help="budget of each proof (default: %(default)g)")
-    add("--no-proof", action="store_true", help="measure only")
-    add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
-    add("--seed", type=count, default=0, help="default: %(default)s")
-    add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
+    add_measuring(parser)
     add_output(parser, "folder for validation.html, .json, .csv, .png and the head (default: validation)", "validation")
 
 

@@ -1,7 +1,7 @@
 """The figures: of studies, validations, searches, the ladder, partitions, recurrent programs, and maps of S^2."""
 
 from .errors import error_figure
-from .ladder import concentration_figure, ladder_figure
+from .ladder import ladder_figure
 from .maps import draw_map, maps_figure
 from .points import partition_figure
 from .programs import program_figure
@@ -10,7 +10,6 @@ from .style import write
 from .validation import validation_figure
 
 __all__ = [
-    "concentration_figure",
     "control_points_figure",
     "draw_map",
     "error_figure",

@@ -92,37 +92,12 @@ def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
 
 
 def concentration_figure(eps: Array, printed: Array, proven: Array, sharp: Array, dim: int) -> Figure:
-    """Draw Lambda(eps) of the thesis, with C_R = 1 and with a proven C_R, beside the sharp threshold of 4.1.
-
-    Parameters
-    ----------
-    eps, printed, proven, sharp : ndarray, shape (n,)
-        The axis, and the concentrations.
-    dim : int
-        For the title.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For numbers that are none, or shapes that differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bounds.report import plot
-    >>> figure = plot.concentration_figure(np.array([0.1, 0.2]), *np.array([[90, 40], [50, 30], [20, 10]]), dim=8)
-    >>> [line.get_label()[:5] for line in figure.axes[0].lines]
-    ['thesi', 'thesi', 'sharp']
-    """
-    dim = _checks.dimension(dim)
-    eps = _checks.shaped(_checks.reals(eps, "eps"), "eps", ("n",))
-    named = {"printed": printed, "proven": proven, "sharp": sharp}
-    curves = [_checks.shaped(_checks.reals(c, name), name, eps.shape) for name, c in named.items()]
+    """Draw Lambda(eps), (n,), of the thesis, with C_R = 1 and with a proven C_R, beside the sharp threshold of 4.1."""
     figure = Figure(figsize=(7.2, 4.8), layout="constrained")
     axes = figure.add_subplot()
     labels = ("thesis (4.6), $C_R = C_H = 1$", "thesis (4.6), proven $C_R$, $C_H = 1$", "sharp (4.1)")
     colours = (PINK, WINE, BLUE)
-    for values, label, colour in zip(curves, labels, colours, strict=True):
+    for values, label, colour in zip((printed, proven, sharp), labels, colours, strict=True):
         shown = np.where(values > 0.0, values, np.nan)
         if np.isnan(shown).all():  # every concentration will do
             continue

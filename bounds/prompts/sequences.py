@@ -288,9 +288,7 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
             continue
         radius = (1.0 - theorem.slack) * goal
         if radius < SMALLEST_RADIUS:
-            raise ValueError(
-                f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: take a larger one"
-            )
+            raise ValueError(f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: make it larger")
         # 7.3 (count)
         cover = covering_bound(radius, dim, theorem.covering)
         together = _joint(cover.log, tokens) if metric == "max" else cover.log

@@ -67,15 +67,9 @@ class FittedPrefix(Prefix):
 
 
 def fit_prefix(
-    query: ArrayLike,
-    key: ArrayLike | Sequence[Any],
-    value: ArrayLike | Sequence[Any],
-    targets: ArrayLike,
-    *,
-    length: int | None = None,
-    key_scale: float | None = None,
-    scale: float | None = None,
-) -> FittedPrefix:
+    query: ArrayLike, key: ArrayLike | Sequence[Any], value: ArrayLike | Sequence[Any], targets: ArrayLike, *,
+    length: int | None = None, key_scale: float | None = None, scale: float | None = None,
+) -> FittedPrefix:  # fmt: skip
     """Fit a prefix of a frozen head to outputs at examples, in closed form.
 
     With as many tokens as there are different queries, outputs are the targets; with fewer, or where equal queries ask
@@ -145,14 +139,9 @@ def fit_prefix(
 
 
 def fit_layer(
-    layer: Any,
-    x: ArrayLike,
-    content: ArrayLike | Sequence[Any],
-    targets: ArrayLike,
-    *,
-    length: int | None = None,
+    layer: Any, x: ArrayLike, content: ArrayLike | Sequence[Any], targets: ArrayLike, *, length: int | None = None,
     key_scale: float | None = None,
-) -> FittedPrefix:
+) -> FittedPrefix:  # fmt: skip
     """Fit a prefix of a frozen attention layer to its outputs at examples, in closed form.
 
     See docs/theorems/8.5-interpolating-prefix.md.

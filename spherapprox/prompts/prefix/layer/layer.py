@@ -94,21 +94,14 @@ class AttentionLayer:
             object.__setattr__(self, name, weight)
             length = columns if weight is None else len(weight)
             object.__setattr__(self, f"{name}_bias", vector(getattr(self, f"{name}_bias"), f"{name}_bias", length))
-        for name, number in (("heads", h), ("key_value_heads", g), ("scale", scale_for(self.scale, len(q) // h))):
-            object.__setattr__(self, name, number)
+        vars(self).update(heads=h, key_value_heads=g, scale=scale_for(self.scale, len(q) // h))
 
     @classmethod
     def fused(
-        cls,
-        qkv: ArrayLike,
-        out: ArrayLike | None = None,
-        *,
-        bias: ArrayLike | None = None,
-        out_bias: ArrayLike | None = None,
-        heads: int = 1,
-        key_value_heads: int | None = None,
+        cls, qkv: ArrayLike, out: ArrayLike | None = None, *, bias: ArrayLike | None = None,
+        out_bias: ArrayLike | None = None, heads: int = 1, key_value_heads: int | None = None,
         scale: float | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Make a layer from one matrix of the weights of queries, keys and values, in this order.
 
         Parameters
@@ -122,7 +115,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            As `AttentionLayer` does.
 
         Examples
         --------
@@ -189,7 +181,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            If arrays are not finite or have other columns than d.
 
         Examples
         --------
@@ -219,7 +210,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            If tokens are not finite or have other columns than d.
 
         Examples
         --------
@@ -286,7 +276,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            As `head_outputs` does.
 
         Examples
         --------

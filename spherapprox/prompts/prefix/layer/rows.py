@@ -90,9 +90,7 @@ class Prefix:
         """
         heads = _checks.integer(heads, "heads", minimum=1)
         if self.key.ndim != 3 or heads % len(self.key):
-            raise ValueError(
-                f"'heads' must be a multiple of the prefix's heads, got {heads} for shape {self.key.shape}"
-            )
+            raise ValueError(f"'heads' must be a multiple of the prefix's, got {heads} for shape {self.key.shape}")
         times = heads // len(self.key)
         return Prefix(np.repeat(self.key, times, 0), np.repeat(self.value, times, 0), self.tokens)
 

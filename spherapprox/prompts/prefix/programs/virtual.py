@@ -68,14 +68,9 @@ class VirtualToken:
     """
 
     def __init__(
-        self,
-        vocabulary: int,
-        length: int = 1,
-        *,
-        kind: str = "sequence",
-        gap: float | None = None,
+        self, vocabulary: int, length: int = 1, *, kind: str = "sequence", gap: float | None = None,
         embedding: ArrayLike | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.kind = _checks.choice(kind, "kind", KINDS)
         limit = _LARGEST_PAIR if self.kind == "pair" else _LARGEST
         why = "float64 tells no more codes apart" if self.kind == "pair" else ""

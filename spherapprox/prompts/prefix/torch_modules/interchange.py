@@ -43,10 +43,6 @@ def past_key_values(
         If prefixes differ in length, are of one head without an axis of heads, or overflow in the dtype, or the dtype
         is none of floats.
 
-    See Also
-    --------
-    dynamic_cache : the same as a `transformers.DynamicCache`.
-
     Notes
     -----
     A model treats them as tokens that it has read: the content's positions begin at L, and `attention_mask` needs L

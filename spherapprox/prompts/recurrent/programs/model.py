@@ -115,7 +115,7 @@ class PromptModel(ABC):
         return self.network.run(shared, state, last=last, workers=workers)
 
     def sequences(self, queries: ArrayLike, prompt: ArrayLike) -> Float64:
-        """Return whole sequences, each a query and the prompt, as the network or a torch module takes them.
+        """Return sequences, each a query and the prompt, as the network or a torch module takes them: see `answers`.
 
         Parameters
         ----------
@@ -131,10 +131,6 @@ class PromptModel(ABC):
         ------
         TypeError, ValueError
             If arguments do not fit the program, or the sequences would not fit in memory.
-
-        See Also
-        --------
-        answers : what their outputs say.
 
         Examples
         --------

@@ -175,7 +175,6 @@ def error_bound(
     Raises
     ------
     TypeError, ValueError
-        If an argument that the theorem needs is missing, or is out of its range.
 
     Examples
     --------

@@ -130,16 +130,12 @@ class Executor:
         )
 
     def encode(self, network: ReluNetwork) -> Float64:
-        """Return the prompt that holds a network.
+        """Return the prompt that holds a network, shape (m, d).
 
         Parameters
         ----------
         network : ReluNetwork
             Of these sizes, or smaller and less deep: it is padded.
-
-        Returns
-        -------
-        ndarray, shape (m, d)
 
         Raises
         ------

@@ -43,7 +43,6 @@ class Network(Savable):
     Raises
     ------
     TypeError, ValueError
-        If layers do not fit together.
 
     Notes
     -----

@@ -129,7 +129,6 @@ class Program:
         Raises
         ------
         TypeError, ValueError
-            As for a call.
 
         Examples
         --------

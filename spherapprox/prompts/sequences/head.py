@@ -223,7 +223,6 @@ class SequenceHead(_archive.Savable):
         Raises
         ------
         ValueError
-            If there are not T tokens, or the rows are no points of S^dim.
 
         Examples
         --------

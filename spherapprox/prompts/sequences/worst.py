@@ -58,7 +58,6 @@ def mean_distance(
     Raises
     ------
     TypeError, ValueError
-        If sequences and points do not fit together, or an option is out of its range.
 
     Examples
     --------
@@ -106,7 +105,6 @@ def worst_case_error(
     Raises
     ------
     TypeError, ValueError
-        As `mean_distance` does.
 
     Examples
     --------

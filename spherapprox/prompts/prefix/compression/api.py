@@ -156,7 +156,6 @@ def select(
     Raises
     ------
     TypeError, ValueError
-        As those of `compress`.
 
     References
     ----------

@@ -45,7 +45,6 @@ class FittedPrefix(Prefix):
     Raises
     ------
     TypeError, ValueError
-        As `Prefix` does.
 
     Examples
     --------
@@ -171,7 +170,6 @@ def fit_layer(
     Raises
     ------
     TypeError, ValueError
-        As `fit_prefix` does.
 
     Warns
     -----

@@ -132,7 +132,6 @@ class PrefixEffect:
         Raises
         ------
         TypeError, ValueError
-            If it does not fit the outputs.
 
         Notes
         -----

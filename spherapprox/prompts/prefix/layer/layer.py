@@ -43,7 +43,6 @@ class AttentionLayer:
     Raises
     ------
     TypeError, ValueError
-        If arrays are empty, not finite or do not fit together.
 
     Notes
     -----
@@ -223,7 +222,7 @@ class AttentionLayer:
     def head_outputs(
         self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False
     ) -> Float64:
-        """Return the outputs of all heads, before the weights behind them.
+        """Return the outputs of all heads, before the weights behind them, shape (..., heads, T, p).
 
         Parameters
         ----------
@@ -234,10 +233,6 @@ class AttentionLayer:
         causal : bool, default False
             Whether each x sees the content up to its own place only, and the whole prefix. The last x is at the last
             place of the content: T = 1 is a token that is decoded behind n - 1 others.
-
-        Returns
-        -------
-        ndarray, shape (..., heads, T, p)
 
         Raises
         ------

@@ -28,7 +28,6 @@ class Prefix:
     Raises
     ------
     TypeError, ValueError
-        If arrays are not finite or do not fit together.
 
     Examples
     --------
@@ -115,7 +114,6 @@ class Prefix:
         Raises
         ------
         TypeError, ValueError
-            If arrays are not finite or do not fit together.
 
         Examples
         --------

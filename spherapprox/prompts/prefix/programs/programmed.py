@@ -72,21 +72,16 @@ class ProgrammedPrefix:
         return "key_values" if self.prefix.tokens is None else "tokens"
 
     def embed(self, y: ArrayLike) -> Float64:
-        """Return the inputs of the layer for points of the sphere.
+        """Return the inputs of the layer for points of the sphere, shape (T, d) or (batch, T, d).
 
         Parameters
         ----------
         y : array_like, shape (T, m+1) or (batch, T, m+1)
             Points of unit length.
 
-        Returns
-        -------
-        ndarray, shape (T, d) or (batch, T, d)
-
         Raises
         ------
         ValueError
-            If the rows are no points of S^m.
 
         Examples
         --------
@@ -122,7 +117,6 @@ class ProgrammedPrefix:
         Raises
         ------
         TypeError, ValueError
-            If the rows are no points of S^m, or arrays do not fit together.
 
         Examples
         --------
@@ -165,7 +159,6 @@ class ProgrammedPrefix:
         Raises
         ------
         TypeError, ValueError
-            As `attend` does.
 
         Notes
         -----

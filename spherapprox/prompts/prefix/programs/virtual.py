@@ -116,7 +116,6 @@ class VirtualToken:
         Raises
         ------
         TypeError, ValueError
-            If the target has another shape, or other symbols.
 
         Examples
         --------
@@ -132,7 +131,7 @@ class VirtualToken:
         return np.asarray((symbols @ powers) / float(v**v))
 
     def generate(self, token: ArrayLike, user: ArrayLike | None = None) -> Int64:
-        """Return what the transformer generates behind a virtual token and what the user gives.
+        """Return what the transformer generates behind a virtual token and what the user gives, shape (length,).
 
         Parameters
         ----------
@@ -141,14 +140,9 @@ class VirtualToken:
         user : int or array_like of int, optional
             A symbol for a map or a response, two for a pair, none for a sequence.
 
-        Returns
-        -------
-        ndarray of int, shape (length,)
-
         Raises
         ------
         TypeError, ValueError
-            If the arguments do not fit the kind.
 
         Examples
         --------

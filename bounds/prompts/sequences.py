@@ -151,7 +151,7 @@ def error_bound(
 ) -> Bound:  # fmt: skip
     """Bound the sup error of a `SequenceHead` on a product of T sets of points, or of every method that samples.
 
-    See docs/theorems/7.3-product-prefixes.md.
+    See docs/theorems/7.3-product-prefixes.md; the quantity is "sup error".
 
     Parameters
     ----------
@@ -166,11 +166,6 @@ def error_bound(
         lambda of each token; "sharp" only. Of those that differ the smallest.
     radius : float or array_like
         Covering radius of the points of each token, in radians; "sharp" only. Of those that differ the largest.
-
-    Returns
-    -------
-    Bound
-        On the quantity "sup error".
 
     Raises
     ------

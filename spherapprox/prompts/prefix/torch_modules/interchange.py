@@ -216,7 +216,7 @@ def prompt_embeddings(prefixes: Sequence[Prefix], *, dtype: Any = None, device: 
 
 
 def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim: int) -> tuple[Prefix, ...]:
-    """Return the prefixes that PEFT's prefix tuning stores.
+    """Return the prefixes (heads, L, s) that PEFT's prefix tuning stores, one for each layer.
 
     Parameters
     ----------
@@ -225,11 +225,6 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim
     layers, heads, head_dim : int
         `num_layers`, `num_attention_heads` and ``token_dim // num_attention_heads`` of the adapter's configuration; the
         heads are those of keys, and s is `head_dim`.
-
-    Returns
-    -------
-    tuple of Prefix
-        One for each layer, of shape (heads, L, s).
 
     Raises
     ------

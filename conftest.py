@@ -10,8 +10,9 @@ if find_spec("sklearn") is None:
 if find_spec("torch") is None:
     collect_ignore += ["spherapprox/heads/torch_modules"]
     collect_ignore += ["spherapprox/prompts/prefix/torch_modules", "spherapprox/prompts/prefix/layer/reading.py"]
-    collect_ignore += ["spherapprox/prompts/executor/torch_modules", "spherapprox/prompts/sequences/torch_modules.py"]
-    collect_ignore += ["spherapprox/prompts/recurrent/torch_modules.py", "tests/reference/recurrent.py"]
+    rooms = ("executor", "recurrent", "sequences")
+    collect_ignore += [f"spherapprox/prompts/{room}/torch_modules.py" for room in rooms]
+    collect_ignore += ["tests/reference/recurrent.py"]
 
 
 def pytest_collection_modifyitems(items):

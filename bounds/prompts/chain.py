@@ -19,7 +19,7 @@ def chain_error(
 ) -> Bound:  # fmt: skip
     """Bound the error of an executor whose outputs are its next inputs, after some steps.
 
-    See docs/theorems/9.3-chain-of-thought.md.
+    See docs/theorems/9.3-chain-of-thought.md; the quantity is "executor error".
 
     Parameters
     ----------
@@ -31,11 +31,6 @@ def chain_error(
         Lipschitz constant of the network in the maximum norm: at most the product of its `row_sums`.
     snap_radius : float or array_like, optional
         A radius around each exact intermediate result in which the network is constant: then errors do not add up.
-
-    Returns
-    -------
-    Bound
-        On the quantity "executor error"; or an array of them, for array arguments.
 
     Raises
     ------

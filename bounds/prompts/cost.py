@@ -150,15 +150,10 @@ def least_degree(score: float, eps: float, basis: str) -> int:
     return high
 
 
-def _chebyshev(k: Float64, score: float) -> Float64:
-    return np.asarray(math.log(2.0) + special.log_iv(k, score))
-
-
-def _taylor(k: Float64, score: float) -> Float64:
-    return np.asarray(k * math.log(score) - gammaln(k + 1.0))
-
-
-_LOG_TERMS: dict[str, Callable[[Float64, float], Float64]] = {"chebyshev": _chebyshev, "taylor": _taylor}
+_LOG_TERMS: dict[str, Callable[[Float64, float], Float64]] = {
+    "chebyshev": lambda k, score: np.asarray(math.log(2.0) + special.log_iv(k, score)),
+    "taylor": lambda k, score: np.asarray(k * math.log(score) - gammaln(k + 1.0)),
+}
 
 
 def attention_error(

@@ -161,7 +161,7 @@ def hard_tokens(
 ) -> Bound:  # fmt: skip
     """Bound how many tokens of a vocabulary describe soft tokens to an accuracy.
 
-    See docs/theorems/8.7-virtual-tokens.md.
+    See docs/theorems/8.7-virtual-tokens.md; the quantity is "prompt length".
 
     Parameters
     ----------
@@ -178,11 +178,6 @@ def hard_tokens(
     theorem : {"digits", "digits-printed"}
         ``tokens * numbers * ceil(log_V(value_range / (2 eps)))``, the least number if each number is written by itself,
         or what Petrov (2025), 4.5 says, with value_range / eps.
-
-    Returns
-    -------
-    Bound
-        On the quantity "prompt length".
 
     Raises
     ------

@@ -163,7 +163,6 @@ def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
     Raises
     ------
     TypeError, ValueError
-        If arrays have different lengths, or a number is below 0.
 
     Examples
     --------

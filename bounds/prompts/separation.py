@@ -49,7 +49,6 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     Raises
     ------
     TypeError, ValueError
-        If the vectors are not finite or not of one length.
 
     References
     ----------

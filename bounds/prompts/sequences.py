@@ -151,7 +151,7 @@ def error_bound(
 ) -> Bound:  # fmt: skip
     """Bound the sup error of a `SequenceHead` on a product of T sets of points, or of every method that samples.
 
-    See docs/theorems/7.3-product-prefixes.md.
+    See docs/theorems/7.3-product-prefixes.md; the quantity is "sup error".
 
     Parameters
     ----------
@@ -167,15 +167,9 @@ def error_bound(
     radius : float or array_like
         Covering radius of the points of each token, in radians; "sharp" only. Of those that differ the largest.
 
-    Returns
-    -------
-    Bound
-        On the quantity "sup error".
-
     Raises
     ------
     TypeError, ValueError
-        If an argument that the theorem needs is missing, or is out of its range.
 
     Examples
     --------
@@ -288,9 +282,7 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
             continue
         radius = (1.0 - theorem.slack) * goal
         if radius < SMALLEST_RADIUS:
-            raise ValueError(
-                f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: take a larger one"
-            )
+            raise ValueError(f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: make it larger")
         # 7.3 (count)
         cover = covering_bound(radius, dim, theorem.covering)
         together = _joint(cover.log, tokens) if metric == "max" else cover.log

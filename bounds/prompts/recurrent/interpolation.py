@@ -30,7 +30,7 @@ def prompt_length(
 ) -> Bound:  # fmt: skip
     """Bound the number N of tokens, values of f each, from which a model takes a Lipschitz function on [0, 1]^d.
 
-    See docs/theorems/10.4-in-context-interpolation.md.
+    See docs/theorems/10.4-in-context-interpolation.md; the quantity is "prompt length".
 
     Parameters
     ----------
@@ -49,11 +49,6 @@ def prompt_length(
         The norm of x - y. ("extension" and "grid" measure in the maximum norm, where the constant is L or L sqrt(d).)
     slope : float or array_like
         mu of the program's steps, from 2: they rise over 2/mu. "grid" only.
-
-    Returns
-    -------
-    Bound
-        On the quantity "prompt length"; or an array of them, for array arguments.
 
     Raises
     ------

@@ -23,7 +23,7 @@ def kernel_sum_error(
     """Bound the difference of the recurrent kernel sum from the split head with the same tokens.
 
     `spherapprox.prompts.recurrent.programs.KernelSum` takes e^u by chords, on [-depth, 0] only.
-    See docs/theorems/10.5-kernel-sums.md.
+    See docs/theorems/10.5-kernel-sums.md; the quantity is "sup error".
 
     Parameters
     ----------
@@ -37,11 +37,6 @@ def kernel_sum_error(
         Covering radius of the control points, in radians.
     sup_norm : float or array_like, default 1.0
         Bound of the tokens' values.
-
-    Returns
-    -------
-    Bound
-        On the quantity "sup error".
 
     Raises
     ------

@@ -9,7 +9,8 @@ import numpy as np
 
 from spherapprox import _checks
 from spherapprox._types import Bools, Float64
-from spherapprox.prompts.recurrent import Gates, Linear, Multiplicative, Program, Variable, validate
+from spherapprox.prompts.recurrent import Linear, Multiplicative, Program, Variable, validate
+from spherapprox.prompts.recurrent.gates import Gates
 from spherapprox.prompts.recurrent.ranges import factor_size, ranges_of
 
 from ..lengths import UNITS

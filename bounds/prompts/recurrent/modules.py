@@ -22,13 +22,9 @@ SLACK = 1.0 + 1e-6
 
 
 def module_error(
-    program: Program,
-    x: ArrayLike,
-    *,
-    kind: str = "interpreter",
-    dtype: str = "float64",
+    program: Program, x: ArrayLike, *, kind: str = "interpreter", dtype: str = "float64",
     value_bound: float | None = None,
-) -> Float64:
+) -> Float64:  # fmt: skip
     """Bound the error of a program's outputs as a model computes them, against exact arithmetic.
 
     See docs/theorems/10.6-errors-of-modules.md.
@@ -74,17 +70,16 @@ def module_error(
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for node in program.variables:
             inputs = [parts[v] for v in node.inputs]
-            parts[node] = _entered(node, rows, model) if isinstance(node, Input) else _part(node, inputs, model)
+            if isinstance(node, Input):
+                parts[node] = atom(rows, model.stored(rows), np.abs(rows), model)
+            else:
+                parts[node] = _part(node, inputs, model)
         last = parts[program.output]
         error = SLACK * (last.inherited + model.rounding(last))
     if not np.isfinite(last.value).all():
         raise ValueError("'x' must be smaller or shorter: numbers of the program overflow")
     error = np.where(np.isnan(error), np.inf, error)
     return error if array.ndim == 3 else error[0]
-
-
-def _entered(node: Input, rows: Float64, model: Model) -> Part:
-    return atom(rows, model.stored(rows), np.abs(rows), model)
 
 
 @singledispatch

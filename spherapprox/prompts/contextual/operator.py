@@ -43,7 +43,6 @@ def boltzmann(z: ArrayLike) -> Any:
     Raises
     ------
     TypeError, ValueError
-        If `z` holds no finite numbers, or none at all.
 
     Examples
     --------
@@ -74,7 +73,6 @@ def boltzmann_gradient(z: ArrayLike) -> Float64:
     Raises
     ------
     TypeError, ValueError
-        If `z` holds no finite numbers, or none at all.
 
     Examples
     --------

@@ -94,17 +94,10 @@ class Executor:
     """
 
     def __init__(
-        self,
-        sizes: Sequence[int],
-        segments: Sequence[int],
-        concentrations: Sequence[float],
-        activation_bounds: Sequence[float],
-        *,
-        keys: Any = None,
-        weight_bound: float = 1.0,
-        row_bound: float | Sequence[float] | None = None,
-        radius: float = 1.0,
-    ) -> None:
+        self, sizes: Sequence[int], segments: Sequence[int], concentrations: Sequence[float],
+        activation_bounds: Sequence[float], *, keys: Any = None, weight_bound: float = 1.0,
+        row_bound: float | Sequence[float] | None = None, radius: float = 1.0,
+    ) -> None:  # fmt: skip
         self.sizes = layer_sizes(sizes)
         depth = len(self.sizes) - 1
         counts = by_layer(segments, "segments", depth)
@@ -137,16 +130,12 @@ class Executor:
         )
 
     def encode(self, network: ReluNetwork) -> Float64:
-        """Return the prompt that holds a network.
+        """Return the prompt that holds a network, shape (m, d).
 
         Parameters
         ----------
         network : ReluNetwork
             Of these sizes, or smaller and less deep: it is padded.
-
-        Returns
-        -------
-        ndarray, shape (m, d)
 
         Raises
         ------
@@ -182,13 +171,9 @@ class Executor:
         return prompt
 
     def run(
-        self,
-        prompt: ArrayLike,
-        x: ArrayLike,
-        *,
-        steps: int = 1,
+        self, prompt: ArrayLike, x: ArrayLike, *, steps: int = 1,
         feedback: Callable[[Float64, int], ArrayLike] | None = None,
-    ) -> Float64:
+    ) -> Float64:  # fmt: skip
         """Return the outputs of the transformer behind a prompt.
 
         Parameters
@@ -283,10 +268,8 @@ class Executor:
 
         Raises
         ------
-        ImportError
-            If PyTorch is missing.
-        TypeError, RuntimeError
-            For another `dtype`, or a device that torch does not have.
+        ImportError, TypeError, RuntimeError
+            If PyTorch is missing, for another `dtype`, or a device that torch does not have.
 
         Examples
         --------

@@ -30,7 +30,6 @@ def key_margin(keys: ArrayLike) -> float:
     Raises
     ------
     TypeError, ValueError
-        If the rows have other lengths.
 
     Examples
     --------

@@ -34,7 +34,6 @@ class ReluNetwork:
     Raises
     ------
     TypeError, ValueError
-        If arrays are empty, not finite or do not fit together.
 
     Examples
     --------
@@ -194,7 +193,6 @@ class ReluNetwork:
         Raises
         ------
         TypeError, ValueError
-            If x has another shape or is not finite, or numbers overflow.
 
         Examples
         --------

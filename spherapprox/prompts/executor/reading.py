@@ -31,9 +31,7 @@ def linear_layers(module: Any) -> tuple[list[Any], list[Any]]:
     if not kinds or kinds != ["Linear", "ReLU"] * (len(kinds) // 2) + ["Linear"]:
         remedy = "ReluNetwork(weights, biases) takes the arrays of any other"
         remedy = next((_REMEDIES[kind] for kind in kinds if kind in _REMEDIES), remedy)
-        raise ValueError(
-            f"'module' must hold Linear, ReLU, Linear, ..., Linear, got {', '.join(kinds) or 'nothing'}: {remedy}"
-        )
+        raise ValueError(f"'module' must hold Linear, ReLU, ..., Linear, got {', '.join(kinds) or 'nothing'}: {remedy}")
     layers = [part for _, part in kept[::2]]
     biases = [np.zeros(len(layer.weight)) if layer.bias is None else layer.bias for layer in layers]
     return [layer.weight for layer in layers], biases

@@ -2,7 +2,6 @@
 
 from . import programs
 from .blocks import Concat, Input, LinState, ReLU, RunningMax
-from .gates import Gates
 from .language import Linear, Multiplicative, Variable
 from .layer import Layer
 from .network import Network
@@ -12,7 +11,6 @@ from .sugar import absolute, constant, equal, gate, maximum, minimum, snap, step
 
 __all__ = [
     "Concat",
-    "Gates",
     "Input",
     "Layer",
     "LinState",

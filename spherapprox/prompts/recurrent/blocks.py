@@ -97,7 +97,6 @@ class ReLU(Variable):
         self._make(of.dim, (of,), name)
 
     def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return max(v, 0)."""
         return np.maximum(values[0], 0.0)
 
 
@@ -137,16 +136,9 @@ class LinState(Variable):
     bound: float | None
 
     def __init__(
-        self,
-        input: Variable,
-        A: ArrayLike,
-        B: ArrayLike = 1.0,
-        init_state: ArrayLike = 0.0,
-        bias: ArrayLike = 0.0,
-        *,
-        bound: float | None = None,
-        name: str | None = None,
-    ) -> None:
+        self, input: Variable, A: ArrayLike, B: ArrayLike = 1.0, init_state: ArrayLike = 0.0, bias: ArrayLike = 0.0, *,
+        bound: float | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
         (of,) = variables(input, "input", 1)
         transition = np.asarray(_checks.floating(A, "A"), dtype=np.float64)
         if transition.ndim and transition.shape != 2 * transition.shape[:1]:
@@ -160,11 +152,9 @@ class LinState(Variable):
         self._make(len(weight), (of,), name, transition=transition, weight=weight, bound=limit, **own)
 
     def _begin(self, batch: int) -> Float64 | None:
-        """Return the states before the first step, shape (batch, dim)."""
         return np.tile(self.init_state, (batch, 1))
 
     def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return the next state."""
         return np.asarray(memory @ self.transition.T + values[0] @ self.weight.T + self.bias)
 
 
@@ -203,9 +193,7 @@ class RunningMax(Variable):
         self._make(of.dim, (of,), name, bound=bound_of(_checks.given(bound, "bound", ": it is the size of the values")))
 
     def _begin(self, batch: int) -> Float64 | None:
-        """Return -bound, shape (batch, dim)."""
         return np.full((batch, self.dim), -self.bound)
 
     def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return the largest value so far."""
         return np.asarray(np.maximum(values[0], memory))

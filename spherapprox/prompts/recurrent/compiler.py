@@ -60,13 +60,9 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
 
 
 def _emitted(
-    kind: str,
-    now: Mapping[Variable, slice],
-    forms: Mapping[Variable, _Affine],
-    before: Float64,
-    needed: Bools,
+    kind: str, now: Mapping[Variable, slice], forms: Mapping[Variable, _Affine], before: Float64, needed: Bools,
     ranges: Mapping[Variable, Range],
-) -> tuple[Layer, Float64]:
+) -> tuple[Layer, Float64]:  # fmt: skip
     """Return the layer of some variables that carries the atoms needed later, and the matrix that reads both of it."""
     kept = np.flatnonzero(before.any(axis=1) & needed)
     parts = [_block(node, [_through(forms[v], before) for v in node.inputs], ranges) for node in now]

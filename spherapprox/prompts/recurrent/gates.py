@@ -26,11 +26,6 @@ class Gates:
     slope : float
         delta: gates of other products are ``sigmoid(+-delta u / U)``, nearly linear, for factors u of size U.
 
-    Examples
-    --------
-    >>> from spherapprox.prompts.recurrent import Gates
-    >>> Gates.of(1000.0, "float32") == Gates(scale=2.0**-23, sharpness=2.0**30, slope=2.0**-7)
-    True
     """
 
     scale: float
@@ -39,32 +34,11 @@ class Gates:
 
     @classmethod
     def of(cls, value_bound: float, dtype: str = "float64") -> Gates:
-        """Return the constants for values up to a bound.
+        """Return the constants for values up to a bound, from 2^-900 to 2^900, or 2^77 in float32 (10.3).
 
-        See docs/theorems/10.3-gates.md.
-
-        Parameters
-        ----------
-        value_bound : float
-            Above 0, up to 2^900, or 2^77 in float32, where mu / eps is 2^120 then.
-        dtype : {"float64", "float32"}
-
-        Returns
-        -------
-        Gates
-            eps is the largest power of two with ``eps value_bound <= 2^-27`` (float32: 2^-13), mu is 2^60 (2^30), and
-            delta 2^-16 (2^-7): what truncation, ``delta^2 |u|^3 / 12``, and rounding, ``2^-51 / delta``, are about
-            least for together, for factors up to 1.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the bound is out of range or the dtype unknown.
-
-        Examples
-        --------
-        >>> Gates.of(1000.0).scale == 2.0**-37
-        True
+        eps is the largest power of two with ``eps value_bound <= 2^-27`` (float32: 2^-13), mu is 2^60 (2^30), and delta
+        2^-16 (2^-7): what truncation, ``delta^2 |u|^3 / 12``, and rounding, ``2^-51 / delta``, are about least for
+        together, for factors up to 1. At 2^77 in float32 mu / eps is 2^120.
         """
         _checks.choice(dtype, "dtype", DTYPES)
         note = "" if dtype == "float64" else " in float32: take float64"

@@ -37,9 +37,8 @@ class Variable(Refusals):
         Number of entries.
     inputs : tuple of Variable
         What it is computed from.
-    line : str
-        File and line that made it.
-    name : str or None
+    line, name : str
+        File and line that made it; its name, or None.
 
     Examples
     --------
@@ -201,7 +200,6 @@ class Linear(Variable):
         self._make(len(weight), inputs, name, weights=weights, bias=bias)
 
     def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return A v + b."""
         return sum((v @ a.T for v, a in zip(values, self.weights, strict=True)), self.bias)
 
 
@@ -238,13 +236,9 @@ class Multiplicative(Variable):
 
     def __init__(
         self,
-        input: Variable,
-        other: Variable | None = None,
-        *,
-        binary: bool = False,
-        bound: float | None = None,
+        input: Variable, other: Variable | None = None, *, binary: bool = False, bound: float | None = None,
         name: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         (of,) = variables(input, "input", 1)
         if other is None:
             if of.dim % 2:
@@ -256,7 +250,6 @@ class Multiplicative(Variable):
         self._make(dim, (spread(of, dim), spread(second, dim)), name, **own)
 
     def _value(self, values: list[Float64], memory: Any) -> Float64:
-        """Return u v."""
         u, v = values
         if self.binary and not (np.abs(np.abs(u - 0.5) - 0.5) <= 1e-6).all():
             raise ValueError(f"the first factor of {site(self)} must be 0 or 1 as it is binary, got {_checks.show(u)}")

@@ -50,7 +50,6 @@ class Layer(Savable):
     Raises
     ------
     TypeError, ValueError
-        If arrays do not fit together or are not finite.
 
     Examples
     --------

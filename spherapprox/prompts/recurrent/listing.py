@@ -10,30 +10,18 @@ from ..._types import Float64
 from .layer import Layer
 
 
-def lines(
-    name: str, layers: Sequence[Layer], readout: Float64, readout_bias: Float64, most: int | None
-) -> Iterator[str]:
-    """Yield the lines of the listing of a network, with as many rows of each layer as asked for."""
+def lines(name: str, layers: Sequence[Layer], readout: Float64, readout_bias: Float64) -> Iterator[str]:
+    """Yield the lines of the listing of a network."""
     inputs = (layers[0].weight if layers else readout).shape[1]
     yield f"{name or 'network'}: x[0:{inputs}] -> y[0:{len(readout)}]"
     before = "x"
     for number, layer in enumerate(layers, 1):
         own = f"h{number}"
         yield f"layer {number}, {layer.op}{_start(layer)}"
-        yield from _limit_rows((_row(layer, row, own, before) for row in range(len(layer))), len(layer), most)
+        yield from (f"  {_row(layer, row, own, before)}" for row in range(len(layer)))
         before = own
     yield "output"
-    outputs = (f"y[{i}] = {_sum([(readout[i], before)], readout_bias[i])}" for i in range(len(readout)))
-    yield from _limit_rows(outputs, len(readout), most)
-
-
-def _limit_rows(rows: Iterator[str], count: int, most: int | None) -> Iterator[str]:
-    """Yield the first rows, and how many there are more."""
-    shown = count if most is None else min(most, count)
-    for _, row in zip(range(shown), rows, strict=False):
-        yield f"  {row}"
-    if shown < count:
-        yield f"  ... {count - shown} more"
+    yield from (f"  y[{i}] = {_sum([(readout[i], before)], readout_bias[i])}" for i in range(len(readout)))
 
 
 def _start(layer: Layer) -> str:

@@ -43,7 +43,6 @@ class Network(Savable):
     Raises
     ------
     TypeError, ValueError
-        If layers do not fit together.
 
     Notes
     -----
@@ -233,18 +232,8 @@ class Network(Savable):
         values = self._outputs(packed, rows, states, False, None)
         return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
 
-    def listing(self, *, rows: int | None = None) -> str:
+    def listing(self) -> str:
         """Write the network as equations, a row each; ``h1[0]'`` is h1[0] of the step before.
-
-        Parameters
-        ----------
-        rows : int, optional
-            Rows of each layer that are written, from 1. By default all.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `rows` is out of range.
 
         Examples
         --------
@@ -261,8 +250,7 @@ class Network(Savable):
         output
           y[0] = -h3[0] + 1
         """
-        most = None if rows is None else _checks.integer(rows, "rows", minimum=1)
-        return "\n".join(lines(self.name, self.layers, self.readout, self.readout_bias, most))
+        return "\n".join(lines(self.name, self.layers, self.readout, self.readout_bias))
 
     def to_torch(
         self, kind: str = "lstm", *, dtype: Any = None, device: Any = None, value_bound: float | None = None
@@ -297,10 +285,7 @@ class Network(Savable):
         The error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U |v|``), U being the
         size of the first factor that bounds of variables promise. Where they promise none, U is 1, and factors beyond
         it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). Other blocks differ by roundings, and for
-        integers by nothing in RNNs and LSTMs; `bounds.prompts.recurrent.module_error` bounds it all.
-
-        References
-        ----------
+        integers by nothing in RNNs and LSTMs; `bounds.prompts.recurrent.module_error` bounds it all. See
         docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md on what is exact and what is not.
 
         Examples

@@ -42,10 +42,6 @@ class Program:
     ------
     TypeError
 
-    See Also
-    --------
-    validate : what would keep a program from being run or compiled.
-
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, LinState, Program, step
@@ -133,7 +129,6 @@ class Program:
         Raises
         ------
         TypeError, ValueError
-            As for a call.
 
         Examples
         --------

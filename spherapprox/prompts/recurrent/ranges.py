@@ -49,7 +49,8 @@ def _range(node: Variable, inputs: list[Range]) -> Range:
 
 @_range.register
 def _(node: Input, inputs: list[Range]) -> Range:
-    return _within(node.dim, node.bound)
+    high = np.full(node.dim, np.inf if node.bound is None else node.bound)
+    return -high, high
 
 
 @_range.register
@@ -84,11 +85,6 @@ def _(node: LinState, inputs: list[Range]) -> Range:
     largest = _state_bound(node, np.maximum(np.abs(low), np.abs(high)))
     positive = (low >= 0.0).all() and (node.init_state >= 0.0).all() and (node.transition >= 0.0).all()
     return (np.zeros(node.dim) if positive else -largest), largest
-
-
-def _within(dim: int, bound: float | None) -> Range:
-    high = np.full(dim, np.inf if bound is None else bound)
-    return -high, high
 
 
 def _image(weight: Float64, low: Float64, high: Float64) -> Range:

@@ -25,9 +25,7 @@ class Refusals:
     line: str
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            f"{self!r} ({self.line}) has a value at each step, and no truth value here: choose by recurrent.gate"
-        )
+        raise TypeError(f"{site(self)} has a value at each step, and no truth value here: choose by recurrent.gate")
 
     _not_equal = _refusal("has no value here to compare", "recurrent.equal is 1 where integers are equal")
     __lt__ = __le__ = __gt__ = __ge__ = _refusal(

@@ -90,6 +90,8 @@ def snap(v: Variable) -> Linear:
 def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = False) -> Variable:
     """Return a variable where a condition is 1, and 0 where it is 0.
 
+    A `Multiplicative` does the same for values of any size, in LSTMs and GRUs.
+
     Parameters
     ----------
     condition : Variable
@@ -111,10 +113,6 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
     Raises
     ------
     TypeError, ValueError
-
-    See Also
-    --------
-    Multiplicative : the same for values of any size, in LSTMs and GRUs.
 
     Examples
     --------
@@ -183,10 +181,6 @@ def maximum(u: Variable, v: Variable) -> Linear:
     Raises
     ------
     TypeError, ValueError
-
-    See Also
-    --------
-    RunningMax : the largest value of one variable so far.
 
     Examples
     --------

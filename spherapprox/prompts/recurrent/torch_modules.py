@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -59,8 +59,6 @@ class RecurrentModule(torch.nn.Module):
     >>> bits = Input(1, bound=1.0)
     >>> majority = Program(step(LinState(2.0 * bits - 1.0, 1.0, bound=1000.0)))
     >>> module = majority.compile().to_torch("gru")
-    >>> type(module.rnn).__name__, module.rnn.num_layers
-    ('GRU', 3)
     >>> module(torch.tensor([[1.0], [0.0], [1.0], [1.0]], dtype=torch.float64))[:, 0].tolist()
     [1.0, 0.0, 1.0, 1.0]
     """
@@ -287,21 +285,15 @@ def _copy(module: Any, arrays: dict[str, Float64]) -> None:
             parameter.copy_(held(array, parameter.dtype, "network"))
 
 
-def _unrounded(x: Any) -> AbstractContextManager[Any]:
+def _unrounded(x: Any) -> Any:
     """Return the context in which autocast does not round to half precision, in which no gate is a step."""
     kind = x.device.type
-    context: AbstractContextManager[Any] = (
-        torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
-    )
-    return context
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
-def _precise(x: Any) -> AbstractContextManager[Any]:
+def _precise(x: Any) -> Any:
     """Return the context in which a GPU does not round float32 to 10 bits."""
     if not x.is_cuda:
         return nullcontext()
     now = torch.backends.cudnn
-    context: AbstractContextManager[Any] = now.flags(
-        enabled=now.enabled, benchmark=now.benchmark, deterministic=now.deterministic, allow_tf32=False
-    )
-    return context
+    return now.flags(enabled=now.enabled, benchmark=now.benchmark, deterministic=now.deterministic, allow_tf32=False)

@@ -107,14 +107,9 @@ class SequenceHead(_archive.Savable):
 
     @classmethod
     def from_target(
-        cls,
-        target: Callable[[Any], ArrayLike],
-        points: Any,
-        concentration: float | ArrayLike,
-        *,
-        length: int | None = None,
-        mask: float | None = None,
-    ) -> Self:
+        cls, target: Callable[[Any], ArrayLike], points: Any, concentration: float | ArrayLike, *,
+        length: int | None = None, mask: float | None = None,
+    ) -> Self:  # fmt: skip
         """Make the head whose values are a function's at all control sequences of a product.
 
         Parameters
@@ -228,7 +223,6 @@ class SequenceHead(_archive.Savable):
         Raises
         ------
         ValueError
-            If there are not T tokens, or the rows are no points of S^dim.
 
         Examples
         --------
@@ -247,9 +241,7 @@ class SequenceHead(_archive.Savable):
     def _sequences(self, x: ArrayLike) -> Float64:
         tokens = _checks.sequences(_checks.detached(x), dim=self.dim).astype(np.float64)
         if tokens.shape[-2] != self.length:
-            raise ValueError(
-                f"'x' must be sequences of {self.length} tokens, got {tokens.shape[-2]}: a head is made for one length"
-            )
+            raise ValueError(f"'x' must be sequences of {self.length} tokens, got {tokens.shape[-2]}")
         return tokens
 
     def as_split_head(self) -> SplitHead:
@@ -362,10 +354,8 @@ class SequenceHead(_archive.Savable):
 
         Raises
         ------
-        ImportError
-            If PyTorch is missing.
-        TypeError, ValueError
-            If `dtype` is another one or too small for the numbers, or the prefix too large for memory.
+        ImportError, TypeError, ValueError
+            If PyTorch is missing, `dtype` another one or too small for the numbers, or the prefix too large for memory.
 
         Examples
         --------

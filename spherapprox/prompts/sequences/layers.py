@@ -173,7 +173,7 @@ class SequenceLayers:
         return tokens.reshape(self.length * n, -1)
 
     def __call__(self, x: Float64, prefix: Float64) -> Float64:
-        """Return the outputs of the layers.
+        """Return the outputs of the layers, shape (batch, T, p).
 
         Parameters
         ----------
@@ -181,10 +181,6 @@ class SequenceLayers:
             Sequences.
         prefix : ndarray, shape (n, d)
             Tokens that the second attention sees beside the inputs.
-
-        Returns
-        -------
-        ndarray, shape (batch, T, p)
 
         Raises
         ------

@@ -58,7 +58,6 @@ def mean_distance(
     Raises
     ------
     TypeError, ValueError
-        If sequences and points do not fit together, or an option is out of its range.
 
     Examples
     --------
@@ -77,15 +76,9 @@ def mean_distance(
 
 
 def worst_case_error(
-    points: Any,
-    concentration: float | ArrayLike,
-    *,
-    length: int | None = None,
-    metric: str = "max",
-    lipschitz: ArrayLike = 1.0,
-    n: int = 20_000,
-    rng: np.random.Generator | int | None = 0,
-) -> ErrorInterval:
+    points: Any, concentration: float | ArrayLike, *, length: int | None = None, metric: str = "max",
+    lipschitz: ArrayLike = 1.0, n: int = 20_000, rng: np.random.Generator | int | None = 0,
+) -> ErrorInterval:  # fmt: skip
     """Measure the largest error of a product's heads over all sequences and all functions of Lipschitz constant 1.
 
     With "sum" every token is searched for itself: a climb from each of the 256 largest errors that lie apart, which
@@ -112,7 +105,6 @@ def worst_case_error(
     Raises
     ------
     TypeError, ValueError
-        As `mean_distance` does.
 
     Examples
     --------

@@ -24,16 +24,9 @@ _FEW = 2.0
 
 
 def compress(
-    prefix: Prefix,
-    queries: ArrayLike,
-    *,
-    length: int | None = None,
-    eps: float | None = None,
-    bias: bool = True,
-    scale: float | None = None,
-    weights: ArrayLike | None = None,
-    solver: Descent | None = None,
-) -> CompressedPrefix:
+    prefix: Prefix, queries: ArrayLike, *, length: int | None = None, eps: float | None = None, bias: bool = True,
+    scale: float | None = None, weights: ArrayLike | None = None, solver: Descent | None = None,
+) -> CompressedPrefix:  # fmt: skip
     """Compress the prefix of an attention head: find few tokens that act as many do on given queries.
 
     Keys, values and biases of the short prefix are free; none need be among those given.
@@ -136,15 +129,9 @@ def compress(
 
 
 def select(
-    prefix: Prefix,
-    queries: ArrayLike,
-    length: int,
-    *,
-    method: str = "pursuit",
-    bias: bool = True,
-    scale: float | None = None,
-    weights: ArrayLike | None = None,
-) -> CompressedPrefix:
+    prefix: Prefix, queries: ArrayLike, length: int, *, method: str = "pursuit", bias: bool = True,
+    scale: float | None = None, weights: ArrayLike | None = None,
+) -> CompressedPrefix:  # fmt: skip
     """Choose some tokens of the prefix of an attention head, with biases and values by least squares.
 
     This is the closed form of "Attention Matching", of which `compress` starts, too: fast, and much less accurate.
@@ -169,7 +156,6 @@ def select(
     Raises
     ------
     TypeError, ValueError
-        As those of `compress`.
 
     References
     ----------

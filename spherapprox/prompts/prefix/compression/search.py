@@ -49,7 +49,6 @@ class Descent:
     Raises
     ------
     TypeError, ValueError
-        If an option is out of its range.
 
     Examples
     --------

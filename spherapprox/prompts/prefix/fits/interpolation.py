@@ -45,7 +45,6 @@ class FittedPrefix(Prefix):
     Raises
     ------
     TypeError, ValueError
-        As `Prefix` does.
 
     Examples
     --------
@@ -67,15 +66,9 @@ class FittedPrefix(Prefix):
 
 
 def fit_prefix(
-    query: ArrayLike,
-    key: ArrayLike | Sequence[Any],
-    value: ArrayLike | Sequence[Any],
-    targets: ArrayLike,
-    *,
-    length: int | None = None,
-    key_scale: float | None = None,
-    scale: float | None = None,
-) -> FittedPrefix:
+    query: ArrayLike, key: ArrayLike | Sequence[Any], value: ArrayLike | Sequence[Any], targets: ArrayLike, *,
+    length: int | None = None, key_scale: float | None = None, scale: float | None = None,
+) -> FittedPrefix:  # fmt: skip
     """Fit a prefix of a frozen head to outputs at examples, in closed form.
 
     With as many tokens as there are different queries, outputs are the targets; with fewer, or where equal queries ask
@@ -145,14 +138,9 @@ def fit_prefix(
 
 
 def fit_layer(
-    layer: Any,
-    x: ArrayLike,
-    content: ArrayLike | Sequence[Any],
-    targets: ArrayLike,
-    *,
-    length: int | None = None,
+    layer: Any, x: ArrayLike, content: ArrayLike | Sequence[Any], targets: ArrayLike, *, length: int | None = None,
     key_scale: float | None = None,
-) -> FittedPrefix:
+) -> FittedPrefix:  # fmt: skip
     """Fit a prefix of a frozen attention layer to its outputs at examples, in closed form.
 
     See docs/theorems/8.5-interpolating-prefix.md.
@@ -182,7 +170,6 @@ def fit_layer(
     Raises
     ------
     TypeError, ValueError
-        As `fit_prefix` does.
 
     Warns
     -----

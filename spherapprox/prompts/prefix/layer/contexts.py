@@ -56,9 +56,7 @@ def keys_and_values(query: Float64, key: Any, value: Any) -> tuple[list[Float64]
     p = values[0].shape[1]
     for i, (k, v) in enumerate(zip(keys, values, strict=True)):
         if v.shape != (len(k), p):
-            raise ValueError(
-                f"'value' must have shape ({len(k)}, {p}) in row {i}, as 'key' and row 0 say, got {v.shape}"
-            )
+            raise ValueError(f"'value' must have shape ({len(k)}, {p}) in row {i}, as 'key' and row 0, got {v.shape}")
     return keys, values
 
 

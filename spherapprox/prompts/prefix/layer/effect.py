@@ -132,7 +132,6 @@ class PrefixEffect:
         Raises
         ------
         TypeError, ValueError
-            If it does not fit the outputs.
 
         Notes
         -----
@@ -158,9 +157,7 @@ class PrefixEffect:
             _checks.shaped(h, "interaction", (width, width), note=" as the layer's outputs have columns")
             layer = AttentionLayer(np.eye(width), h, np.eye(width), scale=1.0)
         if layer.width != width:
-            raise ValueError(
-                f"'interaction' must take the layer's {width} outputs, got a layer of {layer.width} inputs"
-            )
+            raise ValueError(f"'interaction' must take the layer's {width} outputs, got one of {layer.width} inputs")
         query, key, _ = layer.head_inputs(content)
         added = by_head(bias @ layer.query.T, layer.heads)
         answer = np.repeat(by_head(bias @ layer.key.T, layer.key_value_heads), layer.group_size, axis=-3)

@@ -43,7 +43,6 @@ class AttentionLayer:
     Raises
     ------
     TypeError, ValueError
-        If arrays are empty, not finite or do not fit together.
 
     Notes
     -----
@@ -94,21 +93,14 @@ class AttentionLayer:
             object.__setattr__(self, name, weight)
             length = columns if weight is None else len(weight)
             object.__setattr__(self, f"{name}_bias", vector(getattr(self, f"{name}_bias"), f"{name}_bias", length))
-        for name, number in (("heads", h), ("key_value_heads", g), ("scale", scale_for(self.scale, len(q) // h))):
-            object.__setattr__(self, name, number)
+        vars(self).update(heads=h, key_value_heads=g, scale=scale_for(self.scale, len(q) // h))
 
     @classmethod
     def fused(
-        cls,
-        qkv: ArrayLike,
-        out: ArrayLike | None = None,
-        *,
-        bias: ArrayLike | None = None,
-        out_bias: ArrayLike | None = None,
-        heads: int = 1,
-        key_value_heads: int | None = None,
+        cls, qkv: ArrayLike, out: ArrayLike | None = None, *, bias: ArrayLike | None = None,
+        out_bias: ArrayLike | None = None, heads: int = 1, key_value_heads: int | None = None,
         scale: float | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Make a layer from one matrix of the weights of queries, keys and values, in this order.
 
         Parameters
@@ -122,7 +114,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            As `AttentionLayer` does.
 
         Examples
         --------
@@ -189,7 +180,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            If arrays are not finite or have other columns than d.
 
         Examples
         --------
@@ -219,7 +209,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            If tokens are not finite or have other columns than d.
 
         Examples
         --------
@@ -233,7 +222,7 @@ class AttentionLayer:
     def head_outputs(
         self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False
     ) -> Float64:
-        """Return the outputs of all heads, before the weights behind them.
+        """Return the outputs of all heads, before the weights behind them, shape (..., heads, T, p).
 
         Parameters
         ----------
@@ -244,10 +233,6 @@ class AttentionLayer:
         causal : bool, default False
             Whether each x sees the content up to its own place only, and the whole prefix. The last x is at the last
             place of the content: T = 1 is a token that is decoded behind n - 1 others.
-
-        Returns
-        -------
-        ndarray, shape (..., heads, T, p)
 
         Raises
         ------
@@ -286,7 +271,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-            As `head_outputs` does.
 
         Examples
         --------

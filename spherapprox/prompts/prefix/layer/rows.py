@@ -28,7 +28,6 @@ class Prefix:
     Raises
     ------
     TypeError, ValueError
-        If arrays are not finite or do not fit together.
 
     Examples
     --------
@@ -90,9 +89,7 @@ class Prefix:
         """
         heads = _checks.integer(heads, "heads", minimum=1)
         if self.key.ndim != 3 or heads % len(self.key):
-            raise ValueError(
-                f"'heads' must be a multiple of the prefix's heads, got {heads} for shape {self.key.shape}"
-            )
+            raise ValueError(f"'heads' must be a multiple of the prefix's, got {heads} for shape {self.key.shape}")
         times = heads // len(self.key)
         return Prefix(np.repeat(self.key, times, 0), np.repeat(self.value, times, 0), self.tokens)
 
@@ -117,7 +114,6 @@ class Prefix:
         Raises
         ------
         TypeError, ValueError
-            If arrays are not finite or do not fit together.
 
         Examples
         --------

@@ -68,15 +68,9 @@ class LayerReachability:
 
 
 def reachable_by_layer(
-    layer: Any,
-    x: ArrayLike,
-    content: ArrayLike | Sequence[ArrayLike],
-    targets: ArrayLike,
-    *,
-    atol: float | None = None,
-    norm: str = "max",
-    limits: Limits | None = None,
-) -> LayerReachability:
+    layer: Any, x: ArrayLike, content: ArrayLike | Sequence[ArrayLike], targets: ArrayLike, *,
+    atol: float | None = None, norm: str = "max", limits: Limits | None = None,
+) -> LayerReachability:  # fmt: skip
     """Tell whether a prefix gives an attention layer the outputs that are wanted, and how near any prefix comes.
 
     Keys and values of the prefix are free in all heads, up to the limits.

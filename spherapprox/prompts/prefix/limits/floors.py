@@ -67,17 +67,12 @@ class Floor:
 
 
 def prefix_floor(
-    targets: ArrayLike,
-    means: ArrayLike,
-    log_masses: ArrayLike,
-    *,
-    norm: str = "max",
-    log_psi: tuple[float, float] = (-math.inf, math.inf),
-    value_bound: float | None = None,
-) -> Floor:
+    targets: ArrayLike, means: ArrayLike, log_masses: ArrayLike, *, norm: str = "max",
+    log_psi: tuple[float, float] = (-math.inf, math.inf), value_bound: float | None = None,
+) -> Floor:  # fmt: skip
     """Return the least error of prefixes at one query that several contexts share.
 
-    See docs/theorems/8.2-reachable-targets.md.
+    `reachable` is the same from queries, keys and values. See docs/theorems/8.2-reachable-targets.md.
 
     Parameters
     ----------
@@ -104,10 +99,6 @@ def prefix_floor(
     ------
     TypeError, ValueError
         If arrays are empty, not finite or do not fit together, or an option is out of its range.
-
-    See Also
-    --------
-    reachable : the same from queries, keys and values.
 
     Examples
     --------

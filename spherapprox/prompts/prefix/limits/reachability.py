@@ -79,42 +79,16 @@ class Reachability:
             f"attained={self.attained})"
         )
 
-    def __str__(self) -> str:
-        rows = sum(map(len, self.groups))
-        distance = "in the largest coordinate" if self.norm == "max" else "in Euclidean distance"
-        lines = [f"{_counted(rows, 'output')} at {_counted(len(self.groups), 'query')}, errors {distance}"]
-        if self.reachable:
-            lines.append(f"within reach, to {self.atol:.3g} or less")
-        elif self.reachable is None:
-            lines.append("nothing known rules out that a prefix reaches all")
-        else:
-            lines.append(f"no prefix has an error below {self.error:.4g}")
-            if len(self.worst_pair) == 2:
-                lines.append("rows {} and {} are in each other's way".format(*self.worst_pair))
-            elif self.worst_pair:
-                lines.append(f"limits are in the way of row {self.worst_pair[0]}")
-        if self.prefix is None:
-            lines.append("no prefix was found")
-        else:
-            lines.append(f"a prefix of {_counted(len(self.prefix), 'token')} has an error of {self.upper:.4g}")
-        return "\n".join(lines)
-
 
 def reachable(
-    query: ArrayLike,
-    key: ArrayLike | Sequence[ArrayLike],
-    value: ArrayLike | Sequence[ArrayLike],
-    targets: ArrayLike,
-    *,
-    scale: float | None = None,
-    atol: float | None = None,
-    norm: str = "max",
-    limits: Limits | None = None,
-) -> Reachability:
+    query: ArrayLike, key: ArrayLike | Sequence[ArrayLike], value: ArrayLike | Sequence[ArrayLike], targets: ArrayLike,
+    *, scale: float | None = None, atol: float | None = None, norm: str = "max", limits: Limits | None = None,
+) -> Reachability:  # fmt: skip
     """Tell whether a prefix gives an attention head the outputs that are wanted, and how near any prefix comes.
 
     Keys and values of the prefix are free, up to the limits. Equal queries see the same of a prefix, so that outputs of
     one query in several contexts are in each other's way: a prefix replaces outputs, it cannot add to them.
+    `reachable_by_layer` is for outputs behind all heads of a layer.
     See docs/theorems/8.2-reachable-targets.md, docs/theorems/8.3-near-equal-queries.md.
 
     Parameters
@@ -148,11 +122,6 @@ def reachable(
         If arrays are not finite or do not fit together, a query is 0 (all keys are alike to it), a query sees no key,
         logits overflow, or an option is out of its range.
 
-    See Also
-    --------
-    prefix_floor : the same for one query, from means and log masses.
-    reachable_by_layer : for outputs behind all heads of a layer.
-
     Notes
     -----
     In the maximum norm the error of one group is the infimum, with and without limits. In the Euclidean norm it is for
@@ -173,11 +142,8 @@ def reachable(
     >>> query, key, value = np.tile(rng.standard_normal(8), (4, 1)), *rng.standard_normal((2, 4, 12, 8))
     >>> empty = Prefix(np.empty((0, 8)), np.empty((0, 8)))
     >>> outputs = empty.attend(query[:, None], key, value)[:, 0]
-    >>> print(reachable(query, key, value, outputs + 0.1))
-    4 outputs at 1 query, errors in the largest coordinate
-    no prefix has an error below 0.0...
-    rows ... and ... are in each other's way
-    a prefix of 1 token has an error of 0.0...
+    >>> reachable(query, key, value, outputs + 0.1)
+    Reachability(error=0.0..., upper=0.0..., reachable=False, attained=...)
     >>> reachable(query, key, value, np.zeros((4, 8)), atol=1e-6)
     Reachability(error=0, upper=..., reachable=True, attained=False)
     """
@@ -215,9 +181,3 @@ def _witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor])
     exact = wishes.exact(groups) and (len(groups) == 1 or alone or nearest is not None)
     upper, prefix = min(((error_of(wishes, rows), rows) for rows in (none, nearest)), key=lambda pair: pair[0])
     return (None if upper == math.inf else prefix), upper, exact
-
-
-def _counted(count: int, word: str) -> str:
-    """Return a number with its noun."""
-    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-    return f"{count} {word if count == 1 else plural}"

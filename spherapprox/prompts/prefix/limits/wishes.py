@@ -147,9 +147,7 @@ def wishes_of(
     rows = array(query, "query", ("N", "s"))
     if not rows.any(axis=1).all():
         where = int(np.flatnonzero(~rows.any(axis=1))[0])
-        raise ValueError(
-            f"'query' must have no row of zeros, to which all keys are alike, got row {where}: leave it out"
-        )
+        raise ValueError(f"'query' must have no row of zeros, for which keys are alike, got row {where}: leave it out")
     factor = scale_for(scale, rows.shape[1])
     keys, values = keys_and_values(rows, key, value)
     note = ", a row for each query and columns as 'value' has"

@@ -72,32 +72,25 @@ class ProgrammedPrefix:
         return "key_values" if self.prefix.tokens is None else "tokens"
 
     def embed(self, y: ArrayLike) -> Float64:
-        """Return the inputs of the layer for points of the sphere.
+        """Return the inputs of the layer for points of the sphere, shape (T, d) or (batch, T, d).
 
         Parameters
         ----------
         y : array_like, shape (T, m+1) or (batch, T, m+1)
             Points of unit length.
 
-        Returns
-        -------
-        ndarray, shape (T, d) or (batch, T, d)
-
         Raises
         ------
         ValueError
-            If the rows are no points of S^m.
 
         Examples
         --------
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
-        >>> rng = np.random.default_rng(0)
-        >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
-        >>> interface = {"embedding": rng.standard_normal((16, 2)), "readout": rng.standard_normal(16)}
+        >>> layer = AttentionLayer(*[np.eye(4)] * 4, query_bias=[0.0, 0.0, 0.0, 1.0])
         >>> head = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0)
-        >>> programmed = program(head, layer, **interface, kind="key_values", offset=-2.0)
-        >>> bool(np.allclose(programmed.embed([[0.6, 0.8]]), interface["embedding"] @ [0.6, 0.8]))
-        True
+        >>> programmed = program(head, layer, embedding=np.eye(4)[:, :2], readout=np.ones(4), kind="key_values")
+        >>> programmed.embed([[0.6, 0.8]])
+        array([[0.6, 0.8, 0. , 0. ]])
         """
         points = _checks.sequences(_checks.detached(y), "y", dim=self.head.dim).astype(np.float64)
         return np.asarray(points @ self.interface.embedding.T + self.interface.shift)
@@ -122,16 +115,13 @@ class ProgrammedPrefix:
         Raises
         ------
         TypeError, ValueError
-            If the rows are no points of S^m, or arrays do not fit together.
 
         Examples
         --------
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
-        >>> rng = np.random.default_rng(0)
-        >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
-        >>> interface = {"embedding": rng.standard_normal((16, 2)), "readout": rng.standard_normal(16)}
+        >>> layer = AttentionLayer(*[np.eye(4)] * 4, query_bias=[0.0, 0.0, 0.0, 1.0])
         >>> head = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0)
-        >>> programmed = program(head, layer, **interface, kind="key_values", offset=-2.0)
+        >>> programmed = program(head, layer, embedding=np.eye(4)[:, :2], readout=np.ones(4), kind="key_values")
         >>> y = np.array([[0.6, 0.8], [0.0, 1.0]])
         >>> bool(np.all(abs(programmed.attend(y) - head(y)) <= programmed.bound(y)))
         True
@@ -165,7 +155,6 @@ class ProgrammedPrefix:
         Raises
         ------
         TypeError, ValueError
-            As `attend` does.
 
         Notes
         -----
@@ -179,13 +168,11 @@ class ProgrammedPrefix:
         Examples
         --------
         >>> from spherapprox.prompts.prefix import AttentionLayer, program
-        >>> rng = np.random.default_rng(0)
-        >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)), query_bias=rng.standard_normal(16), heads=2)
-        >>> interface = {"embedding": rng.standard_normal((16, 2)), "readout": rng.standard_normal(16)}
+        >>> layer = AttentionLayer(*[np.eye(4)] * 4, query_bias=[0.0, 0.0, 0.0, 1.0])
         >>> head = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0)
-        >>> programmed = program(head, layer, **interface, kind="key_values", offset=-2.0)
+        >>> programmed = program(head, layer, embedding=np.eye(4)[:, :2], readout=np.ones(4), kind="key_values")
         >>> y = np.array([[0.6, 0.8]])
-        >>> bool(programmed.bound(y) > programmed.bound(y, np.empty((0, 16))))  # content takes a share
+        >>> bool(programmed.bound(y) > programmed.bound(y, np.empty((0, 4))))  # content takes a share
         True
         """
         query, key, value = self.layer.head_inputs(self.embed(y), content)

@@ -24,15 +24,9 @@ _LOST = 1e-3
 
 
 def program(
-    head: SplitHead,
-    layer: Any,
-    *,
-    embedding: ArrayLike,
-    readout: ArrayLike,
-    shift: ArrayLike | None = None,
-    kind: str = "tokens",
-    offset: float = 0.0,
-) -> ProgrammedPrefix:
+    head: SplitHead, layer: Any, *, embedding: ArrayLike, readout: ArrayLike, shift: ArrayLike | None = None,
+    kind: str = "tokens", offset: float = 0.0,
+) -> ProgrammedPrefix:  # fmt: skip
     """Program a frozen attention layer by a prefix: read out, it computes a split head.
 
     Points y of the sphere enter the layer as ``x = embedding @ y + shift``; with the prefix before them the layer's

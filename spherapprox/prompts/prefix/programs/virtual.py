@@ -68,14 +68,9 @@ class VirtualToken:
     """
 
     def __init__(
-        self,
-        vocabulary: int,
-        length: int = 1,
-        *,
-        kind: str = "sequence",
-        gap: float | None = None,
+        self, vocabulary: int, length: int = 1, *, kind: str = "sequence", gap: float | None = None,
         embedding: ArrayLike | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.kind = _checks.choice(kind, "kind", KINDS)
         limit = _LARGEST_PAIR if self.kind == "pair" else _LARGEST
         why = "float64 tells no more codes apart" if self.kind == "pair" else ""
@@ -121,7 +116,6 @@ class VirtualToken:
         Raises
         ------
         TypeError, ValueError
-            If the target has another shape, or other symbols.
 
         Examples
         --------
@@ -137,7 +131,7 @@ class VirtualToken:
         return np.asarray((symbols @ powers) / float(v**v))
 
     def generate(self, token: ArrayLike, user: ArrayLike | None = None) -> Int64:
-        """Return what the transformer generates behind a virtual token and what the user gives.
+        """Return what the transformer generates behind a virtual token and what the user gives, shape (length,).
 
         Parameters
         ----------
@@ -146,14 +140,9 @@ class VirtualToken:
         user : int or array_like of int, optional
             A symbol for a map or a response, two for a pair, none for a sequence.
 
-        Returns
-        -------
-        ndarray of int, shape (length,)
-
         Raises
         ------
         TypeError, ValueError
-            If the arguments do not fit the kind.
 
         Examples
         --------

@@ -157,16 +157,9 @@ class PrefixAttention(torch.nn.Module):
         return tuple(Prefix(k[~u], v[~u]) for k, v, u in zip(key, value, self.prefix_unseen, strict=True))
 
     def forward(
-        self,
-        query: Any,
-        key: Any,
-        value: Any,
-        key_padding_mask: Any = None,
-        need_weights: bool = True,
-        attn_mask: Any = None,
-        average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> tuple[Any, Any]:
+        self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
+        attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
+    ) -> tuple[Any, Any]:  # fmt: skip
         """Return the layer's outputs, and the weights if they are asked for.
 
         Parameters

@@ -43,10 +43,6 @@ def past_key_values(
         If prefixes differ in length, are of one head without an axis of heads, or overflow in the dtype, or the dtype
         is none of floats.
 
-    See Also
-    --------
-    dynamic_cache : the same as a `transformers.DynamicCache`.
-
     Notes
     -----
     A model treats them as tokens that it has read: the content's positions begin at L, and `attention_mask` needs L
@@ -220,7 +216,7 @@ def prompt_embeddings(prefixes: Sequence[Prefix], *, dtype: Any = None, device: 
 
 
 def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim: int) -> tuple[Prefix, ...]:
-    """Return the prefixes that PEFT's prefix tuning stores.
+    """Return the prefixes (heads, L, s) that PEFT's prefix tuning stores, one for each layer.
 
     Parameters
     ----------
@@ -229,11 +225,6 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim
     layers, heads, head_dim : int
         `num_layers`, `num_attention_heads` and ``token_dim // num_attention_heads`` of the adapter's configuration; the
         heads are those of keys, and s is `head_dim`.
-
-    Returns
-    -------
-    tuple of Prefix
-        One for each layer, of shape (heads, L, s).
 
     Raises
     ------

@@ -94,16 +94,9 @@ class ProgrammedAttention(torch.nn.Module):
 
 
 def program_module(
-    mha: Any,
-    head: SplitHead,
-    *,
-    embedding: ArrayLike,
-    readout: ArrayLike,
-    shift: ArrayLike | None = None,
-    kind: str = "tokens",
-    offset: float = 0.0,
-    trainable: bool = False,
-) -> ProgrammedAttention:
+    mha: Any, head: SplitHead, *, embedding: ArrayLike, readout: ArrayLike, shift: ArrayLike | None = None,
+    kind: str = "tokens", offset: float = 0.0, trainable: bool = False,
+) -> ProgrammedAttention:  # fmt: skip
     """Program a frozen module of torch by a prefix, in closed form: from points of the sphere to read-outs.
 
     Parameters

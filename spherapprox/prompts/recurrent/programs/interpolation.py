@@ -83,16 +83,12 @@ class Extension(PromptModel):
         return padded(queries, self.dim, self.dim + self.outputs, self.bound)
 
     def prompt(self, points: ArrayLike, values: ArrayLike) -> Float64:
-        """Return the prompt of a function that is known at points.
+        """Return the prompt of a function that is known at points, shape (n, dim + outputs).
 
         Parameters
         ----------
         points : array_like, shape (n, dim)
         values : array_like, shape (n, outputs), or (n,) for one output
-
-        Returns
-        -------
-        ndarray, shape (n, dim + outputs)
 
         Raises
         ------

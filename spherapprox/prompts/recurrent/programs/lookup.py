@@ -106,7 +106,7 @@ class Dictionary(PromptModel):
         return outputs[:, :, 0]
 
     def prompt(self, keys: ArrayLike, values: ArrayLike) -> Float64:
-        """Return the prompt of a dictionary.
+        """Return the prompt of a dictionary, shape (2 n length, 1).
 
         Parameters
         ----------
@@ -114,14 +114,9 @@ class Dictionary(PromptModel):
             No two alike.
         values : array_like of int, shape (n, length)
 
-        Returns
-        -------
-        ndarray, shape (2 n length, 1)
-
         Raises
         ------
         TypeError, ValueError
-            If tokens are no integers of the vocabulary, shapes do not fit, or a key is there twice.
 
         Examples
         --------

@@ -65,7 +65,7 @@ class PromptModel(ABC):
         return self.program.compile()
 
     def run(self, queries: ArrayLike, prompt: ArrayLike, *, workers: int | None = None) -> Float64:
-        """Return the values of the prompt's function at some queries.
+        """Return the values of the prompt's function at some queries, shape (n, p).
 
         Parameters
         ----------
@@ -74,10 +74,6 @@ class PromptModel(ABC):
             What ``prompt`` returned.
         workers : int, optional
             Threads; -1 for all cores.
-
-        Returns
-        -------
-        ndarray, shape (n, p)
 
         Raises
         ------
@@ -115,7 +111,7 @@ class PromptModel(ABC):
         return self.network.run(shared, state, last=last, workers=workers)
 
     def sequences(self, queries: ArrayLike, prompt: ArrayLike) -> Float64:
-        """Return whole sequences, each a query and the prompt, as the network or a torch module takes them.
+        """Return sequences, each a query and the prompt, as the network or a torch module takes them: see `answers`.
 
         Parameters
         ----------
@@ -131,10 +127,6 @@ class PromptModel(ABC):
         ------
         TypeError, ValueError
             If arguments do not fit the program, or the sequences would not fit in memory.
-
-        See Also
-        --------
-        answers : what their outputs say.
 
         Examples
         --------
@@ -154,16 +146,12 @@ class PromptModel(ABC):
         return np.concatenate([heads, np.broadcast_to(tokens, (n, *tokens.shape))], axis=1)
 
     def answers(self, outputs: ArrayLike) -> Float64:
-        """Return the values that outputs at all steps of `sequences` say.
+        """Return the values that outputs at all steps of `sequences` say, shape (n, p).
 
         Parameters
         ----------
         outputs : array_like, shape (n, L, p)
             Of `network`, or of a module that it became.
-
-        Returns
-        -------
-        ndarray, shape (n, p)
 
         Raises
         ------

@@ -118,7 +118,6 @@ class Grid(PromptModel):
         Raises
         ------
         TypeError, ValueError
-            If an argument is out of range, or values have another shape or are above the bound.
 
         Examples
         --------

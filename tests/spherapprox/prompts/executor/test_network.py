@@ -124,7 +124,7 @@ def test_a_module_of_torch_is_copied():
     exact = float((single.weight.double().sum() + single.bias.double()).detach())
     assert ReluNetwork.from_torch([single])(np.ones((1, 2)))[0, 0] == pytest.approx(exact, rel=1e-12)
     for wrong in (nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Sequential(), nn.Sequential(nn.Tanh())):
-        with pytest.raises(ValueError, match="Linear, ReLU, Linear"):
+        with pytest.raises(ValueError, match=r"Linear, ReLU, \.\.\., Linear"):
             ReluNetwork.from_torch(wrong)
     with pytest.raises(TypeError, match=r"torch.nn.Sequential, got Linear"):
         ReluNetwork.from_torch(single)

@@ -193,8 +193,6 @@ def test_limits_and_several_queries_leave_a_lower_bound():
     assert found.error < 1e-12
     assert (found.reachable, found.attained, found.exact) == (None, False, False)
     assert (found.upper, found.prefix) == (math.inf, None)
-    assert str(found).startswith("2 outputs at 2 queries, errors in the largest coordinate\nnothing known rules out")
-    assert "no prefix was found" in str(found)
 
 
 def test_one_context_each_without_limits_is_always_reachable():
@@ -236,11 +234,9 @@ def test_rows_in_the_way_are_named():
     query, key = np.ones((4, 1)), np.zeros((4, 1, 1))
     found = reachable(query, key, value, [[0.0], [5.0], [0.1], [9.0]])
     assert 3 in found.worst_pair
-    assert "rows" in str(found)
     bounded = reachable(query[:1], key[:1], value[:1], [[7.0]], limits=Limits(value_bound=2.0))
     assert bounded.error == pytest.approx(5.0)
     assert bounded.worst_pair == (0,)
-    assert "limits are in the way of row 0" in str(bounded)
 
 
 def test_training_does_not_beat_the_floor():

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import torch
+from ..._checks import instance, needs, show
 
-from ...._checks import instance, show
-from ....heads.torch_modules.tensors import held, in_parts
-from ..executor import Executor
+with needs("PyTorch", "to_torch", "torch"):
+    import torch
 
-if TYPE_CHECKING:
-    from ..blocks import Block
+from ...heads.torch_modules.tensors import held, in_parts
+from .blocks import Block
+from .executor import Executor
 
 
 class ResidualBlock(torch.nn.Module):

@@ -1,4 +1,4 @@
-"""A numerical counterexample to each erratum of docs/theorems/3-errata.md, numbered as there."""
+"""What the library computes beside what is printed: errata of docs/theorems/3-errata.md, numbered as there."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 from bounds import covering_number, jackson, prompts
-from bounds.prompts import recurrent, sequences
+from bounds.prompts import sequences
 from bounds.theorems.thesis import harmonics
 from bounds.theorems.thesis import lemmas as thesis
 from spherapprox import SplitHead, attention, points, special
@@ -180,36 +180,6 @@ def test_39_harmonics_of_lipschitz_functions_grow():
     assert norms[degree] == pytest.approx(largest_harmonic(degree, dim), rel=1e-4)
 
 
-def test_310_the_inner_map_jumps_and_the_outer_one_is_steep():
-    def cantor(x, places=40):
-        digits, value = x, 0.0
-        for i in range(1, places + 1):
-            digits *= 2.0
-            bit = float(digits >= 1.0)
-            digits -= bit
-            value += 2.0 * bit * 3.0**-i
-        return value
-
-    # psi: binary digits read as ternary digits 0 and 2; one third of a jump at 1/2
-    assert cantor(0.5) - cantor(0.5 - 2.0**-40) == pytest.approx(1.0 / 3.0, abs=1e-15)
-    # f(x) = x, d = 1: g(psi(x)) = x, so that g's quotients between 0 and 3^-k grow like (3/2)^k
-    quotients = [2.0**-k / (cantor(2.0**-k) - cantor(0.0)) for k in (1, 10, 30)]
-    assert quotients == pytest.approx([0.5 * 1.5**k for k in (1, 10, 30)], rel=1e-12)
-    assert quotients[-1] > 1e4
-
-
-def test_311_the_misprints_are_off():
-    # (B.11) ends in "=": the ratio is larger than the bound it is said to equal
-    last = special.iv_ratio(2.5, 10.0)
-    assert last > 10.0 / (3.5 + math.hypot(10.0, 3.5)) * 1.01
-    # (4.8) without 1/w_m: the constant 1 convolves to w_m
-    dim, lam = 2, 5.0
-    x, w = np.polynomial.legendre.leggauss(20)
-    log_c = VonMisesFisher(dim, lam).log_normalizer
-    unscaled = 2.0 * math.pi * float(np.dot(w, np.exp(log_c + lam * x)))
-    assert unscaled == pytest.approx(4.0 * math.pi, rel=1e-13)
-
-
 def test_312_the_change_of_the_outputs_has_full_rank():
     rng = np.random.default_rng(0)
     layer = AttentionLayer(*rng.standard_normal((3, 6, 6)), scale=0.3)
@@ -226,28 +196,6 @@ def test_312_the_change_of_the_outputs_has_full_rank():
     assert np.delete(change, 1).max() > 0.01
 
 
-def test_313_the_printed_keys_attend_evenly():
-    model = VirtualToken(3, 3)
-    targets = list(itertools.product(range(3), repeat=3))
-    places = np.eye(3)
-
-    def generated(target, first, gap):
-        rows, found = model.encode(target)[None], []
-        for t in range(3):
-            held = np.hstack([rows, places[: len(rows)]])
-            logits = gap * np.stack([held[:, 3:] @ first, held[:, 3:] @ places[t]])
-            weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-            weights /= weights.sum(axis=1, keepdims=True)
-            z = np.maximum(weights[0] @ held[:, :3] + weights[1] @ held[:, 3:] - 1.0, 0.0).sum()
-            found.append(int(np.argmax((2.0 * np.arange(3) / 3.0 - 1.0) * z + 0.25 - np.square(np.arange(3) / 3.0))))
-            rows = np.vstack([rows, places[:, found[-1]]])
-        return tuple(found)
-
-    for gap in (5.0, 50.0, 500.0):
-        assert not all(generated(target, np.ones(3), gap) == target for target in targets)
-        assert all(generated(target, places[0], gap) == target for target in targets)
-
-
 def test_314_the_printed_tokens_are_read_one_too_high():
     for v, count in ((2, 4), (3, 27), (4, 256)):
         model = VirtualToken(v, kind="map")
@@ -258,8 +206,6 @@ def test_314_the_printed_tokens_are_read_one_too_high():
         assert len(right) == 1
         assert np.array_equal(right[0], np.full(v, v - 1))
         assert np.array_equal(printed, np.minimum(np.array(every) + 1, v - 1))
-    # the printed code for pairs exceeds 1
-    assert sum(2 * 2**i for i in range(2)) / 2**2 == 1.5
     pairs = VirtualToken(2, kind="pair")
     assert float(pairs.encode([[1, 1], [1, 1]]).max()) == 0.75
 
@@ -318,7 +264,7 @@ def zigzag(n):
 def test_317_an_executor_cannot_alternate_more_often_than_its_networks():
     n, eps = 4, 0.05
     network = zigzag(n)
-    x = np.linspace(-1.0, 1.0, 4001)[:, None]
+    x = np.linspace(-1.0, 1.0, 1001)[:, None]
     budget = prompts.executor_budget((1, n, 1), eps, weight_bound=network.largest, row_bound=network.row_sums)
     executor, bound = budget.executor(), budget.bound.value
     slow, fast = (np.cos(0.5 * k * math.pi * (x + 1.0)) for k in (n, n + 2))
@@ -329,7 +275,7 @@ def test_317_an_executor_cannot_alternate_more_often_than_its_networks():
     assert np.abs(np.cos(0.5 * (n + 2) * math.pi * (extrema + 1.0)) - signs).max() <= 1e-14
     rng = np.random.default_rng(0)
     least = np.inf
-    for trial in range(300):
+    for trial in range(40):
         knots = np.sort(rng.uniform(-1.2, 1.0, n))
         turned = rng.choice([-1.0, 1.0], n) * rng.uniform(0.2, 1.0, n) * min(2.0, network.row_sums[0])
         hidden = np.maximum(turned * (x - knots), 0.0)
@@ -370,29 +316,14 @@ def test_317_any_prompt_leaves_outputs_piecewise_linear():
         assert np.count_nonzero(bends) < 300
 
 
-def test_318_one_hidden_layer_does_not_have_the_maximum():
-    def odd(g, t=1e-3):
-        first, second = np.array([t, 0.0]), np.array([0.0, t])
-        parts = [g(np.array([v, -v])) for v in (first, second, first + second)]
-        (a, b), (c, d), (e, f) = parts
-        return abs((a - b) + (c - d) - (e - f)) / t
-
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        w, scale, far = rng.standard_normal((20, 2)), rng.standard_normal(20), rng.choice([0.0, 1.0], 20)
-        bias = far * rng.choice([-1.0, 1.0], 20) * rng.uniform(0.1, 1.0, 20)
-        affine = rng.standard_normal(3)
-        summed = lambda v: np.maximum(v @ w.T + bias, 0.0) @ scale + v @ affine[:2] + affine[2]  # noqa: B023, E731
-        assert odd(summed) <= 1e-9
-    assert odd(lambda v: np.maximum(v.max(axis=1), 0.0)) == pytest.approx(1.0, abs=1e-12)
+def test_318_two_hidden_layers_have_the_maximum():
     # two hidden layers have it: a + relu(b - a), a = relu(x)
     two = ReluNetwork(
         [[[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [[1.0, 0.0, 0.0], [-1.0, 1.0, -1.0]], [[1.0, 1.0]]],
         [np.zeros(3), np.zeros(2), [0.0]],
     )
-    x = rng.uniform(-1.0, 1.0, (500, 2))
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, (500, 2))
     assert np.abs(two(x)[:, 0] - np.maximum(x.max(axis=1), 0.0)).max() <= 1e-15
-    assert odd(lambda v: two(v)[:, 0]) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_319_reads_of_prompts_miss_more_than_is_printed():
@@ -410,19 +341,12 @@ def test_319_reads_of_prompts_miss_more_than_is_printed():
     assert missed == pytest.approx(prompts.impurity(33, 1.0 / math.sqrt(64.0), 0.1), rel=1e-12)
     assert missed == pytest.approx(0.902, abs=5e-4)
     assert prompts.impurity(33, 1.0, 0.1) == pytest.approx(0.00145, abs=5e-6)
-    # a residual block of even attention updates the slots that are read next
-    slots = np.array([[2.0], [0.0]])
-    after = slots + np.full((2, 2), 0.5) @ slots
-    assert after.ravel().tolist() == [3.0, 1.0]
 
 
 def test_320_a_grid_of_corners_and_a_length_that_suffices():
     # the printed grid has one cell, its one table is 0, and f = 1 is in the class
     printed = prompts.prompt_length(0.2, token_dim=1, length=1, lipschitz=0.1, theorem="grid-printed")
     assert printed.value == pytest.approx(1.0)
-    width = 0.2 / (2.0 * 0.1)
-    grid = np.arange(round(1.0 / width)) * width
-    assert min(abs(1.0 - value) for value in grid) == 1.0
     assert prompts.prompt_length(0.2, token_dim=1, length=1, lipschitz=0.1, theorem="grid").as_integer() == 11
     # it is no lower bound: midpoints take fewer
     known = {"token_dim": 2, "length": 1, "lipschitz": 4.0, "exponent": 2.0}
@@ -431,21 +355,12 @@ def test_320_a_grid_of_corners_and_a_length_that_suffices():
     near = {"token_dim": 2, "length": 1, "lipschitz": 1.01, "exponent": math.inf}  # whole cells cost more here
     more, printed = (prompts.prompt_length(1 / 1.2, theorem=name, **near) for name in ("grid-midpoint", "grid-printed"))
     assert (more.as_integer(), printed.value) == (9, pytest.approx(2.424**2))
-    # an error in the mean is none at the data
-    x = (np.arange(100_000) + 0.5) / 100_000
-    spike = np.maximum(1.0 - np.abs(x - 0.5) / 0.01, 0.0)
-    assert spike.mean() <= 0.01 + 1e-12
-    assert spike.max() > 0.999
 
 
 def test_321_permutations_have_one_boltzmann_operator():
     assert boltzmann([9.0, 0.0]) == boltzmann([0.0, 9.0])
     assert prompts.boltzmann_separation([9.0, 0.0], [0.0, 9.0]).failed == ("different sets",)
-    # what the proofs suppose beside what the lemma does
-    needed = {n: (4.0 * math.log(n), math.log(n) + 3.0, 2.0 * math.log(n) + 3.0) for n in range(2, 7)}
-    assert [n for n, (known, seven, _) in needed.items() if seven > known] == [2]
-    assert [n for n, (known, _, six) in needed.items() if six > known] == [2, 3, 4]
-    # for these n the result holds at the least distance
+    # for n whose proof supposes more than the lemma does, the result holds at the least distance
     for n in (2, 3, 4):
         a = -4.0 * math.log(n) * np.arange(n)
         b = np.append(a[:-1], a[-1] - 4.0 * math.log(n))
@@ -478,59 +393,11 @@ def test_323_the_separation_is_more_than_its_proof_gives():
     found = {name: prompts.context_separation(4, 2, **known, theorem=name).log10 for name in ("corrected", "printed")}
     assert found == {"corrected": pytest.approx(-9462.39, abs=0.01), "printed": pytest.approx(-6165.09, abs=0.01)}
     for v in range(2, 15):
-        own, printed, better = 8.0 * (v + 1) ** 4, 5.0 * v**4, math.pi * (v + 1) ** 4  # in d kappa Gamma log(n) / eps
-        assert printed < own
-        assert (printed < better) == (v <= 8)
         shown, claimed, sharp = (
             prompts.context_separation(v, 2, **known, theorem=name).log for name in ("corrected", "printed", "sharp")
         )
         assert (claimed > shown) == (v <= 8)
         assert claimed < sharp
-
-
-def test_323_distances_of_a_grid():
-    delta, d = 0.5, 2
-    first = np.array([*itertools.product((0.0, delta), repeat=d)])  # tokens at the first place
-    assert np.linalg.norm(first, axis=1).min() == 0.0
-    assert min(np.linalg.norm(x - y) for x, y in itertools.combinations(first, 2)) == delta < math.sqrt(d) * delta
-
-
-def test_323_layers_that_quantise():
-    delta, z = 0.5, np.linspace(0.0, 0.999, 1000)
-
-    def quantised(phi, shifts):
-        rows = z.copy()
-        for shift in shifts:
-            t = rows - shift
-            rows = np.where((t >= 0.0) & (t < delta), rows + phi(t), rows)
-        return rows
-
-    wanted = np.floor(z / delta) * delta
-    assert quantised(lambda t: 1.0 - t, [0.0])[250] == 1.0  # for z = 0.25
-    assert np.array_equal(quantised(lambda t: -t, [0.0, delta]), wanted)
-    assert not np.array_equal(quantised(lambda t: -t, [0.0, delta * delta]), wanted)  # k = 0, delta
-    for width in (0.1, 0.01):  # a continuous layer goes from -t back to 0 on a ramp
-        at = np.array([delta - 0.5 * width])
-        ramp = -np.minimum(at, (delta - at) * (delta - width) / width)
-        assert np.abs(at + ramp).min() > 0.2
-
-
-def test_323_steps_and_bumps():
-    delta, length, theta = 0.5, 2, 1e-3
-
-    def steps(z, last):
-        return delta * sum(
-            max(z / theta - t * delta / theta, 0.0) - max(z / theta - 1.0 - t * delta / theta, 0.0)
-            for t in range(last + 1)
-        )
-
-    printed, right = round(length * (1 / delta - 1)), round(length / delta - 1)
-    assert steps(2.0, printed) == pytest.approx(1.5)
-    assert steps(2.0, right) == pytest.approx(2.0)
-    t = np.array([-3.0, -1.0, 0.0, 1.0, 3.0])
-    units = np.maximum(np.stack([t - 1.0, t, t + 1.0]), 0.0)
-    assert np.array_equal(np.tensordot([1.0, -1.0, 1.0], units, axes=1), [0.0, 0.0, 1.0, 1.0, 3.0])
-    assert np.array_equal(np.tensordot([1.0, -2.0, 1.0], units, axes=1), [0.0, 0.0, 1.0, 0.0, 0.0])
 
 
 def test_324_without_the_scale_constant_entries_are_too_large():
@@ -549,176 +416,3 @@ def test_324_without_the_scale_constant_entries_are_too_large():
     )
     assert min(bare) > 2.0  # no n^o(1), at entries of size 1
     assert 1.0 > scaled[0] > scaled[1] > scaled[2]
-
-
-def relu(x):
-    return np.maximum(x, 0.0)
-
-
-def printed_step(x, slope=1000.0):
-    return relu(slope * x) - slope * relu(x - 1.0 / slope)
-
-
-def printed_if(condition, then, otherwise, bound):
-    """Return what (5.7) of the thesis assigns."""
-    off = 1.0 - condition
-    return (
-        relu(-bound * condition + otherwise) + relu(-bound * off + then)
-        - relu(-bound * condition - otherwise) - relu(-bound * off - then)
-    )  # fmt: skip
-
-
-def test_325_a_relu_does_not_commute_with_positive_eigenvalues():
-    a, x = np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([1.0, -1.0])
-    assert np.linalg.eigvalsh(a) == pytest.approx([1.0, 3.0])
-    assert relu(a @ x).tolist() == [3.0, 0.0]
-    assert (a @ relu(x)).tolist() == [2.0, -1.0]
-    # rows with one positive entry do, others do not
-    x = np.random.default_rng(0).standard_normal((2, 500))
-    for row, commutes in (((0.0, 2.0), True), ((0.0, 0.0), True), ((1.0, 1.0), False), ((0.0, -1.0), False)):
-        assert np.array_equal(relu(np.array(row) @ x), np.array(row) @ relu(x)) == commutes
-
-
-def test_326_steps_lose_digits():
-    x = np.linspace(1.0, 1e4, 200_001)
-    off = np.abs(printed_step(x) - 1.0).max()
-    assert off == pytest.approx(1.9e-9, rel=0.02)
-    assert off * 1e10 == pytest.approx(18.6, rel=0.01)
-    assert np.array_equal(1.0 - relu(1.0 - relu(1000.0 * x)), np.ones_like(x))
-
-
-def printed_counter(n, steps, *, sign):
-    angle = 2.0 * math.pi / n
-    cos, sin = math.cos(angle), math.sin(angle)
-    rotation, unit = np.array([[cos, sign * sin], [sin, cos]]), np.array([1.0, 0.0])
-    places = np.stack([np.linalg.matrix_power(rotation, i) @ unit for i in range(n)])
-    state, out = np.linalg.inv(rotation) @ unit, []
-    for _ in range(steps):
-        state = rotation @ state
-        out.append(np.arange(n) @ printed_step(places @ state - math.cos(0.5 * angle)))
-    return np.array(out)
-
-
-def test_326_the_printed_counter_does_not_rotate():
-    assert np.round(printed_counter(3, 6, sign=1.0), 9).tolist() == [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]
-    assert printed_counter(3, 6, sign=-1.0) == pytest.approx([0.0, 1.0, 2.0] * 2, abs=1e-9)
-    off = {n: np.abs(printed_counter(n, 2 * n, sign=-1.0) - np.arange(2 * n) % n).max() for n in (35, 70, 71, 72)}
-    assert max(off[35], off[70]) < 1e-9
-    assert off[71] == pytest.approx(1.486, abs=1e-3)
-    assert off[72] > 3.0
-    assert 1.0 - math.cos(math.pi / 70) >= 1e-3 > 1.0 - math.cos(math.pi / 71)
-    register = np.eye(71)[-1]
-    for t in range(500):
-        register = np.roll(np.eye(71), 1, axis=0) @ register
-        assert np.arange(71) @ register == t % 71
-
-
-def listing_one(q, side, f, slope=1000.0):
-    """Run Listing 1 for one dimension, with a counter that counts."""
-    step, tokens = (lambda x: printed_step(x, slope)), [(q, 0.0, 0.0)]
-    tokens += [(side, k * side, f((k + 0.5) * side)) for k in range(round(1.0 / side))]
-    stored = output = 0.0
-    for counter, (first, low, value) in enumerate(tokens, 1):
-        stored = stored + printed_if(step(1.5 - counter), first, 0.0, 10.0)
-        inside = step(step(stored - low) - step(stored - (low + first)) - 0.5)
-        processing = relu(step(inside) + step(step(counter - 0.5)) - 1.0)
-        output = output + printed_if(step(processing - 0.5), value, 0.0, 10.0)
-    return output
-
-
-def test_327_listing_one_misses_queries():
-    outputs = [listing_one(q, 0.25, lambda _: 1.0) for q in (0.0, 1e-4, 0.2505, 0.3, 0.6, 1.0)]
-    assert outputs == [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
-    state, counted = np.zeros(2), []
-    for _ in range(60):
-        state = np.ones((2, 2)) @ state + 1.0
-        counted.append(state[0])
-    assert counted[:3] == [1.0, 3.0, 7.0]
-    assert counted[49] > 1e15
-    assert counted[54] == 2.0**55 != 2**55 - 1
-
-
-def test_327_fewer_tokens_do():
-    radius, rows = 0.05, np.arange(14)
-    columns = np.arange(13) * math.sqrt(3.0) * radius
-    centres = np.array(
-        [(c - 0.5 * math.sqrt(3.0) * radius * (i % 2), (1.5 * i + 0.5) * radius) for i in rows for c in columns]
-    )
-    # the farthest points of hexagons are vertices of the triangulation, or on the border: a grid and a margin
-    x = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 151)] * 2), axis=-1).reshape(-1, 2)
-    far = np.concatenate([np.linalg.norm(part[:, None] - centres, axis=2).min(axis=1) for part in np.array_split(x, 9)])
-    assert far.max() <= radius * (1.0 + 1e-9)
-    printed = recurrent.prompt_length(radius, dim=2, norm="euclidean", theorem="grid-printed").as_integer()
-    assert len(centres) == 182 < (math.sqrt(2.0) / (2.0 * radius)) ** 2 <= printed
-
-
-def test_328_a_counter_of_all_tokens_is_above_every_bound():
-    assert printed_if(0.0, 999.0, 0.0, 1000.0) == 0.0
-    assert printed_if(0.0, 1500.0, 0.0, 1000.0) == 500.0
-    assert np.abs(printed_counter(70, 140, sign=-1.0) - np.arange(140) % 70).max() < 1e-9  # twice 35
-    assert np.abs(printed_counter(72, 144, sign=-1.0) - np.arange(144) % 72).max() > 3.0
-
-
-def test_329_the_gru_keeps_its_past():
-    half = np.diag([0.0, 1.0])
-    candidate = np.array([[0.0, 0.0], [1.0, 0.0]])
-    a, printed, right = np.array([2.0, 3.0]), [], []
-    held = np.zeros(2), np.zeros(2)
-    for _ in range(2):
-        z = relu(half @ held[0]), relu(half @ a)
-        held = tuple((1.0 - z[i]) * held[i] + z[i] * relu(candidate @ a) for i in range(2))
-        printed.append(held[0].tolist())
-        right.append(held[1].tolist())
-    assert printed == [[0.0, 0.0], [0.0, 0.0]]
-    assert right == [[0.0, 6.0], [0.0, -6.0]]
-    # a layer of C.3.2 has z = 1
-    assert (1.0 - 1.0) * 5.0 + 1.0 * relu(2.0) == 2.0
-
-
-def test_330_the_last_layer_of_the_lstm_is_there_once():
-    zero, one = np.zeros((2, 2)), np.eye(2)
-
-    def cell(a, *, candidate, gate=zero, gate_bias=0.0, output=zero, output_bias=0.0, bias=0.0):
-        """Return what an LSTM without recurrence makes of a, with relus as in C.4."""
-        return relu(output @ a + output_bias) * relu(relu(gate @ a + gate_bias) * relu(candidate @ a + bias))
-
-    layers = 2.0 * one  # phi and gamma side by side, k = 1
-    hidden = cell(np.ones(2), candidate=zero, bias=1.0, gate_bias=1.0, output=layers)
-    assert hidden.tolist() == [2.0, 2.0]
-    first, second = np.array([[0.0, 0.0], [1.0, 0.0]]), np.diag([0.0, 1.0])
-    product = {"output_bias": 1.0}
-    assert cell(hidden, gate=first, candidate=second, **product).tolist() == [0.0, 4.0]
-    twice = {"gate": first @ layers, "candidate": second @ layers}
-    assert cell(hidden, **twice, **product).tolist() == [0.0, 16.0]
-    # (C.19): the row of gamma has the bias of phi, here 0, and wants 1
-    a, ones = np.array([3.0, 0.5]), {"candidate": zero, "bias": 1.0, "gate_bias": 1.0}
-    assert cell(a, output=one, output_bias=np.array([0.0, 0.0]), **ones).tolist() == [3.0, 0.5]
-    assert cell(a, output=one, output_bias=np.array([0.0, 1.0]), **ones).tolist() == [3.0, 1.5]
-
-
-def test_331_the_kernel_of_hawk_forgets():
-    inputs, state, wanted = np.array([1.0, 1.0, 1.0]), 0.0, []
-    for x in inputs:
-        state = state + x
-        wanted.append(state)
-    b = np.array([[0.0, 1.0], [0.0, 0.0]])
-    for a, reached in ((np.array([[0.0, 1.0], [0.0, 0.0]]), [1.0, 1.0, 1.0]), (np.diag([1.0, 0.0]), wanted)):
-        rows = [
-            sum(np.linalg.matrix_power(a, i) @ b @ [0.0, inputs[t - i]] for i in range(t + 1))
-            for t in range(len(inputs))
-        ]
-        assert [row[0] for row in rows] == reached
-    assert wanted == [1.0, 2.0, 3.0]
-
-
-def test_331_a_branch_of_ones_and_the_recurrence_that_is_left():
-    a = 2.0
-    assert (1.0 * a + 1.0) * relu(a) == 6.0
-    assert (0.0 * a + 1.0) * relu(a) == 2.0
-    # two prompts that differ in the first token only
-    decay, states = 0.999, np.array([0.0, 1.0])
-    common = np.random.default_rng(0).uniform(-1.0, 1.0, 50_000)
-    for x in common:
-        states = decay * states + math.sqrt(1.0 - decay**2) * x
-    assert decay**50_000 == pytest.approx(1.9e-22, rel=0.02)
-    assert states[0] == states[1]

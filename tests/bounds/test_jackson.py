@@ -12,13 +12,7 @@ from scipy.optimize import linprog
 from scipy.special import roots_gegenbauer
 
 from bounds import jackson
-from bounds.jackson import (
-    approximation_error,
-    bessel_zero,
-    jackson_constant,
-    jackson_degree,
-    jackson_floor,
-)
+from bounds.jackson import approximation_error, bessel_zero, jackson_constant, jackson_degree, jackson_floor
 from bounds.spectral import KAPPA
 from spherapprox import special
 

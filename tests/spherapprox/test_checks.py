@@ -10,16 +10,7 @@ from scipy import sparse
 
 import bounds
 import spherapprox
-from spherapprox import (
-    CoreHead,
-    EqualMeasurePartition,
-    VonMisesFisher,
-    _checks,
-    evaluate,
-    special,
-    sphere,
-    targets,
-)
+from spherapprox import CoreHead, EqualMeasurePartition, VonMisesFisher, _checks, evaluate, special, sphere, targets
 
 
 @pytest.mark.parametrize("dim", [2, 2.0, np.int8(2), np.float16(2), np.array(2)])

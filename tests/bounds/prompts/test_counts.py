@@ -58,16 +58,3 @@ def test_digits_write_numbers_down():
     printed = {"vocabulary": 10, "numbers": 2, "theorem": "digits-printed"}
     assert prompts.hard_tokens(5, 1e-3, **printed).as_integer() == 30
     assert prompts.hard_tokens(5, 0.5e-3, vocabulary=10, numbers=2).as_integer() == 30
-
-
-def test_complaints():
-    cases = [
-        (lambda: prompts.completions(1, 3), "'vocabulary' must be at least 2"),
-        (lambda: prompts.completions(2, 3, tokens=0), "'tokens' must be at least 1"),
-        (lambda: prompts.maps(10, inputs=200), "'inputs' must have at most"),
-        (lambda: prompts.gap(10, 5, kind="sequences"), "'kind' must be"),
-        (lambda: prompts.hard_tokens(1, 0.0, vocabulary=2, numbers=1), "'eps' must be at least"),
-    ]
-    for call, words in cases:
-        with pytest.raises(ValueError, match=words):
-            call()

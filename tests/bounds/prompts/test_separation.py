@@ -170,24 +170,3 @@ def test_ratios_in_mpmath(n, dim):
         missed = 2 * band / beta - mp.mpf(2) / (n * (n - 1))
         slope = 2 / beta * (1 - t**2) ** (half - 1)
     assert abs(float(missed / slope / t)) <= 1e-14
-
-
-def test_complaints():
-    cases = [
-        (lambda: prompts.boltzmann_separation([1.0], [2.0]), "at least 2 numbers"),
-        (lambda: prompts.boltzmann_separation([1.0, 2.0], [2.0, 1.0, 0.0]), "must have one length, got 2 and 3"),
-        (lambda: prompts.boltzmann_separation([1.0, math.nan], [2.0, 1.0]), "'a' must be finite"),
-        (lambda: prompts.boltzmann_separation([1.0, 2.0], [2.0, 1.0], theorem="printed"), "'theorem' must be"),
-        (lambda: prompts.context_separation(9, 1, **TOKENS), "'length' must be at least 2"),
-        (lambda: prompts.context_separation(9, 10, **TOKENS), "'length' must be at most 9"),
-        (lambda: prompts.context_separation(9, 3, **(TOKENS | {"separation": 7.0})), "'separation' must be at most 6"),
-        (lambda: prompts.context_separation(9, 3, **(TOKENS | {"smallest_norm": 4.0})), "'smallest_norm' must be at m"),
-        (lambda: prompts.context_separation(9, 3, **(TOKENS | {"smallest_norm": 0.0})), "'smallest_norm' must be at l"),
-        (lambda: prompts.context_separation(9, 3, **TOKENS, theorem="best"), "'theorem' must be"),
-        (lambda: prompts.separating_ratio(1, 3), "'n' must be at least 2"),
-        (lambda: prompts.separating_ratio(3, 0), "'dim' must be at least 1"),
-        (lambda: prompts.separating_ratio(3, 3, "best"), "'theorem' must be"),
-    ]
-    for call, words in cases:
-        with pytest.raises(ValueError, match=words):
-            call()

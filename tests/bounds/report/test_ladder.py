@@ -42,13 +42,6 @@ def test_hypotheses_are_all_there():
     assert "eps < sup_norm (fails)" in list_hypotheses(ladder(1.5, dim=8)[-1:])
 
 
-@pytest.mark.parametrize("show", [table, list_hypotheses, describe_rungs])
-@pytest.mark.parametrize("made", [lambda: prefix_length(0.1, dim=8), lambda: ladder([0.1, 0.2], dim=8)])
-def test_a_ladder_is_a_sequence_of_bounds(show, made):
-    with pytest.raises(TypeError, match=r"'bounds' must be a sequence of Bound, .*: write \[bound\] for a single one"):
-        show(made())
-
-
 @pytest.fixture(scope="module")
 def over_eps():
     return evaluate_ladder([0.05, 0.2, 0.8], dim=8, theorems=state_all(jackson_constant=1.0))
@@ -71,17 +64,6 @@ def test_curves_over_dim_have_gaps_where_theorems_fail():
     assert curves.fixed == 0.5
     assert np.isnan(curves.log10["thesis-core"][0])
     assert np.isfinite(curves.log10["thesis-core"][1])
-
-
-@pytest.mark.parametrize(("eps", "dim"), [(0.1, 8), ([0.1], [8]), ([[0.1]], 8)])
-def test_curves_need_one_axis(eps, dim):
-    with pytest.raises(ValueError, match="one of 'eps' and 'dim' must be a sequence"):
-        evaluate_ladder(eps, dim=dim)
-
-
-def test_curves_need_a_value():
-    with pytest.raises(ValueError, match=r"'eps' must have shape \(n,\), got \(0,\)"):
-        evaluate_ladder([], dim=8)
 
 
 def test_figure_has_a_curve_a_theorem_and_the_gap(over_eps):

@@ -17,8 +17,3 @@ def test_progress_is_shown_in_lines_where_there_is_no_terminal(capsys, progress,
 def test_a_line_comes_after_some_seconds_only(capsys):
     evaluate_ladder([0.5], dim=2, progress=True)
     assert capsys.readouterr().err == ""
-
-
-def test_progress_is_a_flag():
-    with pytest.raises(TypeError, match="'progress' must be True or False, got 'yes'"):
-        list(each([1], "yes", "head"))

@@ -41,15 +41,6 @@ class TestCompare:
         assert [n for n, _ in interpolation] == [30]
         assert riemann[-1][1] <= 0.15 or len(riemann) == 3
 
-    @pytest.mark.parametrize(
-        ("options", "match"), [({"counts": [0]}, "'counts' must be at least 1"), ({"least": -1.0}, "'least' must be")]
-    )
-    def test_complaints(self, options, match):
-        with pytest.raises(ValueError, match=match):
-            compare_fixed_points(targets.distance(2), **options)
-        with pytest.raises(TypeError, match="'target' must be a Target"):
-            compare_fixed_points(len, [4])
-
 
 class TestReport:
     def test_the_document_says_what_the_search_has(self, harmonic):

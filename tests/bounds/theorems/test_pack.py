@@ -42,12 +42,7 @@ def window_max(u, r, lam, w):
 
 @settings(max_examples=20)
 @example(dim=1, w=1.5, log_lam=7.0, share=1.0)
-@given(
-    dim=st.integers(1, 24),
-    w=st.floats(0.08, math.pi / 2),
-    log_lam=st.floats(-3.0, 7.0),
-    share=st.floats(0.02, 1.3),
-)
+@given(dim=st.integers(1, 24), w=st.floats(0.08, math.pi / 2), log_lam=st.floats(-3.0, 7.0), share=st.floats(0.02, 1.3))
 def test_integrals_of_the_windows_by_brute_force(dim, w, log_lam, share):
     lam, r = min(math.exp(log_lam), 700.0 / (1.0 - math.cos(w))), share * w  # phi's largest value is a float
     u, weight = colatitudes(dim)

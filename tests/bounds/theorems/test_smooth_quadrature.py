@@ -209,12 +209,7 @@ def test_the_head_of_the_theorem_keeps_eps(dim, eps):
 
 
 @settings(max_examples=60)
-@given(
-    dim=st.integers(1, 3000),
-    share=st.floats(-9, 0.19),
-    log_sup=st.floats(-1, 12),
-    log_bend=st.floats(-2, 6),
-)
+@given(dim=st.integers(1, 3000), share=st.floats(-9, 0.19), log_sup=st.floats(-1, 12), log_bend=st.floats(-2, 6))
 def test_keeps_its_promise_and_no_other_concentration_does_better(dim, share, log_sup, log_bend):
     eps, sup, bend = 10.0**share, 10.0**log_sup, 10.0**log_bend
     bound = smooth_quadrature(problem(eps, dim, sup_norm=sup, smoothness=bend))

@@ -9,17 +9,7 @@ import pytest
 
 from bounds import validate
 from bounds.report import plot, report_validation
-from spherapprox import (
-    CoreHead,
-    EqualMeasurePartition,
-    PointSet,
-    SplitHead,
-    Target,
-    points,
-    sphere,
-    sup_error,
-    targets,
-)
+from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere, sup_error, targets
 from spherapprox.error import Proof
 
 

@@ -7,17 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from spherapprox import (
-    CoreHead,
-    PointSet,
-    Target,
-    VonMisesFisher,
-    harmonics,
-    points,
-    sphere,
-    sup_error,
-    targets,
-)
+from spherapprox import CoreHead, PointSet, Target, VonMisesFisher, harmonics, points, sphere, sup_error, targets
 from spherapprox.coefficients import core_values, spectral
 from spherapprox.coefficients.task import Task
 from spherapprox.vmf import tail

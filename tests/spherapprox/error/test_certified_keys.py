@@ -69,9 +69,10 @@ def test_no_change_within_a_cell_is_above_its_bound(seed):
     with np.errstate(invalid="ignore", over="ignore"):
         bend = found.bend(radius)
     finite = np.isfinite(found.steep) & np.isfinite(found.defect) & np.isfinite(found.rest)
+    near = [around(row, radius[0], 60, rng) for row in x]
+    outputs = head(np.concatenate([*near, x])).reshape(732, -1)
     for i in np.flatnonzero(finite):
-        y = around(x[i], radius[0], 60, rng)
-        moved = (head(y) - head(x[i : i + 1])).reshape(60, -1)
+        y, moved = near[i], outputs[60 * i : 60 * i + 60] - outputs[720 + i]
         first = found.first_order(radius)[i] + found.rest[i] + noise[i]
         assert np.linalg.norm(moved, axis=1).max() <= first
         t = np.arctan2(np.linalg.norm(y - (y @ x[i])[:, None] * x[i], axis=1), y @ x[i])
@@ -109,8 +110,9 @@ def test_no_error_in_a_cell_that_passed_is_above_the_bound(seed):
     for factor in (0.6, 1.0, 1.5):
         bound = factor * float(sample.errors.max())
         passed = problem.check(x, radii, sample, bound, None).taylor
-        for i in np.flatnonzero(passed)[:20]:
-            y = around(x[i], radii[i], 40, rng)
+        near = [around(x[i], radii[i], 40, rng) for i in np.flatnonzero(passed)[:20]]
+        if near:
+            y = np.concatenate(near)
             assert np.abs(head(y) - wave(y)).max() <= bound * problem.unit * (1.0 + 1e-12)
 
 

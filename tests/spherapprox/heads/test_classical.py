@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import (
-    ClassicalHead,
-    EqualMeasurePartition,
-    PointSet,
-    SplitHead,
-    _checks,
-    points,
-    sphere,
-)
+from spherapprox import ClassicalHead, EqualMeasurePartition, PointSet, SplitHead, _checks, points, sphere
 from spherapprox.heads import attention
 from spherapprox.heads.interaction import log_prefix_mass
 from spherapprox.summation import evaluate_log

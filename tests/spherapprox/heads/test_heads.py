@@ -6,16 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import (
-    CoreHead,
-    EqualMeasurePartition,
-    SplitHead,
-    VonMisesFisher,
-    attention,
-    evaluate,
-    points,
-    sphere,
-)
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, VonMisesFisher, attention, evaluate, points, sphere
 
 HEADS = (CoreHead, SplitHead)
 both = pytest.mark.parametrize("kind", HEADS)

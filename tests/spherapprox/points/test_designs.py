@@ -67,10 +67,7 @@ def sphere_cosines(*fractions):
 
 @pytest.mark.parametrize(
     ("dim", "n", "degree", "cosines"),
-    [
-        (7, 240, 7, sphere_cosines("1/2", 0, "-1/2", -1)),
-        (3, 24, 5, sphere_cosines("1/2", 0, "-1/2", -1)),
-    ],
+    [(7, 240, 7, sphere_cosines("1/2", 0, "-1/2", -1)), (3, 24, 5, sphere_cosines("1/2", 0, "-1/2", -1))],
 )
 def test_constructions_are_designs_in_exact_arithmetic(dim, n, degree, cosines):
     design = points.spherical_design(dim, degree, n=n)
@@ -131,8 +128,7 @@ def hull_radius(x):
 
 
 @pytest.mark.parametrize(
-    ("dim", "degree", "n"),
-    [(2, 2, 4), (3, 2, 5), (4, 3, 10), (3, 5, 24), (3, 7, 48), (3, 11, 120)],
+    ("dim", "degree", "n"), [(2, 2, 4), (3, 2, 5), (4, 3, 10), (3, 5, 24), (3, 7, 48), (3, 11, 120)]
 )
 def test_covering_radii_in_closed_form_agree_with_the_convex_hull(dim, degree, n):
     design = points.spherical_design(dim, degree, n)

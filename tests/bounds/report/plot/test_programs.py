@@ -2,8 +2,6 @@
 
 import io
 
-import pytest
-
 from bounds.report import plot
 from spherapprox.prompts.recurrent import Concat, Input, LinState, Program, ReLU, RunningMax
 
@@ -27,8 +25,3 @@ def test_discs_lines_and_names():
         "RunningMax",
     ]
     figure.savefig(io.BytesIO(), format="png")
-
-
-def test_only_programs_are_drawn():
-    with pytest.raises(TypeError, match="'program' must be a Program"):
-        plot.program_figure(Input(1))

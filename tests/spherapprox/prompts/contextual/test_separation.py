@@ -10,12 +10,7 @@ import pytest
 
 from bounds import prompts
 from spherapprox import SplitHead, Target
-from spherapprox.prompts.contextual import (
-    boltzmann,
-    context_separation,
-    contextual_attention,
-    separating_direction,
-)
+from spherapprox.prompts.contextual import boltzmann, context_separation, contextual_attention, separating_direction
 
 
 def softmax(scores):
@@ -248,8 +243,7 @@ def features(x, positions, mix, read):
 
 
 @pytest.mark.parametrize(
-    ("count", "length", "dim", "width", "margin"),
-    [(16, 4, 8, 16, 2e-5), (64, 8, 16, 32, 1e-7), (200, 8, 16, 64, 1e-7)],
+    ("count", "length", "dim", "width", "margin"), [(16, 4, 8, 16, 2e-5), (64, 8, 16, 32, 1e-7), (200, 8, 16, 64, 1e-7)]
 )
 def test_a_prompt_memorises_pairs_of_sequences(count, length, dim, width, margin):
     rng = np.random.default_rng(5)

@@ -141,37 +141,3 @@ def test_misprints_of_the_mixing_identity():
     logits = np.exp(key @ rng.standard_normal((3, 5)))  # queries in columns
     assert np.abs((logits / logits.sum(axis=1)[:, None]).sum(axis=0) - 1.0).max() > 0.1
     np.testing.assert_allclose((logits / logits.sum(axis=0)).sum(axis=0), 1.0, rtol=1e-14)
-
-
-def test_complaints():
-    rng = np.random.default_rng(0)
-    layer, x = made(rng), rng.standard_normal((4, 8))
-    effect = prefix_effect(x, x[:1], layer, causal=False)
-    cases = [
-        (lambda: prefix_share([1.0], [[1.0, 2.0]], [[1.0]]), "'prefix_key' must have shape"),
-        (lambda: prefix_share([1.0], [1.0], [[1.0]]), "'prefix_key' must have shape"),
-        (lambda: prefix_share(1.0, [[1.0]], [[1.0]]), "'query' must have shape"),
-        (lambda: prefix_share([1.0], np.empty((0, 1)), np.empty((0, 1))), "must not both be empty"),
-        (lambda: prefix_share([math.nan], [[1.0]], [[1.0]]), "'query' must be finite"),
-        (lambda: prefix_share([1e200], [[1.0]], [[1e200]]), "they overflow"),
-        (lambda: prefix_share(np.ones((2, 3, 1)), np.ones((2, 4, 1)), np.ones((2, 4, 1))), "must broadcast"),
-        (lambda: prefix_share([1.0], [[1.0]], [[1.0]], scale=0.0), "'scale' must be greater than 0"),
-        (lambda: context([1.0], np.empty((0, 1)), np.empty((0, 1))), "at least one"),
-        (lambda: context([1.0], [[1.0]], [[1.0], [2.0]]), "as many rows"),
-        (lambda: prefix_effect(np.empty((0, 8)), x, layer, causal=False), "'x' must have rows"),
-        (lambda: prefix_effect(x, x[:, :7], layer, causal=False), "'prefix' must be a Prefix, or tokens"),
-        (lambda: prefix_effect(x, x[None], layer, causal=False), "'prefix' must be a Prefix, or tokens"),
-        (
-            lambda: prefix_effect(x, Prefix(np.ones((2, 1, 3)), np.ones((2, 1, 3))), layer, causal=False),
-            "'prefix' must have keys",
-        ),
-        (lambda: effect.next_logits(np.eye(4)), "'interaction' must have shape"),
-        (lambda: effect.next_logits(made(rng)), "'interaction' must take the layer's 5 outputs"),
-    ]
-    for call, words in cases:
-        with pytest.raises(ValueError, match=words):
-            call()
-    with pytest.raises(TypeError, match="'layer' must be an AttentionLayer"):
-        prefix_effect(x, x, "layer", causal=False)
-    with pytest.raises(TypeError, match="required keyword-only argument: 'causal'"):
-        prefix_effect(x, x[:1], layer)

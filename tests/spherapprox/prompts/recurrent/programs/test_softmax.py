@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import ClassicalHead, CoreHead, EqualMeasurePartition, SplitHead, sphere, targets
+from spherapprox import ClassicalHead, EqualMeasurePartition, SplitHead, sphere, targets
 from spherapprox.prompts.recurrent import validate
 from spherapprox.prompts.recurrent.programs import KernelSum
 
@@ -75,18 +75,3 @@ def test_one_chord_is_an_exponential():
 
 def test_bounds_are_declared():
     assert validate(KernelSum(2).program, "lstm") == validate(KernelSum(2).program, "gru") == ()
-
-
-def test_wrong_heads_and_queries():
-    head = SplitHead(np.eye(3)[:2], [0.5, 0.6], 50.0)
-    with pytest.raises(TypeError, match="'head' must be a SplitHead or a ClassicalHead"):
-        KernelSum(2).prompt(CoreHead(np.eye(3)[:2], [0.5, 0.6], 10.0))
-    with pytest.raises(ValueError, match="'head' must have dim 3 and 1 values"):
-        KernelSum(3).prompt(head)
-    with pytest.raises(ValueError, match="'head' must have at most 1 tokens and entries up to 8, got 2 and 50"):
-        KernelSum(2, bound=8.0, length=1).prompt(head)
-    model = KernelSum(2)
-    with pytest.raises(ValueError, match="'queries' must be near a token"):
-        model.run([[-0.6, 0.0, 0.8]], model.prompt(head))
-    with pytest.raises(ValueError, match="'queries' must"):
-        model.run([[1.0, 1.0, 1.0]], model.prompt(head))

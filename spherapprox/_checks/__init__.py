@@ -38,7 +38,6 @@ from .limits import operations as operations
 from .limits import workers as workers
 from .modules import obstacle as obstacle
 from .modules import stock as stock
-from .notices import renamed as renamed
 from .notices import warn as warn
 from .notices import warn_inaccurate as warn_inaccurate
 from .scalars import MAX_COUNT as MAX_COUNT

@@ -4,18 +4,6 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from typing import Any
-
-
-def renamed(old: str, new: str) -> Any:
-    """Return a deprecated property that warns and forwards to the method or attribute `new`."""
-
-    def get(self: object) -> Any:
-        value = getattr(self, new)
-        warn(f"'{old}' is deprecated: use '{new}{'()' if callable(value) else ''}'", DeprecationWarning)
-        return value() if callable(value) else value
-
-    return property(get, doc=f"Deprecated name of `{new}`.")
 
 
 def warn_inaccurate(message: str) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _checks
 from .._archive import Savable
 from .._threads import each_block
 from .._types import Int64
@@ -127,11 +126,6 @@ class Measured(Savable):
     def _diameter(self) -> float:
         exact = largest_diameter(self.dim, self.n)
         return min(np.pi, 2.0 * largest(self.dim, self.n, "smallest-cap")[0]) if exact is None else exact
-
-    radius = _checks.renamed("radius", "cell_radius")
-    radius_exact = _checks.renamed("radius_exact", "cell_radius_is_exact")
-    diameter_bound = _checks.renamed("diameter_bound", "cell_diameter_bound")
-    center = _checks.renamed("center", "center_kind")
 
 
 def _counts_on_sphere(n: int) -> Int64:

@@ -280,17 +280,3 @@ class Measured:
                 "square over them is, for weights of any sign in any dimension"
             )
         return discrepancy.l2(self._points, self._weights, workers=_checks.workers(workers))
-
-    separation = _checks.renamed("separation", "smallest_distance")
-
-    @property
-    def covering_radius(self) -> float | None:
-        """Deprecated name of `covering_bound`, but None where that raises."""
-        _checks.warn("'covering_radius' is deprecated: use 'covering_bound()'", DeprecationWarning)
-        return self.covering_bound() if self.covering_is_known else None
-
-    @property
-    def mesh_ratio(self) -> float | None:
-        """Deprecated name of `mesh_separation_ratio`, but None where that raises."""
-        _checks.warn("'mesh_ratio' is deprecated: use 'mesh_separation_ratio()'", DeprecationWarning)
-        return self.mesh_separation_ratio() if self.covering_is_known or len(self._points) == 1 else None

@@ -310,19 +310,3 @@ def test_replaced_parameters_make_another_partition():
     with pytest.raises(ValueError, match=r"'n' must be at least 1, got 0"):
         dataclasses.replace(partition, n=0, centers="midpoint")
     assert dataclasses.asdict(partition) == {"dim": 3, "n": 50, "center_kind": "centroid"}
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("radius", EqualMeasurePartition.cell_radius),
-        ("radius_exact", EqualMeasurePartition.cell_radius_is_exact),
-        ("diameter_bound", EqualMeasurePartition.cell_diameter_bound),
-        ("center", lambda p: p.center_kind),
-    ],
-)
-def test_old_names_give_the_same_and_warn_where_they_are_used(old, new):
-    partition = EqualMeasurePartition(2, 40, centers="centroid")
-    with pytest.warns(DeprecationWarning, match=f"'{old}' is deprecated: use 'ce") as caught:
-        assert getattr(partition, old) == new(partition)
-    assert caught[0].filename == __file__

@@ -163,16 +163,3 @@ def test_an_unknown_covering_radius_names_the_way_to_it():
             call()
     assert PointSet(random.points, covering_radius=1.5).covering_bound() == 1.5
     assert points.uniform(2, 50, rng=0).covering_is_known
-
-
-@pytest.mark.parametrize("dim", [2, 5])
-def test_old_names_give_the_same_and_warn(dim):
-    random = points.uniform(dim, 20, rng=0)
-    with pytest.warns(DeprecationWarning, match=r"'separation' is deprecated: use 'smallest_distance\(\)'"):
-        assert random.separation == random.smallest_distance()
-    with pytest.warns(DeprecationWarning, match=r"use 'covering_bound\(\)'"):
-        radius = random.covering_radius
-    with pytest.warns(DeprecationWarning, match=r"use 'mesh_separation_ratio\(\)'"):
-        ratio = random.mesh_ratio
-    known = (random.covering_bound(), random.mesh_separation_ratio()) if dim == 2 else (None, None)
-    assert (radius, ratio) == known

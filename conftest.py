@@ -6,7 +6,7 @@ import pytest
 
 collect_ignore = []
 if find_spec("sklearn") is None:
-    collect_ignore += ["spherapprox/heads/regressor.py", "spherapprox/targets/digits.py"]
+    collect_ignore += ["spherapprox/heads/estimators.py", "spherapprox/targets/digits.py"]
 if find_spec("torch") is None:
     collect_ignore += ["spherapprox/heads/torch_modules"]
     collect_ignore += ["spherapprox/prompts/prefix/torch_modules", "spherapprox/prompts/prefix/layer/reading.py"]

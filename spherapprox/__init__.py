@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from . import harmonics, points, prompts, special, sphere, targets
     from .error import sup_error
     from .heads import *  # noqa: F403
-    from .heads.regressor import HeadRegressor as HeadRegressor
+    from .heads.estimators import HeadRegressor as HeadRegressor
     from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
@@ -64,10 +64,10 @@ __all__ += heads.__all__
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(_load(f"{__name__}.{_HOME[name]}"), name)
-    if name == "HeadRegressor":
-        return _extras.load(f"{__name__}.heads.regressor", name)
+    if name in heads.ESTIMATORS:
+        return _extras.load(f"{heads.__name__}.estimators", name)
     return _extras.load_submodule(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MODULES, *(["HeadRegressor"] if _extras.installed("sklearn") else [])})
+    return sorted({*__all__, *_MODULES, *(heads.ESTIMATORS if _extras.installed("sklearn") else ())})

@@ -17,12 +17,15 @@ __all__ = ["ClassicalHead", "CoreHead", "SplitHead"]
 HOMES = {"CoreHead": "core", "SplitHead": "split", "ClassicalHead": "classical"}
 """Kinds of head, each with its module: the list from which `registry` and the public names are derived."""
 
+ESTIMATORS = ("HeadRegressor",)
+"""scikit-learn's faces of heads, in estimators.py."""
+
 
 def __getattr__(name: str) -> Any:
     if name in HOMES:
         return getattr(_load(f"{__name__}.{HOMES[name]}"), name)
-    if name == "HeadRegressor":
-        return _extras.load(f"{__name__}.regressor", name)
+    if name in ESTIMATORS:
+        return _extras.load(f"{__name__}.estimators", name)
     return _extras.load_submodule(__name__, name)
 
 

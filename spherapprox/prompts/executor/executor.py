@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,12 @@ from ..._types import Float64
 from .blocks import Block, Numbers, blocks
 from .keys import record_keys, unit_rows
 from .layout import Layout
-from .limits import ROUNDING, between, by_layer, gate_above, reals_by_layer, row_bounds
+from .limits import between, by_layer, gate_above, reals_by_layer, row_bounds
 from .network import ReluNetwork, layer_sizes
+from .running import check_records, checked_inputs, checked_prompt, outputs_of, reads_of
 
 MOST_WEIGHTS = 2**27
 """Weights that an executor may have: 1 GiB in float64."""
-
-_NUMBERS = 2**22
-"""Products that are made at a time."""
 
 
 class Executor:
@@ -164,7 +161,7 @@ class Executor:
             rows = slice(start, start + len(bias))
             records[rows, : weight.shape[1]], records[rows, -1] = weight, bias
             start += len(bias)
-        self._check(records, "network")
+        check_records(self, records, "network")
         prompt = np.zeros((self.prompt_length, self.token_dim))
         prompt[:, self.layout.columns("key")] = self.keys
         prompt[:, self.layout.columns("record")] = records
@@ -212,7 +209,7 @@ class Executor:
         >>> executor.run(halve, [[0.8]], steps=3).round(2)
         array([[0.1]])
         """
-        reads = self._reads(self._prompt(prompt))
+        reads = reads_of(self, checked_prompt(self, prompt))
         count = _checks.integer(steps, "steps", minimum=1)
         if feedback is not None:
             _checks.callable_(feedback, "feedback")
@@ -221,11 +218,11 @@ class Executor:
                 f"'feedback' must be given for more than one step where {self.sizes[-1]} outputs are no "
                 f"{self.sizes[0]} inputs"
             )
-        outputs = self._pass(reads, self._inputs(x, "x"))
+        outputs = outputs_of(self, reads, checked_inputs(self, x, "x"))
         for step in range(1, count):
             following = outputs if feedback is None else feedback(outputs, step)
-            inputs = self._inputs(following, f"feedback({step})")
-            outputs = self._pass(reads, _checks.shaped(inputs, "feedback", (len(outputs), self.sizes[0])))
+            inputs = checked_inputs(self, following, f"feedback({step})")
+            outputs = outputs_of(self, reads, _checks.shaped(inputs, "feedback", (len(outputs), self.sizes[0])))
         return outputs
 
     def blocks(self) -> Iterator[Block]:
@@ -285,85 +282,3 @@ class Executor:
         """Return for each layer a number that no token's sum reaches."""
         rows = zip(self.sizes, self.segments, self.activation_bounds, strict=False)
         return [gate_above(max(self.row_bounds), self.weight_bound, *row) for row in rows]
-
-    def _reads(self, prompt: Float64) -> list[Float64]:
-        """Return what the work tokens of each layer read, shape (n_l, n_(l-1) + 1): records, up to impurity."""
-        keys, records = (prompt[:, self.layout.columns(name)] for name in ("key", "record"))
-        reads, start = [], 0
-        for n, size, sharp in zip(self.sizes, self.sizes[1:], self.concentrations, strict=False):
-            logits = sharp * (self.keys[start : start + size] @ keys.T)  # (n_l, m)
-            top = np.maximum(logits.max(axis=1, keepdims=True), 0.0)
-            masses = np.exp(logits - top)
-            total = masses.sum(axis=1, keepdims=True) + self.layout.workers * np.exp(-top)  # whose keys are 0
-            read = masses @ records / total
-            reads.append(np.concatenate([read[:, :n], read[:, -1:]], axis=1))
-            start += size
-        return reads
-
-    def _pass(self, reads: list[Float64], inputs: Float64) -> Float64:
-        """Return the outputs (n, n_D) for inputs (n, n_0)."""
-        step = max(1, _NUMBERS // max(n * size for n, size in pairwise(self.sizes)))
-        parts = [inputs[start : start + step] for start in range(0, len(inputs), step)]
-        return np.concatenate([self._part(reads, part) for part in parts])
-
-    def _part(self, reads: list[Float64], held: Float64) -> Float64:
-        for layer, (read, count, bound) in enumerate(zip(reads, self.segments, self.activation_bounds, strict=True)):
-            left, right = read[:, :-1] / (2.0 * self.weight_bound), held[:, None] / (2.0 * bound)
-            products = _squares(left + right, count) - _squares(left - right, count)  # (n, n_l, n_(l-1))
-            held = self.weight_bound * bound * products.sum(axis=2) + read[:, -1]
-            if layer < len(reads) - 1:
-                held = np.maximum(held, 0.0)
-                self._within(layer + 1, float(held.max()))
-        return held
-
-    def _within(self, layer: int, largest: float) -> None:
-        """Check that a layer's inputs are within their bound, so that no token's sum reaches its gate (9.1)."""
-        bound = self.activation_bounds[layer]
-        if not largest <= bound * (1.0 + ROUNDING):
-            raise ValueError(
-                f"'activation_bounds' must hold the inputs of layer {layer + 1}, got {_checks.digits(bound)} for "
-                f"inputs up to {_checks.digits(largest)}: bounds.prompts.executor_budget computes what suffices"
-            )
-
-    def _inputs(self, x: ArrayLike, name: str) -> Float64:
-        rows = _checks.floating(_checks.detached(x), name, ("n", self.sizes[0])).astype(np.float64)
-        largest = float(np.abs(rows).max())
-        if not largest <= self.radius:
-            raise ValueError(f"'{name}' must be at most {_checks.digits(self.radius)} in absolute value, as 'radius' "
-                             f"has it, got {_checks.digits(largest)}")  # fmt: skip
-        return rows
-
-    def _prompt(self, prompt: ArrayLike) -> Float64:
-        """Return a prompt with this executor's keys and records within the bounds."""
-        array = _checks.floating(_checks.detached(prompt), "prompt", (self.prompt_length, self.token_dim))
-        rows = array.astype(np.float64)
-        keys = rows[:, self.layout.columns("key")]
-        if not np.abs(keys - self.keys).max() <= 1e-6 or rows[:, self.layout.ends["read"][0] :].any():
-            raise ValueError("'prompt' must have this executor's keys and 0 behind its records: 'encode' makes it")
-        self._check(rows[:, self.layout.columns("record")], "prompt", float(np.finfo(array.dtype).eps))
-        return rows
-
-    def _check(self, records: Float64, name: str, slack: float = ROUNDING) -> None:
-        """Check that no record exceeds its bounds, but for roundings."""
-        start = 0
-        for layer, (size, most) in enumerate(zip(self.sizes[1:], self.row_bounds, strict=True), 1):
-            rows = np.abs(records[start : start + size])
-            for what, sizes, limit in (
-                ("entries", rows.max(axis=1), self.weight_bound), ("a sum", rows[:, :-1].sum(axis=1), most)
-            ):  # fmt: skip
-                worst = int(sizes.argmax())
-                if not sizes[worst] <= limit * (1.0 + max(slack, ROUNDING)):
-                    raise ValueError(
-                        f"'{name}' must have {what} of at most {_checks.digits(limit)}, in absolute values, in row "
-                        f"{worst} of layer {layer}, got {_checks.digits(float(sizes[worst]))}: take a larger "
-                        f"{'weight_bound' if what == 'entries' else 'row_bound'}"
-                    )
-            start += size
-
-
-def _squares(t: Float64, segments: int) -> Float64:
-    """Interpolate t^2 at so many equal segments of [-1, 1], and go on with the last slope beyond."""
-    half = segments // 2
-    v = np.abs(t) * half
-    node = np.minimum(np.floor(v), half - 1.0)
-    return np.asarray(((2.0 * node + 1.0) * v - node * (node + 1.0)) / half**2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from noisy_data import noisy, root_mean_square, smooth
 from scipy.spatial.distance import cdist
 
 from spherapprox import CoreHead, SplitHead, sphere
@@ -10,19 +11,6 @@ from spherapprox.fitting import smoothing
 from spherapprox.fitting.selection import farthest_rows, k_means, select
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
-
-
-def smooth(x):
-    return np.sin(3 * x[:, 0]) * np.exp(x[:, 1]) + np.tanh(4 * x[:, 2])
-
-
-def noisy(m, noise, seed=0, dim=2):
-    x = sphere.uniform(dim, m, rng=seed)
-    return x, smooth(x) + noise * np.random.default_rng(seed + 1).standard_normal(m)
-
-
-def root_mean_square(a):
-    return float(np.sqrt(np.mean(np.square(a))))
 
 
 def matrix(head, x):

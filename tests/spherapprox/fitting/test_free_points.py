@@ -1,28 +1,14 @@
 """Heads for data whose control points move: fewer of them, weights as rows, any size, the same with any threads."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from noisy_data import noisy, smooth
+from noisy_data import root_mean_square as rms
+from processes import run, run_with_threads
 
 from spherapprox import ClassicalHead, CoreHead, SplitHead, sphere
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
-
-
-def smooth(x):
-    return np.sin(3 * x[:, 0]) * np.exp(x[:, 1]) + np.tanh(4 * x[:, 2])
-
-
-def noisy(m, noise, seed=0, dim=2):
-    x = sphere.uniform(dim, m, rng=seed)
-    return x, smooth(x) + noise * np.random.default_rng(seed + 1).standard_normal(m)
-
-
-def rms(a):
-    return float(np.sqrt(np.mean(np.square(a))))
 
 
 @both
@@ -147,14 +133,7 @@ def test_the_same_head_with_any_number_of_threads():
         "head = SplitHead.fit(x, y, n=6, concentration=3.0, points='free', rng=0)\n"
         "print(hashlib.sha256(head.control_points.tobytes() + head.values.tobytes()).hexdigest())"
     )
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", code], check=True, capture_output=True, text=True,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": n, "OMP_NUM_THREADS": n, "SPHERAPPROX_WORKERS": n},
-        ).stdout
-        for n in ("1", "2")
-    ]  # fmt: skip
-    assert told[0] == told[1] != ""
+    assert run_with_threads(code, "1") == run_with_threads(code, "2") != ""
 
 
 def test_the_same_head_with_every_kernel_of_blas():
@@ -166,13 +145,8 @@ def test_the_same_head_with_every_kernel_of_blas():
         "    for rows, y, n in ((x, np.sin(2.0 * t), 8), (x2, y2, 9)):\n"
         "        head = kind.fit(rows, y, n=n, points='free', rng=0); print(*head(rows[::10]), head.concentration)"
     )
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", code], check=True, capture_output=True, text=True,
-            env=os.environ | {"OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": "1"},
-        ).stdout.splitlines()
-        for kernel in ("Nehalem", "Prescott")
-    ]  # fmt: skip
+    kernels = ("Nehalem", "Prescott")
+    told = [run(code, OPENBLAS_CORETYPE=kernel, OPENBLAS_NUM_THREADS="1").splitlines() for kernel in kernels]
     assert len(told[0]) == 4
     for one, other in zip(*told, strict=True):
         np.testing.assert_allclose(np.array(one.split(), float), np.array(other.split(), float), rtol=0, atol=1e-6)

@@ -1,13 +1,11 @@
 """Searches for the fewest tokens that were given odd targets, bounds, files, limits, interruptions and threads."""
 
-import os
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
 import searches
+from processes import run_with_threads
 from threadpoolctl import threadpool_info
 
 from spherapprox import CoreHead, EqualMeasurePartition, Target, load, targets
@@ -168,11 +166,4 @@ def test_the_same_head_with_any_number_of_threads():
         "print([(row.n, row.lower, row.start, row.starts) for row in found.history])\n"
         "print(hashlib.sha256(found.head.control_points.tobytes() + found.head.values.tobytes()).hexdigest())"
     )
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", code], check=True, capture_output=True, text=True,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": n, "OMP_NUM_THREADS": n, "SPHERAPPROX_WORKERS": n},
-        ).stdout
-        for n in ("1", "2")
-    ]  # fmt: skip
-    assert told[0] == told[1] != ""
+    assert run_with_threads(code, "1") == run_with_threads(code, "2") != ""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sums import exact_keyed, sphere
 
 from spherapprox import evaluate
-from spherapprox.summation import all_pairs, dense, explain_sum, plan
+from spherapprox.summation import explain_sum
 
 property_test = settings(derandomize=True, deadline=None, max_examples=40)
 KINDS = {
@@ -18,14 +18,6 @@ KINDS = {
     "tiny": lambda rng, n: 10.0 ** rng.uniform(-300, -1, n),
     "mixed": lambda rng, n: rng.choice([0.0, 1e-5, 1.0, 30.0, 1e3, 1e8, 1e300], n),
 }
-
-
-@pytest.fixture(params=["numpy", "numba"])
-def path(request, monkeypatch):
-    monkeypatch.setattr(plan, "CHEAP", np.inf)
-    monkeypatch.setattr(all_pairs, "ready", set())
-    monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
-    return request.param
 
 
 def share_of_bound(x, b, values, concentrations, normalize, path=None):

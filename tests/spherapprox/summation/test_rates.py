@@ -1,17 +1,6 @@
 """Expected times are held against the machine: once, for long sums, and never for short ones."""
 
-import os
-import subprocess
-import sys
-
-
-def run(code, **variables):
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
+from processes import run
 
 SETTING = """
 import sys

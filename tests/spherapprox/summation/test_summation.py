@@ -23,20 +23,11 @@ from spherapprox.summation import (
     evaluate_log,
     explain_sum,
     partial,
-    plan,
     show_progress,
 )
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 property_test = settings(derandomize=True, deadline=None, max_examples=40)
-
-
-@pytest.fixture(params=["numpy", "numba"])
-def path(request, monkeypatch):
-    monkeypatch.setattr(plan, "CHEAP", np.inf)
-    monkeypatch.setattr(all_pairs, "ready", set())
-    monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
-    return request.param
 
 
 def near_pairs(dim, concentration, n=700, m=60):

@@ -71,10 +71,6 @@ def prefix_length(
     best_concentration : the same at the best concentration.
     ladder : all theorems at once.
 
-    References
-    ----------
-    docs/theorems/index.md; A. Petrov, thesis (2025), chapter 4.
-
     Examples
     --------
     >>> from bounds import theorems
@@ -148,10 +144,6 @@ def ladder(
     See Also
     --------
     prefix_length : one theorem.
-
-    References
-    ----------
-    docs/theorems/index.md; A. Petrov, thesis (2025), chapter 4.
 
     Examples
     --------

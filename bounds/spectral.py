@@ -94,7 +94,7 @@ def _asinh_integral(start: float, stop: float, x: float) -> float:
 
 
 def mean_angle_upper(concentration: float, dim: int) -> float:
-    """Bound the kernel's mean angle above: ``sqrt(2 u1 + KAPPA u2)`` from its first two moments of u = 1 - cos(theta)."""
+    """Bound the kernel's mean angle above by ``sqrt(2 u1 + KAPPA u2)``, of its moments of u = 1 - cos(theta)."""
     u1, u2 = _moments(concentration, dim)
     return math.sqrt(2.0 * u1 + KAPPA * u2)
 

@@ -71,10 +71,6 @@ def prefix_length(
     best_concentration : the same at the best concentration.
     ladder : all theorems at once.
 
-    References
-    ----------
-    docs/theorems/index.md; A. Petrov, thesis (2025), chapter 4.
-
     Examples
     --------
     >>> from bounds import theorems
@@ -145,14 +141,6 @@ def ladder(
     ValueError, TypeError
         For arguments outside their ranges, and for a constant that the target lacks; the message names the argument.
 
-    See Also
-    --------
-    prefix_length : one theorem.
-
-    References
-    ----------
-    docs/theorems/index.md; A. Petrov, thesis (2025), chapter 4.
-
     Examples
     --------
     >>> from bounds import theorems
@@ -190,7 +178,7 @@ def concentration(
     dim, target, lipschitz, exponent
         As in `prefix_length`.
     theorem : {"sharp-core", "thesis-core"} or Statement
-        ``"sharp-core"`` (or ``"sharp"``): the exact threshold L E[theta^exponent] = eps, for every dim >= 1;
+        ``"sharp-core"`` (or ``"sharp"``): the exact threshold L E[theta^exponent] = eps (4.1), for every dim >= 1;
         ``"thesis-core"`` (or ``"thesis"``): (4.6), for exponent 1. The other theorems have no threshold of their own.
 
     Returns
@@ -202,14 +190,6 @@ def concentration(
     ------
     ValueError, TypeError
         For arguments outside their ranges.
-
-    See Also
-    --------
-    best_concentration : the error bound of given points at its least, with the concentration.
-
-    References
-    ----------
-    docs/theorems/4.1-convolution.md; Petrov (2025), Theorem B.2.5.
 
     Examples
     --------

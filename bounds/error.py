@@ -78,10 +78,6 @@ def error_bound(
     prefix_length : the inverse, the number of control points for an error.
     best_concentration : the same at the concentration where it is least.
 
-    References
-    ----------
-    docs/theorems/index.md.
-
     Examples
     --------
     >>> from bounds.records import Prefix

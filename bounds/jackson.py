@@ -39,13 +39,7 @@ def _degree(value: object, minimum: int) -> int:
 
 @lru_cache(maxsize=1024)
 def bessel_zero(order: float) -> float:
-    """Return j, the first positive zero of the Bessel function J_order, order from -1/2 to 1e6, to 1e-15 relative.
-
-    Examples
-    --------
-    >>> round(bessel_zero(0.0), 10), round(bessel_zero(0.5), 10)
-    (2.4048255577, 3.1415926536)
-    """
+    """Return j, the first positive zero of the Bessel function J of an order from -1/2 to 1e6, to 1e-15 relative."""
     order = _checks.real(order, "order", minimum=-0.5, maximum=LARGEST_DIM)
     # order < j < sqrt(order + 1) (sqrt(order + 2) + 1), and J > 0 before its first zero
     upper = math.sqrt(order + 1.0) * (math.sqrt(order + 2.0) + 1.0)
@@ -60,11 +54,6 @@ def jackson_limit(dim: int) -> float:
     """Return pi j_(m/2-1,1), the constant C_R of non-negative polynomial kernels, valid for every degree.
 
     It is about pi m/2 for large m (4.6, non-negative kernels); `jackson_constant` is smaller.
-
-    Examples
-    --------
-    >>> [round(jackson_limit(m), 2) for m in (2, 8, 16)]
-    [7.55, 20.04, 34.83]
     """
     return math.pi * bessel_zero(0.5 * _checks.dimension(dim, maximum=LARGEST_DIM) - 1.0)
 
@@ -164,11 +153,6 @@ def jackson_floor(dim: int, degree: int) -> float:
     """Bound C_R at a degree q >= 1 below by half the angle of a cap, times the degree.
 
     It is ``q r`` where caps of radius 2r have measure 1/(dim P_q + 1), and tends to about m/(2e) for large q and m.
-
-    Examples
-    --------
-    >>> [round(jackson_floor(m, 10**6), 2) for m in (2, 8, 64)]
-    [1.0, 2.21, 12.79]
     """
     m, q = _checks.dimension(dim, maximum=LARGEST_DIM), float(_degree(degree, 1))
     i = np.arange(1.0, min(m, q - 1.0) + 1.0)

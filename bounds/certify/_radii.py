@@ -1,4 +1,4 @@
-"""Proofs of the prefix lengths 1 and 2, and of counts at the largest radius within eps, a root proved on both sides."""
+"""Proofs of the prefix lengths 1 and 2, and of counts at the largest radius within eps: a root between two signs."""
 
 from __future__ import annotations
 

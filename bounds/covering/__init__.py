@@ -95,10 +95,6 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") 
     ValueError, TypeError
         For a radius outside its range, a dim below 1 or above 1e6, or an unknown method.
 
-    References
-    ----------
-    docs/theorems/4.2-covering-numbers.md.
-
     Examples
     --------
     >>> print(covering_number(0.1, dim=8, method="greedy"))

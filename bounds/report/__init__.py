@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from . import plot
     from ._study import Row, Study
     from .from_ladder import report_ladder
-    from .from_search import report_search
+    from .from_search import compare_fixed_points, report_search
     from .from_study import report_study
     from .from_validation import report_validation
     from .ladder import Curves, evaluate_ladder
     from .report import Report
-    from .search import compare_fixed_points
     from .study import estimate_constants, run_study
 
 _HOME = {
@@ -28,7 +27,7 @@ _HOME = {
     "Report": "report",
     "Row": "_study",
     "Study": "_study",
-    "compare_fixed_points": "search",
+    "compare_fixed_points": "from_search",
     "estimate_constants": "study",
     "evaluate_ladder": "ladder",
     "report_ladder": "from_ladder",

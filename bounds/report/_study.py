@@ -8,9 +8,8 @@ from typing import Any
 
 from tabulate import tabulate
 
-from spherapprox import __version__, _checks
+from spherapprox import __version__
 from spherapprox.heads.head import Head
-from spherapprox.heads.registry import FAMILIES
 from spherapprox.target import Target
 
 from ..records.bound import format_log10, up
@@ -178,34 +177,6 @@ class Study:
             seen = c.reason or f"{c.found:.6g} was found"
             notes.append(f"refuted: the {c.name} {c.stated:.6g} that is stated; {seen}")
         return tuple(notes)
-
-    def series(self, head: str, choice: str) -> tuple[Row, ...]:
-        """Return the rows of one kind of head and one choice of the concentration, by increasing n; maybe none.
-
-        Parameters
-        ----------
-        head : {"core", "split"}
-        choice : {"theory", "second-order", "best", "mean", "fixed"}
-            How the concentration was chosen; "fixed" stands for all that were given as numbers.
-
-        Raises
-        ------
-        ValueError
-            For another word.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import targets
-        >>> study = bounds.report.run_study(targets.distance(2), [50, 100], choices=[9.0, 90.0], points=200)
-        >>> [(row.n, row.concentration) for row in study.series("split", "fixed")]
-        [(50, 9.0), (50, 90.0), (100, 9.0), (100, 90.0)]
-        >>> study.series("split", "best")
-        ()
-        """
-        _checks.choice(head, "head", FAMILIES)
-        _checks.choice(choice, "choice", (*CHOICES, "fixed"))
-        return tuple(r for r in self.rows if r.head == head and r.choice == choice)
 
     def table(self) -> str:
         """Return the rows as a text table, a line for each, without empty columns.

@@ -30,17 +30,14 @@ _LEGEND = {
 def report_study(study: Study, *, command: str = "") -> Report:
     """Report a study: every head with its error, its proof and its bounds.
 
+    It saves study.html, study.csv, study.json, error.png and, on S^2, maps.png.
+
     Parameters
     ----------
     study : Study
         The result of `run_study`.
     command : str, optional
         The command line that made it, to be shown.
-
-    Returns
-    -------
-    Report
-        It saves study.html, study.csv, study.json, error.png and, on S^2, maps.png.
 
     Raises
     ------

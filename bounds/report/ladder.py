@@ -17,7 +17,6 @@ from spherapprox._types import Float64
 from ..api import ladder
 from ..records.bound import Bound
 from ..records.theorem import Statement
-from ..theorems import THEOREMS
 from ..theorems._ladder import checked, in_float64
 from ._progress import each
 
@@ -54,21 +53,6 @@ class Curves:
     fixed: float
     log10: dict[str, Float64]
     sides: dict[str, str]
-
-    def gap(self) -> tuple[Float64, Float64]:
-        """Return log10 of the floor for heads made from N samples (4.5), and of the least N proven for a split head.
-
-        Both have shape (n,): 0, one token, where the former says nothing, nan where no theorem gives the latter.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> floor, proven = bounds.report.evaluate_ladder([0.1, 0.5], dim=8).gap()
-        >>> floor.round(2), proven.round(2)
-        (array([8.87, 3.37]), array([9.93, 4.93]))
-        """
-        proven = [y for name, y in self.log10.items() if THEOREMS[name].family == "split"]
-        return np.nan_to_num(self.log10["lower"]), np.fmin.reduce(proven)
 
 
 def evaluate_ladder(

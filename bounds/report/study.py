@@ -93,11 +93,6 @@ def run_study(
         Prove an upper bound, 5 % above the largest error found, for heads whose proof takes seconds: nearly all on S^1
         and S^2.
 
-    Returns
-    -------
-    Study
-        Rows by n, head and choice.
-
     Raises
     ------
     ValueError, TypeError

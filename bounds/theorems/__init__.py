@@ -95,10 +95,6 @@ def state(theorem: str, **options: object) -> Statement:
           H-Lipschitz, in the unit of the function's values per radian squared (4.I, 4.J); by default the target's.
         - `bits`: of a token for ``"lower-bits"``, 64 (dim + 2) by default.
 
-    Returns
-    -------
-    Statement
-
     Raises
     ------
     ValueError, TypeError

@@ -105,27 +105,10 @@ def validate(
     -----
     `.ok` is True only if some upper bound below 2 sup|f| holds, or where no theorem speaks of the head, its error is
     proven, no bound is violated, and each claim was attempted and survived. A proof from a constant that was refuted is
-    none: the error's upper end is inf then. What the attempts can do:
-
-    - *values*: all are compared with this target's Riemann coefficients, to 1e-12 (float32: 1e-5) of the largest. Of
-      bare control points, as `shortest_head` finds, no values are claimed to be those.
-    - *Lipschitz constant* (with its exponent) and *sup norm*: pairs and points of a sample are followed to a local
-      maximum. A number understated by 5 % is refuted, and so is any for a function that jumps, where the function is
-      steep, large or discontinuous on a part of the sphere that `n` points meet: on S^2, features wider than about
-      ``4 n**-0.5``. Narrower ones, on many dimensions much wider ones, are found by luck only. Changes below about
-      6e-8 of the range of the values (1e-3 in single precision) count as rounding; no smaller jump is seen.
-    - *second derivatives*: second differences over arcs of 0.02 to 1 radian, followed in the same way.
-    - *covering radius* of a `PointSet`: exact on S^1 and S^2; beyond, a second's search for a larger hole.
-    - *degree of exactness*: all polynomials of that degree, to 1e-9; not attempted where that takes more than 3e9
-      operations.
-    - *degree* and *remainder*: along random great circles a polynomial of degree n is a trigonometric one, so what is
-      left of a Fourier series beyond n may not exceed the remainder in the quadratic mean.
-    - *error*, where it is given: computed again at its point, and at `n` others where its upper end is finite.
+    none: the error's upper end is inf then. docs/how-to/certify.md lists what the attempts can do.
 
     A verdict that rests on a constant whose origin is "estimated" (`Target.origins`) says so, and is never "proved" by
     an error that does. Of the floor 4.5, "proved" says that a larger worst-case error was found.
-
-    Radius and equal measure of an `EqualMeasurePartition` and the separation of points are proven or computed here.
 
     Targets with values in R^p are held against the same bounds: the Lipschitz constant, the sup norm and the error are
     all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm
@@ -133,11 +116,6 @@ def validate(
 
     The bounds of `second_order_bound` are taken of split heads on targets with the constants that they need. They hold
     at each point, so the error at its point can violate them; what holds is no supremum, and does not make `.ok` True.
-
-    References
-    ----------
-    docs/theorems/4.3-core-head.md to 4.5-lower-bound.md, 4.A-separated-points.md to 4.D-centroids.md and
-    4.H-second-order.md.
 
     Examples
     --------

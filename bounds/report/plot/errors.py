@@ -71,7 +71,7 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
     labels: list[Label] = []
     estimated = "estimated " if study.estimated else ""
     for head, colour in _COLOUR.items():
-        measured = {way: rows for way in _MARKER if (rows := study.series(head, way))}
+        measured = {way: rows for way in _MARKER if (rows := _series(study, head, way))}
         best = min(measured.keys() - {"second-order"}, key=lambda way: measured[way][-1].error, default=None)
         for way, rows in measured.items():
             own = PURPLE if way == "second-order" else colour
@@ -102,6 +102,11 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
         axes.text(0.5, 0.5, remark, transform=axes.transAxes, ha="center", va="center")
         axes.yaxis.set_visible(bool(labels))
     return labels
+
+
+def _series(study: Study, head: str, choice: str) -> tuple[Row, ...]:
+    """Return the rows of one kind of head and one choice of the concentration, "fixed" for numbers, by increasing n."""
+    return tuple(row for row in study.rows if row.head == head and row.choice == choice)
 
 
 def _draw_second_order(axes: Any, rows: Sequence[Row]) -> list[Label]:

@@ -46,7 +46,9 @@ def ladder_figure(curves: Curves) -> Figure:
     figure = Figure(figsize=(9.5, 8.2 if speaks else 6.0), layout="constrained")
     panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     above, below = panels[0], panels[-1]
-    below.fill_between(curves.axis, *curves.gap(), color="0.87", zorder=0)
+    floor = np.nan_to_num(curves.log10["lower"])  # 0, one token, where the theorem says nothing
+    proven = [y for name, y in curves.log10.items() if THEOREMS[name].family == "split"]
+    below.fill_between(curves.axis, floor, np.fmin.reduce(proven), color="0.87", zorder=0)
     if curves.over == "eps":
         above.set_title(f"Prefix length on $S^{{{curves.fixed:g}}}$")
         below.set(xscale="log", xlabel="sup error $\\epsilon$", xlim=(curves.axis.max(), curves.axis.min()))

@@ -35,11 +35,6 @@ def zonal_harmonic_norms(function: Callable[[Float64], Any], dim: int, max_degre
     They are ``dim(H_k) |int g P_k dsigma|``, P_k the zonal polynomial with P_k(1) = 1; the projection takes it at the
     pole. The error is some 1e-9 of the largest norm for smooth g; where g has kinks, some 1e-6 for low degrees.
     Rounding adds about ``2e-16 sqrt(dim(H_k)) max |g|``.
-
-    Examples
-    --------
-    >>> zonal_harmonic_norms(np.cos, 8, 3).round(12) + 0.0
-    array([0., 1., 0., 0.])
     """
     _checks.callable_(function, "function")
     m = _checks.dimension(dim, maximum=LARGEST_DIM)

@@ -103,11 +103,6 @@ def concentration_needed(
     With ``u = 1 - eps^2 / (8 L C_H C_R + 2 eps C_H)`` and ``s = eps / (4 L C_R + eps)``,
     ``Lambda = (8 L C_R + (m+1) eps) u^s / (eps (1 - u^(2s)))``; 0 where u <= 0, since then every concentration will do;
     inf where it exceeds the largest float (see `log_concentration_needed`).
-
-    Examples
-    --------
-    >>> round(concentration_needed(0.1, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0), 3)
-    1495177.564
     """
     return _needed(eps, dim, lipschitz, jackson_constant, harmonic_constant)
 

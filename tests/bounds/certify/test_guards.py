@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from bounds.certify import CertificationError, _degrees, _floor, _jackson, _packings, _special
+from bounds.certify import CertificationError, _degrees, _floor, _jackson, _special
 from bounds.certify._balls import precision
 from bounds.certify._zonal import Kernel, larger
 from bounds.records.problem import Problem
@@ -41,10 +41,10 @@ class Fine:
 def test_the_largest_of_normal_numbers_has_its_tail(monkeypatch):
     for d in (2, 10, 1000):
         with precision(400):
-            true = _packings.largest_normal(d)
+            true = _floor.largest_normal(d)
         with monkeypatch.context() as patch, precision(30):
-            patch.setattr(_packings, "acb", Fine)
-            assert _packings.largest_normal(d).contains(true)
+            patch.setattr(_floor, "acb", Fine)
+            assert _floor.largest_normal(d).contains(true)
 
 
 def test_integer_points_at_the_angle_itself_are_not_separated():

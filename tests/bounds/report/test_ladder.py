@@ -52,10 +52,7 @@ def test_curves_are_the_ladders(over_eps):
         for bound in ladder(eps, dim=8, theorems=state_all(jackson_constant=1.0)):
             value = over_eps.log10[bound.theorem][i]
             assert value == bound.log10 if bound.holds and math.isfinite(bound.log) else math.isnan(value)
-    low, high = over_eps.gap()
-    assert (low <= high).all()
-    assert low[1] == prefix_length(0.2, dim=8, theorem="lower").log10
-    assert high[1] == prefix_length(0.2, dim=8).log10
+    assert over_eps.log10["lower"][1] == prefix_length(0.2, dim=8, theorem="lower").log10
 
 
 def test_curves_over_dim_have_gaps_where_theorems_fail():
@@ -76,7 +73,8 @@ def test_figure_has_a_curve_a_theorem_and_the_gap(over_eps):
     assert set(names) >= {name for name, y in over_eps.log10.items() if np.isfinite(y).all()}
     (gap,) = below.collections
     heights = {round(float(y), 9) for y in gap.get_paths()[0].vertices[:, 1]}
-    assert {round(float(y), 9) for y in over_eps.gap()[0]} <= heights
+    assert {round(float(y), 9) for y in over_eps.log10["lower"]} <= heights
+    assert round(prefix_length(over_eps.axis[1], dim=8).log10, 9) in heights
 
 
 def test_figure_leaves_out_a_panel_without_curves():

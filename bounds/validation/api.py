@@ -105,7 +105,7 @@ def validate(
     -----
     `.ok` is True only if some upper bound below 2 sup|f| holds, or where no theorem speaks of the head, its error is
     proven, no bound is violated, and each claim was attempted and survived. A proof from a constant that was refuted is
-    none: the error's upper end is inf then. docs/how-to/certify.md lists what the attempts can do.
+    none: the error's upper end is inf then. The guide on certifying lists what the attempts can do.
 
     A verdict that rests on a constant whose origin is "estimated" (`Target.origins`) says so, and is never "proved" by
     an error that does. Of the floor 4.5, "proved" says that a larger worst-case error was found.

@@ -9,6 +9,7 @@ from spherapprox import shortest_head
 from spherapprox.shortest import SearchOptions, TokenFormat
 
 from .. import from_search
+from ..from_search import compare_fixed_points
 from .options import add_output, add_target, chosen_target, count, show
 
 FILES = from_search.FILES
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         target, options.eps, options.kind, relative=options.relative, norm=options.norm, search=how,
         tokens=TokenFormat(options.keys, options.value_bound, options.dtype), certified=not options.no_proof,
     )  # fmt: skip
-    others = from_search.compare_fixed_points(target, least=search.eps)
+    others = compare_fixed_points(target, least=search.eps)
     report = from_search.report_search(
         search, target, others=others, command=shlex.join(["spherapprox", *options.typed])
     )

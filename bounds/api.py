@@ -15,7 +15,7 @@ from spherapprox.target import Target
 from .records.bound import Bound, over_arrays, settle
 from .records.problem import Problem
 from .records.theorem import Statement
-from .theorems import LADDER, THEOREMS, as_statement, state_all
+from .theorems import LADDER, THEOREMS, as_statement, as_statements
 from .theorems._arguments import complete_class
 from .theorems._ladder import Ladder
 
@@ -148,7 +148,7 @@ def ladder(
     >>> [round(bound.log10) for bound in rungs[:5]], rungs[-1].theorem
     ([668, 846, 633, 914, 29], 'lower')
     """
-    statements = [as_statement(theorem, COUNTED) for theorem in (state_all() if theorems is None else theorems)]
+    statements = as_statements(theorems, COUNTED)
     constants = complete_class(
         target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, smoothness=None
     )  # fmt: skip

@@ -226,14 +226,6 @@ def format_log10(log10: float) -> str:
     return f"{10.0**log10:.4g}" if -3 <= log10 < 5 else f"10^{log10:.2f}"
 
 
-def up(value: float, digits: int = 4) -> str:
-    """Write a number with so many digits, rounded up: an upper end stays one."""
-    text = f"{value:.{digits}g}"
-    if float(text) >= value:
-        return text
-    return f"{value + 10.0 ** (math.floor(math.log10(value)) + 1 - digits):.{digits}g}"
-
-
 def settle(bound: Bound) -> Bound:
     """Replace a bound whose hypotheses fail by the trivial one on its side."""
     if bound.holds:

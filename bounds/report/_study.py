@@ -9,10 +9,11 @@ from typing import Any
 from tabulate import tabulate
 
 from spherapprox import __version__
+from spherapprox._checks import upper_text
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
-from ..records.bound import format_log10, up
+from ..records.bound import format_log10
 from ..validation._document import to_json
 from ..validation.claims import Claim
 
@@ -244,6 +245,6 @@ def _cells(row: Row) -> tuple[str, ...]:
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
         str(row.n), row.head, row.choice, show(row.concentration), show(row.error),
-        "" if row.upper is None else up(row.upper), show(row.mean_error), show(percent), show(row.sharp_core),
+        "" if row.upper is None else upper_text(row.upper), show(row.mean_error), show(percent), show(row.sharp_core),
         show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor), row.verdict, thesis,
     )  # fmt: skip

@@ -12,10 +12,10 @@ from spherapprox import __version__, _checks
 from spherapprox._loading import Later
 from spherapprox._types import Float64
 
-from ..api import concentration, ladder
+from ..api import COUNTED, concentration, ladder
 from ..records.bound import Bound, format_log10
 from ..records.theorem import Statement
-from ..theorems import THEOREMS, as_statement, state, state_all
+from ..theorems import as_statements, state
 from .ladder import describe_rungs, evaluate_ladder
 from .report import Cell, Facts, Picture, Report, Table, Verdict, name_sphere
 
@@ -66,7 +66,7 @@ def report_ladder(
     '10^6.39 tokens suffice for every function, and methods that sample need 10^5.08.'
     """
     constants: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm}
-    stated = state_all() if theorems is None else tuple(as_statement(theorem, THEOREMS) for theorem in theorems)
+    stated = as_statements(theorems, COUNTED)
     bounds = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), theorems=stated, **constants)
     axis = np.unique([*np.asarray(axes[0]) * lipschitz, eps, 0.999 * sup_norm])
     axis = axis[axis < max(sup_norm, np.nextafter(axis[0], np.inf))]  # from sup_norm on, 0 is near enough

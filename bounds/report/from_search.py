@@ -12,13 +12,13 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, __version__, _checks, points, sphere
+from spherapprox._checks import upper_text
 from spherapprox._loading import Later
 from spherapprox.error import lengths, sup_error
 from spherapprox.heads.head import Head
 from spherapprox.shortest import ShortestHead
 from spherapprox.target import Target
 
-from ..records.bound import up
 from ..validation._document import describe_target, to_json
 from .report import Cell, Facts, Picture, Report, Table, Verdict, list_facts, name_sphere, with_unit
 
@@ -92,7 +92,7 @@ def report_search(
     rows = [_row(rung) for rung in search.history]
     return Report(
         name="shortest", title=f"Fewest tokens: {target.name} on {name_sphere(target.dim)}",
-        subtitle=f"{search.head.family.capitalize()} heads within {with_unit(f'{search.eps:.4g}', target)}",
+        subtitle=f"{search.head.family.capitalize()} heads within {with_unit(upper_text(search.eps), target)}",
         verdict=_verdict(search, target), rows=rows, document=_document(search, target, rows), tables=[_every(search)],
         figures=figures, facts=[list_facts(target), _bounds(search)],
         saved={"head.npz": search.head.save, "shortest.npz": search.save}, marks=FILES, command=command,
@@ -104,13 +104,13 @@ def _verdict(search: ShortestHead, target: Target) -> Verdict:
     tokens = "1 token is" if search.n == 1 else f"{search.n} tokens are"
     numbers = [("largest error found", with_unit(f"{search.error.lower:.4g}", target))]
     if search.error.upper < float("inf"):
-        numbers.append(("proven upper bound", with_unit(up(search.error.upper), target)))
+        numbers.append(("proven upper bound", with_unit(upper_text(search.error.upper), target)))
     if search.lower is not None:
         numbers.append(("tokens that are necessary", str(search.lower)))
     if not search.reached:
         return Verdict("undecided", f"No head within eps = {search.eps:.4g} was found.", numbers)
     proven = search.norm == "sup" and search.error.upper <= search.eps
-    return Verdict("proved" if proven else "holds", f"{tokens} within eps = {search.eps:.4g}.", numbers)
+    return Verdict("proved" if proven else "holds", f"{tokens} within eps = {upper_text(search.eps)}.", numbers)
 
 
 def _row(rung: Any) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _every(search: ShortestHead) -> Table:
     rows = [
         [
             Cell(f"{rung.n} token{'s' * (rung.n != 1)}", "name"), Cell(f"{rung.lower:.4g}", "number"),
-            Cell(up(rung.upper) if rung.upper < float("inf") else "", "number"),
+            Cell(upper_text(rung.upper) if rung.upper < float("inf") else "", "number"),
             Cell(str(rung.numbers), "number"), Cell(f"{rung.digits_lost:.1f}", "number"),
             Cell("yes" if rung.lower <= search.eps else "no"),
         ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import astuple, fields
 
 from spherapprox import _checks
-from spherapprox._checks import concentration_text
+from spherapprox._checks import concentration_text, upper_text
 from spherapprox._loading import Later
 
-from ..records.bound import up
 from ._study import Row, Study
 from .report import Cell, Picture, Report, Table, Verdict, list_facts, name_sphere, with_unit
 
@@ -83,7 +82,7 @@ def _verdict(study: Study) -> Verdict:
     name = f"least error found: {best.head} head, N = {best.n:,}"
     numbers = [(name, with_unit(f"{best.error:.4g}", target))]
     if best.upper is not None:
-        numbers.append(("proven upper bound", with_unit(up(best.upper), target)))
+        numbers.append(("proven upper bound", with_unit(upper_text(best.upper), target)))
     if best.second_order_local is not None:
         bound = with_unit(f"{best.second_order_local:.4g}", target)
         numbers.append(("its second-order bound, the largest found", bound))
@@ -119,6 +118,6 @@ def _cells(row: Row) -> list[Cell]:
     verdict, _, constants = verdict.partition(" (")
     return [
         Cell(f"N = {row.n:,}", "name"), Cell(row.head), Cell(row.choice), number(row.concentration), number(row.error),
-        Cell("" if row.upper is None else up(row.upper), "number"), number(local), number(row.bound),
+        Cell("" if row.upper is None else upper_text(row.upper), "number"), number(local), number(row.bound),
         Cell(verdict, "verdict", (reason or constants.removesuffix(")"),)),
     ]  # fmt: skip

@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 
 from spherapprox import _checks
-from spherapprox._checks import concentration_text
+from spherapprox._checks import concentration_text, upper_text
 from spherapprox._loading import Later
 from spherapprox.error import Certificate, ErrorInterval
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
-from ..records.bound import up
 from ..theorems import POINTWISE, THEOREMS
 from ..validation.check import SYMBOLS, Check, interval
 from ..validation.claims import Claim
@@ -99,7 +98,7 @@ def _verdict(validation: Validation, target: Target) -> Verdict:
     """Return the verdict with the numbers that a reader wants first."""
     error = validation.error
     word, _, names = validation.summary.partition(": ")
-    upper = "not proven" if error.upper == math.inf else with_unit(up(error.upper), target)
+    upper = "not proven" if error.upper == math.inf else with_unit(upper_text(error.upper), target)
     numbers = [("largest error found", with_unit(f"{error.lower:.4g}", target)), ("proven upper bound", upper)]
     bounds = [
         (check.predicted, check.theorem)
@@ -186,8 +185,8 @@ def _proof(error: ErrorInterval) -> Facts:
     if certificate is None or not certificate.proven:
         return Facts("Proof of the upper bound", [], f"None: {(certificate or error).reason.removesuffix('.')}.")
     text = (
-        f"The sphere was cut into cells until each was proven to hold no error above {up(certificate.upper, 6)}: "
-        f"{certificate.slack:.2%} above the largest error found. "
+        f"The sphere was cut into cells until each was proven to hold no error above "
+        f"{upper_text(certificate.upper, 6)}: {certificate.slack:.2%} above the largest error found. "
         f"{'; '.join(_TESTS.get(name, name) for name in certificate.tests)}. {certificate.reason}"
     )
     return Facts("Proof of the upper bound", _cells(certificate), text)

@@ -14,9 +14,10 @@ from tabulate import tabulate
 from spherapprox import _checks
 from spherapprox._types import Float64
 
-from ..api import ladder
+from ..api import COUNTED, ladder
 from ..records.bound import Bound
 from ..records.theorem import Statement
+from ..theorems import as_statements
 from ..theorems._ladder import checked, in_float64
 from ._progress import each
 
@@ -86,7 +87,7 @@ def evaluate_ladder(
     axis = _checks.shaped(_checks.numeric(eps if shapes[0] else dim, over), over, ("n",))
     fixed = dim if shapes[0] else eps
     constants: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "exponent": exponent}
-    constants["theorems"] = None if theorems is None else tuple(theorems)
+    constants["theorems"] = as_statements(theorems, COUNTED)
     ladders: list[Sequence[Bound]] = []
     for value in each(axis.tolist(), progress, "ladder", lambda value: f"{over} = {value:.4g}"):
         e, d = (value, fixed) if shapes[0] else (fixed, value)

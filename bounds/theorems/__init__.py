@@ -161,6 +161,19 @@ def as_statement(value: str | Statement, choices: Mapping[str, Theorem]) -> Stat
     return Statement(choices[theorem_name(value, choices)], {})
 
 
+def as_statements(values: Iterable[str | Statement] | None, choices: Mapping[str, Theorem]) -> tuple[Statement, ...]:
+    """Return theorems as they are stated, by default all of the ladder."""
+    if values is None:
+        return state_all()
+    if isinstance(values, str | Statement) or not isinstance(values, Iterable):
+        remedy = "one theorem stands in a list, ['lower']"
+        raise _checks.wrong_type(values, "theorems", "a sequence of names or statements", remedy)
+    statements = tuple(as_statement(value, choices) for value in values)
+    if not statements:
+        raise ValueError("'theorems' must have one theorem at least, got none: leave it out for all of them")
+    return statements
+
+
 def table() -> str:
     """Tabulate the theorems: name, statement, and the arguments that `bounds.error_bound` needs.
 

@@ -12,6 +12,7 @@ import numpy as np
 from spherapprox import SplitHead, _checks
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, Proof, sup_error, worst_case_error
+from spherapprox.error.proof import as_proof
 from spherapprox.error.search import sample
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
@@ -132,7 +133,7 @@ def validate(
     """
     n = _checks.integer(n, "n", minimum=1)
     parts = {_checks.choice(part, "examine", PARTS) for part in _checks.instance(examine, "examine", tuple, list, set)}
-    proof = certified if isinstance(certified, Proof) else PROOF if _checks.flag(certified, "certified") else None
+    proof = as_proof(certified, PROOF)
     _check(head, target, error)
     search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
     # Step 1: the values, and the error achieved

@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from spherapprox._checks import upper_text
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval
 
-from ..records.bound import Bound, up
+from ..records.bound import Bound
 
 Verdict = Literal["proved", "holds", "vacuous", "violated", "not applicable", "undecided"]
 Quantity = Literal["error", "error at points", "worst-case error", "convolution", "discretisation", "denominator"]
@@ -111,12 +112,12 @@ def interval(lower: float | None, upper: float) -> str:
     """Write what was achieved: one number, or both ends where the upper one is proven."""
     if lower is None:
         return "-"
-    return f"{lower:.4g}" if upper == math.inf else f"{lower:.4g} to {up(upper)}"
+    return f"{lower:.4g}" if upper == math.inf else f"{lower:.4g} to {upper_text(upper)}"
 
 
 def headline(error: ErrorInterval, unit: str) -> str:
     """Write a sup error as a sentence: found and proven."""
     unit = f" {unit}" if unit else ""
-    upper = "none is proven" if error.upper == math.inf else f"proven to be at most {up(error.upper)}{unit}"
+    upper = "none is proven" if error.upper == math.inf else f"proven to be at most {upper_text(error.upper)}{unit}"
     estimated = "" if error.certificate is None else " and ".join(error.certificate.estimated)
     return f"sup error: {error.lower:.4g}{unit} found, {upper}" + (estimated and f" with estimated {estimated}")

@@ -54,6 +54,8 @@ from .scalars import integer as integer
 from .scalars import path as path
 from .scalars import real as real
 from .scalars import show as show
+from .scalars import upper_text as upper_text
+from .scalars import wrong_type as wrong_type
 from .shapes import broadcast_shape as broadcast_shape
 from .shapes import same_dim as same_dim
 from .shapes import same_sphere as same_sphere

@@ -195,3 +195,11 @@ def generator(rng: object, name: str = "rng") -> np.random.Generator:
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     return np.random.default_rng(integer(rng, name, minimum=0, maximum=None))
+
+
+def upper_text(value: float, digits: int = 4) -> str:
+    """Write an upper end with so many digits, rounded up: it stays one."""
+    text = f"{value:.{digits}g}"
+    if float(text) >= value:
+        return text
+    return f"{value + 10.0 ** (math.floor(math.log10(value)) + 1 - digits):.{digits}g}"

@@ -19,7 +19,7 @@ from ..points.pointset import Points, require_equal
 from ..summation import angle_mean
 from ..target import Target
 from .interval import ErrorInterval
-from .proof import Proof
+from .proof import Proof, as_proof
 from .search import largest_error, sample
 
 if TYPE_CHECKING:
@@ -232,13 +232,12 @@ def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayL
 
 def _budget(certified: bool | Proof, workers: int | None) -> Budget | None:
     """Check the options of a proof; None if none is asked for."""
-    proof = certified if isinstance(certified, Proof) else Proof()
+    if (proof := as_proof(certified, Proof())) is None:
+        return None
     slack = _checks.real(proof.slack, "slack", minimum=1e-4, maximum=16.0)
     max_evaluations = _checks.real(proof.max_evaluations, "max_evaluations", minimum=1000.0)
-    path = None if proof.checkpoint is None else _checks.path(proof.checkpoint)
+    path = None if proof.checkpoint is None else _checks.path(proof.checkpoint, "checkpoint")
     progress = _checks.flag(proof.progress, "progress")
-    if certified is not proof and not _checks.flag(certified, "certified"):
-        return None
     load(f"{__package__}.certified")  # proofs take more modules than measurements
     from .certified import Budget
 

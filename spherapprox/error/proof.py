@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+import numpy as np
+
+from .. import _checks
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -37,3 +41,12 @@ class Proof:
     max_evaluations: float = 2e7
     checkpoint: str | os.PathLike[str] | None = None
     progress: bool = False
+
+
+def as_proof(certified: bool | Proof, default: Proof) -> Proof | None:
+    """Return what a proof may take, None if none is asked for."""
+    if isinstance(certified, Proof):
+        return certified
+    if not isinstance(certified, bool | np.bool_):
+        raise _checks.wrong_type(certified, "certified", "True or False, or a Proof")
+    return default if certified else None

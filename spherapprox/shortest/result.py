@@ -249,7 +249,7 @@ class ShortestHead(Savable):
         if proven:
             headers.insert(2, "proven")
             for cells, row in zip(rows, self.history, strict=True):
-                cells.insert(2, f"{row.upper:.3g}" if row.upper < np.inf else "")
+                cells.insert(2, _checks.upper_text(row.upper, 3) if row.upper < np.inf else "")
         align = ["left" if name in ("start", "") else "right" for name in headers]
         return str(tabulate(rows, headers=headers, disable_numparse=True, colalign=align))
 

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 import bounds
@@ -181,3 +183,9 @@ def test_abuse_ends_in_a_complaint(call, abuse):
         }[abuse]
     with contextlib.suppress(TypeError, ValueError):  # else a result, of arrays too
         call(abuse)
+
+
+@given(st.floats(1e-300, 1e300), st.integers(2, 6))
+def test_an_upper_end_is_one_as_it_is_written(value, digits):
+    written = float(_checks.upper_text(value, digits))
+    assert value <= written <= value * (1.0 + 1.01 * 10.0 ** (1 - digits))

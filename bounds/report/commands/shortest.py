@@ -6,6 +6,7 @@ import argparse
 import shlex
 
 from spherapprox import shortest_head
+from spherapprox._checks import upper_text
 from spherapprox.shortest import SearchOptions, TokenFormat
 
 from .. import from_search
@@ -61,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
         search, target, others=others, command=shlex.join(["spherapprox", *options.typed])
     )
     written, error = report.save(options.out), search.error
-    upper = f", and no error is above {error.upper:.4g}" if error.upper < float("inf") else ""
-    end = f"{target.name} on S^{target.dim}: {search.n} tokens, error {error.lower:.4g} (eps {search.eps:.4g}){upper}"
+    upper = f", and no error is above {upper_text(error.upper)}" if error.upper < float("inf") else ""
+    reached = f"{search.n} tokens, error {error.lower:.4g} (eps {upper_text(search.eps)}){upper}"
+    end = f"{target.name} on S^{target.dim}: {reached}"
     show(options, ["", str(search), "", _LEGEND, "", end], report.document, written)
     return 0 if search.reached else 1

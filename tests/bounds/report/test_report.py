@@ -14,11 +14,11 @@ import pytest
 import searches
 
 from bounds import ladder, validate
-from bounds.records.bound import up
 from bounds.report import plot, report_ladder, report_search, report_study, report_validation, run_study
 from bounds.report.report import Cell, Facts, Picture, Report, Table, Verdict
 from bounds.theorems import state_all
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, targets
+from spherapprox._checks import upper_text
 from spherapprox.error import Proof
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -82,7 +82,7 @@ def test_the_page_of_a_validation_says_what_was_proven(reports, proved):
     report, page = reports["validation"]
     for title in ("The parts of the error", "attempts to refute it", "Proof of the upper bound", "How to reproduce it"):
         assert title in page
-    assert f"<b>{up(proved.error.upper)}</b><span>proven upper bound" in page
+    assert f"<b>{upper_text(proved.error.upper)}</b><span>proven upper bound" in page
     assert "target = mine" in page
     assert report.verdict.word == "proved"
 
@@ -93,8 +93,8 @@ def test_the_page_of_a_study_has_every_head(reports, study):
     for row in study.rows:
         for number in (row.concentration, row.error, row.bound):
             assert f">{number:.4g}</td>" in page
-        assert f'data-label="proven">{up(row.upper)}</td>' in page
-        assert float(up(row.upper)) >= row.upper
+        assert f'data-label="proven">{upper_text(row.upper)}</td>' in page
+        assert float(upper_text(row.upper)) >= row.upper
     assert "the largest value found of a bound that is proven at each point" in page
 
 

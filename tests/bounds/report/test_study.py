@@ -11,9 +11,9 @@ from matplotlib.contour import ContourSet
 
 from bounds import error_bound, prefix_length, validate
 from bounds.records import Prefix
-from bounds.records.bound import up
 from bounds.report import estimate_constants, plot, report_study, run_study
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, sphere, sup_error, targets
+from spherapprox._checks import upper_text
 
 pytestmark = pytest.mark.usefixtures("coarse_figures")
 
@@ -361,7 +361,7 @@ def test_errors_are_proven_where_that_takes_seconds(tmp_path):
     assert steep.rows[0].upper is None
     assert series(found, "split", "fixed")[0].verdict == "proved"
     header, _, first, *_ = found.table().splitlines()
-    assert up(found.rows[0].upper) in first
+    assert upper_text(found.rows[0].upper) in first
     assert "proven" in header
     drawn = {offset for part in plot.error_figure(found).axes[0].collections for offset in part.get_offsets()[:, 1]}
     assert {row.upper for row in found.rows} <= drawn

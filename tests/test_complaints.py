@@ -50,8 +50,13 @@ def namespace(setup):
 
 @pytest.mark.parametrize(("setup", "call", "error", "words"), tuple(complaints()))
 def test_complaint(setup, call, error, words, tmp_path):
-    names = namespace(setup)
     pattern = ".*".join(map(re.escape, words.split("...")))
-    with pytest.raises(eval(error, names), match=f"(?s){pattern}") as caught:
-        eval(call, names | {"tmp_path": tmp_path})
+    try:
+        names = namespace(setup)
+        with pytest.raises(eval(error, names), match=f"(?s){pattern}") as caught:
+            eval(call, names | {"tmp_path": tmp_path})
+    except ImportError as missing:
+        if "pip install" not in str(missing):
+            raise
+        pytest.skip(str(missing))  # an extra that the call takes is not installed
     assert len(str(caught.value)) < 600  # whatever the value, a long one is cut; the names of all theorems are 525

@@ -59,28 +59,21 @@ def errors_by_degree(x: Float64, weights: Float64, degree: int, *, workers: int 
     array([0.      , 0.      , 0.      , 0.      , 2.291288])
     """
     dim = x.shape[1] - 1
-    _require_affordable(len(x), dim, degree, workers)
+    workers = _affordable_threads(len(x), dim, degree, workers)
     squares = (_circle_errors if dim == 1 else _sphere_errors)(unit(x), weights, degree, workers)
     squares[0] = math.fsum([*weights.tolist(), -1.0]) ** 2
     return np.sqrt(squares)
 
 
-def _require_affordable(n: int, dim: int, degree: int, workers: int | None) -> None:
-    """Check the memory and the operations of the errors against their limits."""
+def _affordable_threads(n: int, dim: int, degree: int, workers: int | None) -> int:
+    """Return as many threads as memory has room for; refuse what exceeds the limits with a single one."""
     basis, inner = (math.exp(min(log_columns(degree, k), 500.0)) if k else 1.0 for k in (dim, dim - 1))
     what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
-    threads = min(most(workers), _most_blocks(n, dim, degree, inner))
-    scratch = 2.0 * max(inner, ARRAY_ELEMENTS) + ARRAY_ELEMENTS  # of a thread
-    arrays = basis * (3.0 + threads) + threads * scratch + 3.0 * n * (dim + 1)
-    _checks.memory(8.0 * arrays, what, "lower 'degree'")
+    thread = 8.0 * (basis + 2.0 * max(inner, ARRAY_ELEMENTS) + ARRAY_ELEMENTS)
+    others = 8.0 * (3.0 * basis + 3.0 * n * (dim + 1))
+    _checks.memory(others + thread, what, "lower 'degree'")
     _checks.operations(n * (inner + basis), what, "lower 'degree' or take fewer points")
-
-
-def _most_blocks(n: int, dim: int, degree: int, inner: float) -> int:
-    """Bound the number of blocks of the points, and so of threads that have work at a time."""
-    if dim == 1:
-        return -(-n // max(1, ARRAY_ELEMENTS // (2 * degree + 2)))
-    return max(-(-n // max(1, int(ARRAY_ELEMENTS / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
+    return min(most(workers), int((_checks.MEMORY_LIMIT - others) / thread))
 
 
 def _circle_errors(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:

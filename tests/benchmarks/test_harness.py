@@ -9,13 +9,11 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPT = '''"""What is <n> squared?"""
 
 Experiment = dict
@@ -38,20 +36,12 @@ if __name__ == "__main__":
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    """Import the modules of benchmarks/ as its scripts do, and forget them again."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(FOLDER))
-    try:
-        spec = importlib.util.spec_from_file_location("benchmarks_main", FOLDER / "__main__.py")
-        command = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(command)
-        yield {name: importlib.import_module(name) for name in ("harness", "index", "catalogue")} | {"main": command}
-    finally:
-        sys.path[:] = [entry for entry in sys.path if entry != str(FOLDER)]
-        for name in set(sys.modules) - before:
-            if name in {path.stem for path in FOLDER.glob("*.py")}:
-                del sys.modules[name]
+def rooms(folder):
+    """Import the modules of benchmarks/ as its scripts do."""
+    spec = importlib.util.spec_from_file_location("benchmarks_main", folder / "__main__.py")
+    command = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(command)
+    return {name: importlib.import_module(name) for name in ("harness", "index", "catalogue")} | {"main": command}
 
 
 @pytest.fixture
@@ -195,12 +185,12 @@ def test_an_interruption_ends_the_whole_run(rooms, tmp_path, capfd):
     assert not (tmp_path / "out" / "b_last.json").exists()
 
 
-def test_an_interruption_of_the_parent_alone_reaches_the_child(tmp_path):
+def test_an_interruption_of_the_parent_alone_reaches_the_child(folder, tmp_path):
     (tmp_path / "slow.py").write_text(
         'import pathlib, time\nif __name__ == "__main__":\n    pathlib.Path("on").touch()\n    time.sleep(60)\n'
     )
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # it may be ignored here
-    code += f"import runpy, pathlib, sys; main = runpy.run_path({str(FOLDER / '__main__.py')!r})['main']"
+    code += f"import runpy, pathlib, sys; main = runpy.run_path({str(folder / '__main__.py')!r})['main']"
     code += "; raise SystemExit(main(['slow'], pathlib.Path.cwd()))"
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes)
@@ -212,9 +202,9 @@ def test_an_interruption_of_the_parent_alone_reaches_the_child(tmp_path):
 
 
 def test_every_experiment_is_called_as_its_module_and_asks_a_question(rooms):
-    found = [script for script in rooms["catalogue"].scripts().values() if script.experiment]
-    assert "ladder" in {script.name for script in found}
-    for script in found:
+    experiments = [script for script in rooms["catalogue"].scripts().values() if script.experiment]
+    assert "ladder" in {script.name for script in experiments}
+    for script in experiments:
         text = script.path.read_text(encoding="utf-8")
         assert f'name="{script.name}"' in text, f"{script.path.name} calls its experiment by another name"
         assert script.said.endswith("?"), f"the question of {script.name} has no question mark: {script.said}"

@@ -3,28 +3,17 @@
 import csv
 import io
 import math
-import sys
-from pathlib import Path
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, sphere, targets
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-
 
 @pytest.fixture(scope="module")
 def thesis():
-    """Import the script, as a neighbour of the others."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        import thesis_figures
-
-        yield thesis_figures
-    finally:
-        sys.path.remove(str(FOLDER))
-        sys.modules.pop("thesis_figures", None)
+    return import_module("thesis_figures")
 
 
 def test_kernels_have_their_peaks_and_antipodes(thesis):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -73,8 +73,7 @@ def program_figure(program: Program) -> Figure:
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['1', 'bits', '1', 'total', '1', '1', '1', 'output']
     """
-    kind: Any = Program
-    _checks.instance(program, "program", kind)
+    _checks.instance(program, "program", cast("Any", Program))
     sources = _sources(program)
     places = _places(sources)
     columns = 1.0 + max(x for x, _ in places.values())
@@ -84,7 +83,13 @@ def program_figure(program: Program) -> Figure:
     for node, before in sources.items():
         for source in before:
             axes.add_patch(_edge(places[source], places[node]))
-        _draw(axes, node, places[node], "output" if node is program.output and node.name is None else node.name)
+        kind, place = _kind(node), places[node]
+        axes.plot(*place, "o", ms=15.0, color=_COLOURS[kind], zorder=3)
+        if kind in ("LinState", "RunningMax"):
+            axes.plot(*place, "o", ms=20.0, mfc="none", mec=_COLOURS[kind], mew=1.5, zorder=2)
+        axes.annotate(str(node.dim), place, color="white", ha="center", va="center", fontsize=9, zorder=4)
+        if label := node.name or ("output" if node is program.output else ""):
+            axes.annotate(label, place, (0, -12), textcoords="offset points", ha="center", va="top", fontsize=10)
     axes.set(xlim=(-0.6, columns - 0.4), title=program.name)
     axes.set_ylim(*np.add([-0.7, 0.5], axes.get_ylim()))
     axes.axis("off")
@@ -101,15 +106,15 @@ def _kind(node: Variable) -> str:
 
 def _sources(program: Program) -> dict[Variable, list[Variable]]:
     """Return the variables that are drawn, each with those that it is computed from."""
-    shown: dict[Variable, list[Variable]] = {}
+    sources: dict[Variable, list[Variable]] = {}
     through: dict[Variable, list[Variable]] = {}
     for node in program.variables:
         before = list(dict.fromkeys(source for v in node.inputs for source in through[v]))
-        drawn = _kind(node) != "Linear" or node.name is not None or node is program.output
-        through[node] = [node] if drawn else before
-        if drawn:
-            shown[node] = before
-    return shown
+        visible = _kind(node) != "Linear" or node.name is not None or node is program.output
+        through[node] = [node] if visible else before
+        if visible:
+            sources[node] = before
+    return sources
 
 
 def _places(sources: dict[Variable, list[Variable]]) -> dict[Variable, tuple[float, float]]:
@@ -143,14 +148,3 @@ def _edge(start: tuple[float, float], end: tuple[float, float]) -> PathPatch:
     around = (0.0 if span < 1.5 else 0.35 + 0.06 * span) * (1.0 if start[1] + end[1] >= 0.0 else -1.0)
     points = [start, (middle, start[1] + around), (middle, end[1] + around), end]
     return PathPatch(Path(points, [Path.MOVETO, *[Path.CURVE4] * 3]), fc="none", ec="0.7", lw=0.9, zorder=1)
-
-
-def _draw(axes: Any, node: Variable, place: tuple[float, float], label: str | None) -> None:
-    """Draw a variable, and its label below."""
-    kind = _kind(node)
-    axes.plot(*place, "o", ms=15.0, color=_COLOURS[kind], zorder=3)
-    if kind in ("LinState", "RunningMax"):
-        axes.plot(*place, "o", ms=20.0, mfc="none", mec=_COLOURS[kind], mew=1.5, zorder=2)
-    axes.annotate(str(node.dim), place, color="white", ha="center", va="center", fontsize=9, zorder=4)
-    if label is not None:
-        axes.annotate(label, place, (0, -12), textcoords="offset points", ha="center", va="top", fontsize=10)

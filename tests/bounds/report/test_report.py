@@ -4,12 +4,12 @@ import csv
 import html
 import json
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
 
 import numpy as np
+import pages
 import pytest
 import searches
 
@@ -20,14 +20,6 @@ from bounds.theorems import state_all
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, targets
 from spherapprox._checks import upper_text
 from spherapprox.error import Proof
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PROBE = """<script>addEventListener("load", () => {
-  const broken = [...document.images].filter(image => !image.naturalWidth).length;
-  const loaded = performance.getEntriesByType("resource").filter(r => !r.name.startsWith("data:")).length;
-  document.title = JSON.stringify([innerWidth, document.documentElement.scrollWidth, broken, loaded]);
-});</script></body>"""
-
 
 LONG = "spherapprox study --n 40 " + 30 * "--a-long-option " + 300 * "x"
 EVIL = '<script>alert("&")</script>'
@@ -125,40 +117,14 @@ def test_every_part_of_a_report_escapes_its_text(no_figures):
     assert page.count(escaped(EVIL)) >= 22
 
 
-@pytest.mark.parametrize("name", ["command", "source"])
-def test_text_that_is_none_is_refused(proved, name):
-    with pytest.raises(TypeError, match=f"'{name}' must be a str, got 3"):
-        report_validation(proved, **{name: 3})
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
-@pytest.mark.parametrize("width", [500, 1280])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_browser_shows_the_page_without_errors_and_nothing_runs_over(reports, tmp_path, width, kind):
-    """Headless Chromium opens no window narrower than 500; the frame is 390 wide there, as a phone."""
-    page = reports[kind][1]
-    inner = tmp_path / "page.html"
-    inner.write_text(page.replace("</body>", PROBE), encoding="utf-8")
-    shown = inner
-    if width == 500:
-        shown = tmp_path / "frame.html"
-        frame = (
-            '<iframe src="page.html" style="width:390px;height:900px;border:0" '
-            'onload="setTimeout(() => { document.title = this.contentDocument.title }, 200)"></iframe>'
-        )
-        shown.write_text(f"<!DOCTYPE html><title></title>{frame}", encoding="utf-8")
-    done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
-         "--enable-logging=stderr", f"--window-size={width},900", "--virtual-time-budget=3000",
-         f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", shown.as_uri()],
-        capture_output=True, encoding="utf-8", check=True, timeout=60,
-    )  # fmt: skip
-    assert "CONSOLE" not in done.stderr
-    title = html.unescape(re.search(r"<title>(.*?)</title>", done.stdout)[1])
-    inside, across, broken, loaded = json.loads(title)
-    assert inside == (390 if width == 500 else width)
-    assert across <= inside
-    assert (broken, loaded) == (0, 0)
+def test_a_browser_shows_the_pages_without_errors_and_nothing_runs_over_or_scrolls_sideways(reports, tmp_path):
+    if pages.browser() is None:
+        pytest.skip("no Chromium")
+    for kind, (_, page) in reports.items():
+        (tmp_path / f"{kind}.html").write_text(page, encoding="utf-8")
+    wide = "[...document.querySelectorAll('figure, .table')].filter(part => part.scrollWidth > part.clientWidth).length"
+    probes = pages.PROBES | {"parts that scroll sideways": wide}
+    assert pages.list_faults(tmp_path, [f"{kind}.html" for kind in KINDS], probes=probes) == []
 
 
 def test_files_are_written_together_and_read_back(reports, proved, tmp_path):

@@ -1,6 +1,5 @@
 """The study: what its rows say, and that its files are written together or not at all."""
 
-import csv
 import json
 import math
 from dataclasses import replace
@@ -123,8 +122,7 @@ def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
     found = run_study(Target(lambda x: x[:, 0], 2, lipschitz=1.0), [30], choices=["theory", 5.0], points=100)
     assert [(row.head, row.choice) for row in found.rows] == [
         ("core", "fixed"),
-        ("split", "theory"),
-        ("split", "fixed"),
+        *product(["split"], ["theory", "fixed"]),
     ]
     assert found.rows[0].thesis_needs == "needs the target's sup norm"
     assert found.rows[1].bound is not None
@@ -166,43 +164,23 @@ def test_best_is_better_than_theory_and_theory_has_the_smaller_bound(small):
     for n in (100, 400):
         for head in ("core", "split"):
             theory, best = (
-                next(r for r in small.rows if (r.n, r.head, r.choice) == (n, head, c)) for c in ("theory", "best")
+                next(row for row in series(small, head, choice) if row.n == n) for choice in ("theory", "best")
             )
             assert best.error <= theory.error
             assert theory.bound <= best.bound
 
 
 def test_error_is_that_of_the_head(small):
-    row = next(r for r in small.rows if (r.n, r.head, r.choice) == (400, "split", "best"))
+    row = series(small, "split", "best")[-1]
     head = SplitHead.from_target(small.target, EqualMeasurePartition(2, 400), row.concentration)
     assert row.error == sup_error(head, small.target, n=1000, rng=0, workers=-1).lower
 
 
-def test_files_are_read_back_as_the_study(small, tmp_path):
-    paths = report_study(small).save(tmp_path / "out")
-    assert [p.name for p in paths] == ["error.png", "maps.png", "study.csv", "study.html", "study.json"]
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [p.name for p in paths]
-    document = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
-    assert document["target"]["dim"] == 2
+def test_document_and_table_are_those_of_the_rows(small):
+    document, records = report_study(small).document, report_study(small).records()
     assert [row["error"] for row in document["rows"]] == [row.error for row in small.rows]
-    with (tmp_path / "out" / "study.csv").open() as file:
-        table = list(csv.DictReader(file))
-    assert [float(row["concentration"]) for row in table] == [row.concentration for row in small.rows]
-    assert table[0]["thesis_needs"] == "needs dim >= 8"
-    assert (tmp_path / "out" / "error.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
-def test_an_interrupt_leaves_nothing_behind(small, tmp_path, monkeypatch, stop):
-    def interrupted(*_):
-        raise stop
-
-    (tmp_path / "study.csv").write_text("an earlier result")
-    monkeypatch.setattr(plot, "maps_figure", interrupted)
-    with pytest.raises(stop):
-        report_study(small).save(tmp_path)
-    assert [p.name for p in tmp_path.iterdir()] == ["study.csv"]
-    assert (tmp_path / "study.csv").read_text("utf-8") == "an earlier result"
+    assert [row["concentration"] for row in records] == [row.concentration for row in small.rows]
+    assert document["target"]["dim"] == 2
 
 
 @pytest.mark.usefixtures("short_search")
@@ -213,12 +191,7 @@ def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
         assert row.thesis_needs == ""
         count = prefix_length(row.error, dim=8, sup_norm=result.target.sup_norm, theorem="thesis-split")
         assert (row.thesis_concentration, row.thesis_log10_n) == (count.concentration, count.log10)
-    assert [p.name for p in report_study(result).save(tmp_path)] == [
-        "error.png",
-        "study.csv",
-        "study.html",
-        "study.json",
-    ]
+    assert (tmp_path / "maps.png") not in report_study(result).save(tmp_path)
     assert "10^" in result.table()
 
 
@@ -309,19 +282,6 @@ def test_maps_show_target_head_and_error(small):
     np.testing.assert_allclose(images[1] - images[0], images[2], atol=1e-12)
     # the north pole's row is one value, the field there
     np.testing.assert_allclose(images[0][-1], small.target(np.array([[0.0, 0.0, 1.0]]))[0], rtol=1e-12)
-
-
-def test_a_study_prints_as_its_table():
-    found = run_study(targets.land(), [50], choices=[9.0], points=200)
-    title, *table, note = str(found).splitlines()
-    assert title == "land on S^2: Lipschitz constant unknown, sup norm 1"
-    assert table == found.table().splitlines()
-    assert (note,) == found.notes
-
-
-def test_maps_need_the_sphere(small):
-    with pytest.raises(ValueError, match="'target' must have dim = 2 to be drawn as a map, got 3"):
-        plot.maps_figure(small.shown, targets.distance(3), 1.0)
 
 
 def test_a_constant_that_sampling_refutes_is_noted():

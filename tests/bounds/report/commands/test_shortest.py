@@ -97,15 +97,6 @@ def test_bad_arguments_are_named_and_nothing_is_written(capsys, tmp_path, monkey
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_takes_no_files_is_refused_before_the_search(capsys, tmp_path):
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(SystemExit) as ended:
-        main([*SMALL, "--eps", "0.1", "--out", str(tmp_path / "file")])
-    assert ended.value.code == 2
-    assert "is no folder that can be written to" in capsys.readouterr().err
-    assert (tmp_path / "file").read_text("utf-8") == "mine"
-
-
 def test_files_from_elsewhere_are_not_replaced_unless_forced(capsys, tmp_path):
     (tmp_path / "head.npz").write_text("mine")
     options = [*SMALL, "--eps", "0.5", "--no-proof", "-q", "--out", str(tmp_path)]
@@ -121,9 +112,8 @@ def test_help_names_the_options_and_the_status(capsys):
         main(["shortest", "--help"])
     assert ended.value.code == 0
     printed = capsys.readouterr().out
-    assert all(
-        word in printed for word in ("--eps", "--keys", "--checkpoint", "--time-limit", "exit status: 0; 1 where")
-    )
+    assert {"--eps", "--keys", "--checkpoint", "--time-limit"} <= set(printed.split())
+    assert "exit status: 0; 1 where" in printed
 
 
 def test_the_default_target_is_drawn_as_a_map(tmp_path):

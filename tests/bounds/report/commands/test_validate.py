@@ -69,7 +69,7 @@ def test_a_saved_head_is_validated_and_a_refuted_number_has_its_status(capsys, t
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--head", "splitt"], "'--head' must be split, core, classical or a file that `save` wrote, got 'splitt'"),
+        (["--head", "splitt"], "'--head' must be core, split, classical or a file that `save` wrote, got 'splitt'"),
         (["--head", "none.npz"], "none.npz"),
         (["--n", "0"], "'--n' must be at least 1"),
         (["--head", "mine.npz", "--n", "3"], "'--n' must be left out where '--head' is a file"),

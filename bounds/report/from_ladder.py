@@ -124,7 +124,7 @@ def _every(bounds: Sequence[Bound]) -> Table:
     rows = [
         [
             Cell(b.theorem, "name", (b.reference,)),
-            Cell("" if b.concentration is None else f"{b.concentration:.6g}", "number"),
+            Cell.number(b.concentration, 6),
             Cell("≥ " * (b.side == "lower") + ("-" if math.isinf(b.log) else f"{b.log10:.2f}"), "number"),
             Cell("holds" if b.holds else "not applicable", "verdict", ("; ".join(map(str, b.hypotheses)),)),
         ]

@@ -108,15 +108,11 @@ def _tabulate(study: Study) -> Table:
 
 def _cells(row: Row) -> list[Cell]:
     """Return the cells of a head."""
-
-    def number(value: float | None) -> Cell:
-        return Cell("" if value is None else f"{value:.4g}", "number")
-
     local = row.second_order if row.second_order_local is None else row.second_order_local
     verdict, _, reason = row.verdict.partition(": ")
     verdict, _, constants = verdict.partition(" (")
     return [
-        Cell(f"N = {row.n:,}", "name"), Cell(row.head), Cell(row.choice), number(row.concentration), number(row.error),
-        Cell("" if row.upper is None else upper_text(row.upper), "number"), number(local), number(row.bound),
-        Cell(verdict, "verdict", (reason or constants.removesuffix(")"),)),
+        Cell(f"N = {row.n:,}", "name"), Cell(row.head), Cell(row.choice), Cell.number(row.concentration),
+        Cell.number(row.error), Cell("" if row.upper is None else upper_text(row.upper), "number"), Cell.number(local),
+        Cell.number(row.bound), Cell(verdict, "verdict", (reason or constants.removesuffix(")"),)),
     ]  # fmt: skip

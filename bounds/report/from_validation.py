@@ -65,12 +65,14 @@ def report_validation(validation: Validation, *, command: str = "", source: str 
 
     Examples
     --------
-    >>> import bounds
+    >>> import bounds, tempfile
     >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
     >>> target = targets.distance(1)
     >>> head = SplitHead.from_target(target, EqualMeasurePartition(1, 30), concentration=100.0)
-    >>> bounds.report.report_validation(bounds.validate(head, target, n=500)).verdict.text
-    'Holds: nothing contradicts the theorems.'
+    >>> report = bounds.report.report_validation(bounds.validate(head, target, n=500))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in report.save(folder)]
+    ['validated-head.npz', 'validation.csv', 'validation.html', 'validation.json', 'validation.png']
     """
     _checks.instance(validation, "validation", Validation, remedy="validate returns one")
     head, target, error = validation.head, validation.target, validation.error
@@ -138,20 +140,16 @@ def _check(check: Check, name: str, statement: str) -> list[Cell]:
     worst = ("of the worst target",) if achieved and check.quantity == "worst-case error" else ()
     return [
         Cell(name, "name", (statement, check.bound.reference if check.bound else "")),
-        Cell("≥ " * lower + predicted, "number"), Cell(achieved, "number", worst),
-        Cell("" if check.ratio is None else f"{check.ratio:.3g}", "number"),
+        Cell("≥ " * lower + predicted, "number"), Cell(achieved, "number", worst), Cell.number(check.ratio, 3),
         Cell(check.verdict, "verdict", (check.reason,)),
     ]  # fmt: skip
 
 
 def _claims(claims: Sequence[Claim]) -> Table:
-    def number(value: float | None) -> Cell:
-        return Cell("" if value is None else f"{value:.6g}", "number")
-
-    rows = [
-        [Cell(c.name, "name"), number(c.stated), number(c.found), Cell(c.outcome, "verdict", (c.reason,))]
-        for c in claims
-    ]
+    rows = []
+    for c in claims:
+        numbers = Cell.number(c.stated, 6), Cell.number(c.found, 6)
+        rows.append([Cell(c.name, "name"), *numbers, Cell(c.outcome, "verdict", (c.reason,))])
     note = "A search tried to refute each number. Surviving it proves nothing."
     return Table("What was stated, and attempts to refute it", ("claim", "stated", "found", "outcome"), rows, note)
 

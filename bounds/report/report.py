@@ -35,6 +35,11 @@ class Cell(NamedTuple):
     kind: str = ""
     details: tuple[str, ...] = ()
 
+    @classmethod
+    def number(cls, value: float | None, digits: int = 4) -> Cell:
+        """Write a number, nothing for None."""
+        return cls("" if value is None else f"{value:.{digits}g}", "number")
+
 
 class Table(NamedTuple):
     """A table, which a phone shows as cards; the note stands above it."""

@@ -128,7 +128,8 @@ def run_study(
     rows: list[Row] = []
     candidates: list[tuple[float, float, Head]] = []
     nearest = min(counts, key=lambda count: abs(math.log(count / _MAPPED)))
-    for count, kind, way in each(steps, progress, "head", _step):
+    words = "N = {0[0]}, {0[1]} head, {0[2]}".format
+    for count, kind, way in each(steps, progress, "head", words):
         head, row = measure_head(measure, EqualMeasurePartition(target.dim, count), kind, way)
         rows.append(row)
         if count == nearest:
@@ -143,11 +144,6 @@ def run_study(
     names = {claim.name for claim in refuted}
     rows = [without_refuted(row, names) for row in rows] if names else rows
     return replace(study, rows=tuple(rows), refuted=refuted)
-
-
-def _step(step: tuple[int, str, str | float]) -> str:
-    count, kind, way = step
-    return f"N = {count}, {kind} head, {way if isinstance(way, str) else 'fixed'}"
 
 
 def _counts(n: Sequence[int]) -> list[int]:

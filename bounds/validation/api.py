@@ -54,9 +54,6 @@ def validate(
 ) -> Validation:  # fmt: skip
     """Hold a head's achieved error against every applicable theorem, and try to refute the stated constants.
 
-    With `certified`, the error is enclosed by branch and bound, and a verdict is "proved" where its proven upper end
-    lies below the bound.
-
     Upper bounds for its kind of head (such as sharp-core or sharp-split) are compared with the measured sup error on
     this target. They speak of Riemann coefficients of this very target, and of no others. The lower bound speaks of the
     worst target of this Lipschitz constant, so it is compared with the worst-case error W of the point set, never with

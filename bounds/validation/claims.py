@@ -155,21 +155,21 @@ def of_numbers(
         numbers.append((EXACTNESS, points.degree, _refute_exactness))
     if error is not None:
         numbers.append((ERROR, error.lower, _refute_error))
-    for name, stated, search in numbers:
-        if stated is not None and attempted:
+    for name, constant, search in numbers:
+        if constant is not None and attempted:
             announce(name)
-            yield _attempt(name, float(stated), partial(search, float(stated), trial))
-        elif stated is not None:
-            yield Claim(name, float(stated), None, "not attempted", "'examine' has no 'claims'")
+            yield _attempt(name, float(constant), partial(search, float(constant), trial))
+        elif constant is not None:
+            yield Claim(name, float(constant), None, "not attempted", "'examine' has no 'claims'")
 
 
-def _attempt(name: str, stated: float | None, search: Callable[[], Finding]) -> Claim:
+def _attempt(name: str, constant: float | None, search: Callable[[], Finding]) -> Claim:
     """Record the result of a search, or the complaint of one that cannot be made."""
     try:
         value, refuted, reason, at = search()
     except ValueError as complaint:
-        return Claim(name, stated, None, "not attempted", str(complaint))
-    return Claim(name, stated, value, "refuted" if refuted else "survived", reason, at)
+        return Claim(name, constant, None, "not attempted", str(complaint))
+    return Claim(name, constant, value, "refuted" if refuted else "survived", reason, at)
 
 
 def _compare_values(head: Head, target: Target) -> Finding:
@@ -192,29 +192,29 @@ def _compare_values(head: Head, target: Target) -> Finding:
     return share, refuted, reason, head.control_points[worst : worst + 1].astype(np.float64)
 
 
-def _refute_slope(stated: float, trial: Trial) -> Finding:
+def _refute_slope(constant: float, trial: Trial) -> Finding:
     pair = steepest(trial.target, trial.sample(), trial.target.exponent, trial.rng)
     reason = f"|f(x) - f(y)| = {pair.change:.4g} at distance {pair.angle:.2g}"
-    return pair.quotient, not pair.quotient <= stated * (1.0 + 1e-9), reason, np.stack([pair.x, pair.y])
+    return pair.quotient, not pair.quotient <= constant * (1.0 + 1e-9), reason, np.stack([pair.x, pair.y])
 
 
-def _refute_bend(stated: float, trial: Trial) -> Finding:
+def _refute_bend(constant: float, trial: Trial) -> Finding:
     arc = most_bent(trial.target, trial.sample(), trial.rng)
     reason = f"|f(x) - 2 f(c) + f(y)| = {arc.change:.4g} with c the middle of an arc of length {arc.angle:.2g}"
-    return arc.quotient, not arc.quotient <= stated * (1.0 + 1e-9), reason, np.stack([arc.x, arc.y])
+    return arc.quotient, not arc.quotient <= constant * (1.0 + 1e-9), reason, np.stack([arc.x, arc.y])
 
 
-def _refute_third(stated: float, trial: Trial) -> Finding:
+def _refute_third(constant: float, trial: Trial) -> Finding:
     _, f, unit, eps = trial.on_circles(ARC)
     noise = (trial.target.accuracy + 16.0 * eps) * float(lengths(f).max())
     rounding = 4.0 * math.sqrt(eps) * float(np.ptp(f, axis=(0, 1)).max()) + 64.0 * noise
     changes = differences(f, 3)
     quotient, angle = max((unit * max(change - rounding, 0.0) / arc**3, arc) for arc, change in changes)
     reason = f"a third difference over arcs of {angle:.2g} is {quotient * angle**3:.4g}"
-    return quotient, not quotient <= stated * (1.0 + 1e-9), reason, None
+    return quotient, not quotient <= constant * (1.0 + 1e-9), reason, None
 
 
-def _refute_laplacian(stated: float, trial: Trial) -> Finding:
+def _refute_laplacian(constant: float, trial: Trial) -> Finding:
     """Take the Laplacians of a polynomial at random points."""
     target = trial.target
     if target.degree is None or target.remainder or target.dim > 4:
@@ -229,39 +229,39 @@ def _refute_laplacian(stated: float, trial: Trial) -> Finding:
     noise = (target.accuracy + 100.0 * precision(values, values.dtype)) * float(lengths(there.value).max())
     noise *= 2.0 * target.dim * (target.degree + 1.0) ** 3  # 6.3, rounding
     worst = int(np.argmax(sizes))
-    refuted = not sizes[worst] <= stated * (1.0 + 1e-9) + noise
+    refuted = not sizes[worst] <= constant * (1.0 + 1e-9) + noise
     return float(sizes[worst]), refuted, "", x[worst : worst + 1]
 
 
-def _refute_sup_norm(stated: float, trial: Trial) -> Finding:
+def _refute_sup_norm(constant: float, trial: Trial) -> Finding:
     peak, values = trial.largest(), trial.target(trial.head.control_points[:100])
-    refuted = not peak.lower <= stated * (1.0 + math.sqrt(precision(values, values.dtype)))
+    refuted = not peak.lower <= constant * (1.0 + math.sqrt(precision(values, values.dtype)))
     return peak.lower, refuted, "", peak.at[None]
 
 
-def _refute_covering(stated: float, trial: Trial) -> Finding:
+def _refute_covering(constant: float, trial: Trial) -> Finding:
     points: Any = trial.head.points
     hole = points.covering_interval(budget=FACETS, workers=trial.workers, rng=trial.rng)
-    return hole.lower, not hole.lower <= stated * (1.0 + 1e-9), "", hole.at[None]
+    return hole.lower, not hole.lower <= constant * (1.0 + 1e-9), "", hole.at[None]
 
 
-def _refute_exactness(stated: float, trial: Trial) -> Finding:
+def _refute_exactness(constant: float, trial: Trial) -> Finding:
     points: Any = trial.head.points
-    degree = int(stated)
+    degree = int(constant)
     count = float(min(len(points) * math.comb(degree + points.dim, points.dim), 10**300))
     work = f"integrating all polynomials to degree {degree} by {len(points)} points"
     _checks.operations(count, work, "state a lower degree", limit=OPERATIONS)
     errors = points.quadrature_error(degree, by_degree=True, workers=trial.workers)
     wrong = np.flatnonzero(~(errors <= EXACT))
     if not wrong.size:
-        return stated, False, f"errors up to {errors.max():.1g}", None
+        return constant, False, f"errors up to {errors.max():.1g}", None
     first = int(wrong[0])
     return float(max(first - 1, 0)), True, f"a polynomial of degree {first} has the error {errors[first]:.2g}", None
 
 
-def _refute_degree(stated: float, trial: Trial) -> Finding:
+def _refute_degree(constant: float, trial: Trial) -> Finding:
     """Look along great circles, where a polynomial of degree n is trigonometric, for a remainder beyond n."""
-    target, degree = trial.target, int(stated)
+    target, degree = trial.target, int(constant)
     # Step 1: values at equidistant points of random circles, more than 2 n of them
     per_circle = 2 * max(16, degree + 1 + degree // 2)
     _checks.operations(float(per_circle), "points of a great circle", "state a lower degree", limit=1e6)

@@ -78,9 +78,9 @@ def test_an_interrupted_experiment_goes_on_where_it_stopped(rooms, squares, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["squares.jsonl"]
     stop.clear()
     run(experiment, ["--out", str(tmp_path)])
-    said = capsys.readouterr()
-    assert "squares: 2 of 4 cases are kept" in said.err
-    assert "4 rows, the least inverse 0.33" in said.out
+    captured = capsys.readouterr()
+    assert "squares: 2 of 4 cases are kept" in captured.err
+    assert "4 rows, the least inverse 0.33" in captured.out
     assert calls == [0, 1, 2, 2, 3]
 
 
@@ -88,11 +88,11 @@ def test_a_torn_line_is_measured_again_and_foreign_lines_are_passed_over(rooms, 
     (experiment, calls, _), run, store = squares, rooms["harness"].main, tmp_path / "squares.jsonl"
     run(experiment, ["--out", str(tmp_path), "--quiet"])
     lines = store.read_bytes().splitlines(keepends=True)
-    kept = lines[0] + b"nonsense\n[]\n" + lines[1].replace(b'{"version": "', b'{"version": "0.0.') + lines[2]
-    store.write_bytes(kept + lines[3][:-9])
+    torn = lines[0] + b"nonsense\n[]\n" + lines[1].replace(b'{"version": "', b'{"version": "0.0.') + lines[2]
+    store.write_bytes(torn + lines[3][:-9])
     run(experiment, ["--out", str(tmp_path), "--quiet"])
     assert calls == [0, 1, 2, 3, 1, 3]
-    assert store.read_bytes().startswith(kept + b'{"version"')
+    assert store.read_bytes().startswith(torn + b'{"version"')
     run(experiment, ["--out", str(tmp_path), "--quiet", "--fresh", "--quick"])
     assert calls[6:] == [0, 1]
     assert capsys.readouterr().out == ""
@@ -142,10 +142,10 @@ def test_the_list_imports_nothing_and_knows_extras(rooms, tmp_path, capsys):
     (tmp_path / "other.py").write_text('"""Count sheep.\n\nMore."""\nif __name__ == "__main__":\n    print(7)\n')
     (tmp_path / "helper.py").write_text("raise RuntimeError\n")
     assert rooms["main"].main([], tmp_path) == 0
-    said = capsys.readouterr().out
-    assert re.search(r"^large +What is <n> squared\? +torch$", said, re.MULTILINE)
-    assert re.search(r"^other +Count sheep\.$", said, re.MULTILINE)
-    assert "helper" not in said
+    captured = capsys.readouterr().out
+    assert re.search(r"^large +What is <n> squared\? +torch$", captured, re.MULTILINE)
+    assert re.search(r"^other +Count sheep\.$", captured, re.MULTILINE)
+    assert "helper" not in captured
     with pytest.raises(SystemExit, match=r"^no script is called 'larje'; did you mean 'large'\?$"):
         rooms["main"].main(["larje"], tmp_path)
 

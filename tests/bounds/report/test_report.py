@@ -14,7 +14,15 @@ import pytest
 import searches
 
 from bounds import ladder, validate
-from bounds.report import plot, report_ladder, report_search, report_study, report_validation, run_study
+from bounds.report import (
+    from_validation,
+    plot,
+    report_ladder,
+    report_search,
+    report_study,
+    report_validation,
+    run_study,
+)
 from bounds.report.report import Cell, Facts, Picture, Report, Table, Verdict
 from bounds.theorems import state_all
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, targets
@@ -160,8 +168,7 @@ def test_records_and_the_document_of_a_validation_are_plain_and_complete(proved)
 def test_validations_elsewhere_have_the_same_files(tmp_path, dim, no_figures):
     target = targets.distance(dim)
     validation = validate(CoreHead.from_target(target, EqualMeasurePartition(dim, 50), 5.0), target, n=200)
-    names = ["validated-head.npz", *(f"validation.{end}" for end in ("csv", "html", "json", "png"))]
-    assert [path.name for path in report_validation(validation).save(tmp_path)] == names
+    assert {path.name for path in report_validation(validation).save(tmp_path)} == {*from_validation.FILES}
 
 
 def test_a_record_made_by_hand_has_no_report(proved):
@@ -175,9 +182,8 @@ def test_a_ladder_is_saved_with_its_hypotheses(tmp_path, no_figures):
     report_ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0), axes=AXES).save(tmp_path)
     with (tmp_path / "ladder.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [float(row["log10_n"]) for row in rows] == [
-        b.log10 for b in ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0))
-    ]
+    bounds = ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0))
+    assert [float(row["log10_n"]) for row in rows] == [bound.log10 for bound in bounds]
     assert "dim >= 8 (holds)" in rows[0]["hypotheses"]
     assert len(list(tmp_path.iterdir())) == 6
 
@@ -200,15 +206,15 @@ def test_a_figure_that_fails_leaves_all_as_it_was(study, tmp_path, no_figures, s
 
 
 def test_curves_end_where_zero_becomes_near_enough(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(plot, "ladder_figure", drawn.append)
+    curves_drawn = []
+    monkeypatch.setattr(plot, "ladder_figure", curves_drawn.append)
     report_ladder(0.3, dim=2, sup_norm=0.7, axes=([0.1, 0.5, 1.0], [2])).figures[0].draw()
-    np.testing.assert_allclose(drawn[0].axis, [0.1, 0.3, 0.5, 0.999 * 0.7])
-    assert all((y[np.isfinite(y)] > 0.0).all() for name, y in drawn[0].log10.items() if name.startswith("sharp"))
+    np.testing.assert_allclose(curves_drawn[0].axis, [0.1, 0.3, 0.5, 0.999 * 0.7])
+    assert all((y[np.isfinite(y)] > 0.0).all() for name, y in curves_drawn[0].log10.items() if name.startswith("sharp"))
 
 
 def test_figures_and_pages_are_loaded_when_they_are_asked_for():
     code = "import sys, bounds, bounds.validation, bounds.report.from_ladder, bounds.report.commands.study; "
     code += "print({'matplotlib', 'jinja2'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout == "set()\n"

@@ -54,7 +54,7 @@ def test_interrupted_proofs_go_on_from_files_of_their_own(tmp_path):
 
     target = dataclasses.replace(WAVE, function=function)
     options = PARTS | {"certified": Proof(0.3, checkpoint=tmp_path / "state")}
-    whole = validate(HEAD, target, **options)
+    result = validate(HEAD, target, **options)
     for count, files in ((len(calls) // 100, []), (len(calls) - 2, ["state.discretisation"])):
         calls.clear()
         stop[0] = count
@@ -63,5 +63,5 @@ def test_interrupted_proofs_go_on_from_files_of_their_own(tmp_path):
         stop[0] = 0
         assert [path.name for path in tmp_path.iterdir()] == files
         again = validate(HEAD, target, **options)
-        assert (again.summary, again.records()[0]) == (whole.summary, whole.records()[0])
+        assert (again.summary, again.records()[0]) == (result.summary, result.records()[0])
         assert not list(tmp_path.iterdir())

@@ -15,9 +15,9 @@ SMALL = ["--target", "zonal_harmonic", "--dim", "1", "--points", "200", "--slack
 def test_a_head_is_made_proven_and_saved(capsys, tmp_path):
     out = tmp_path / "here"
     assert main(["validate", *SMALL, "--n", "60", "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
-    assert "PROVED" in printed
-    assert "ok: True (proved)" in printed
+    text = capsys.readouterr().out
+    assert "PROVED" in text
+    assert "ok: True (proved)" in text
     assert sorted(path.name for path in out.iterdir()) == [
         "validated-head.npz", "validation.csv", "validation.html", "validation.json", "validation.png",
     ]  # fmt: skip
@@ -30,9 +30,9 @@ def test_a_head_is_made_proven_and_saved(capsys, tmp_path):
 def test_json_is_all_that_stands_on_stdout(capsys, tmp_path, kind):
     options = ["--head", kind, "--n", "30", "--concentration", "9", "--no-proof", "--json", "-q"]
     assert main(["validate", *SMALL, *options, "--out", str(tmp_path)]) == 0
-    written = capsys.readouterr()
-    document = json.loads(written.out)
-    assert written.err == ""
+    output = capsys.readouterr()
+    document = json.loads(output.out)
+    assert output.err == ""
     assert document["head"]["kind"].lower() == f"{kind}head"
     assert document["head"]["concentration"] == 9.0
     assert document["error"]["certificate"] is None

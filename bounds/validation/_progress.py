@@ -29,7 +29,7 @@ def show_steps(
 
         def begin(name: str) -> None:
             nonlocal count, line
-            bar.set_description(name)
+            bar.set_description_str(name)
             bar.update(count - bar.n)
             now = time.monotonic()
             if progress and not terminal and now - line >= seconds:

@@ -34,12 +34,12 @@ def title(page: str) -> str:
 @cache
 def theorems_of() -> dict[str, list[str]]:
     """Return for each function the pages of theorems that name it under "Functions"."""
-    match: dict[str, list[str]] = {}
+    pages: dict[str, list[str]] = {}
     for path in sorted((DOCS / "theorems").glob("[0-9]*.md"), key=lambda path: _order(path.stem)):
         functions = path.read_text(encoding="utf-8").partition("\n## Functions\n")[2].partition("\n## ")[0]
         for name in dict.fromkeys(re.findall(rf"`({NAME.pattern})", functions)):
-            match.setdefault(name, []).append(f"theorems/{path.stem}")
-    return match
+            pages.setdefault(name, []).append(f"theorems/{path.stem}")
+    return pages
 
 
 def _order(stem: str) -> tuple[int, bool, int, str]:

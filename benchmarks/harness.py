@@ -29,7 +29,7 @@ from timing import machine
 
 from bounds.report import plot
 from bounds.report._files import write_together
-from bounds.report._progress import each
+from bounds.validation._progress import each
 from spherapprox import __version__
 
 Case = dict[str, Any]

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from bounds.report import plot
 from bounds.report._files import write_csv, write_together
-from bounds.report._progress import each
 from bounds.report.plot.maps import map_points
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Figure, grid
 from bounds.spectral import eigenvalue_bounds
 from bounds.theorems.thesis import eigenvalue_lower
+from bounds.validation._progress import each
 from spherapprox import (
     ClassicalHead,
     CoreHead,

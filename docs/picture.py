@@ -60,9 +60,9 @@ def draw_layer(axes: Any, eps: float) -> None:
 
 def draw_counts(axes: Any) -> None:
     """Draw the tokens of four theorems as bars on an axis of powers of ten."""
-    printed = bounds.theorems.state("thesis-core", jackson_constant=1.0)
+    thesis = bounds.theorems.state("thesis-core", jackson_constant=1.0)
     rows = (
-        ("thesis, as printed", WINE, bounds.prefix_length(0.1, dim=8, theorem=printed)),
+        ("thesis, as printed", WINE, bounds.prefix_length(0.1, dim=8, theorem=thesis)),
         ("same, constant proven", RED, bounds.prefix_length(0.1, dim=8, theorem="thesis-core")),
         ("here, proven", GREEN, bounds.prefix_length(0.1, dim=8)),
         ("necessary", BLUE, bounds.prefix_length(0.1, dim=8, theorem="lower")),

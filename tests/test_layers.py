@@ -37,10 +37,9 @@ def text_of(node, module):
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        known = {"__package__": package_of(module), "__name__": module}
-        parts = [
-            part.value if isinstance(part, ast.Constant) else known.get(ast.unparse(part.value)) for part in node.values
-        ]
+        variables = {"__package__": package_of(module), "__name__": module}
+        parts = [getattr(part, "value", None) for part in node.values]  # texts, and what stands in braces
+        parts = [part if isinstance(part, str) else variables.get(ast.unparse(part)) for part in parts]
         return None if None in parts else "".join(parts)
     return None
 
@@ -54,7 +53,7 @@ def hidden(module):
                 yield name
 
 
-def stated(module):
+def statements(module):
     """Yield the modules that a module imports by statements, those of functions and for types included."""
     for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.ImportFrom):
@@ -62,8 +61,8 @@ def stated(module):
             above = ".".join(base[: len(base) - node.level + 1]) if node.level else ""
             base = ".".join(filter(None, (above, node.module)))
             for name in (f"{base}.{alias.name}" for alias in node.names):
-                if (found := name if name in MODULES else base) in MODULES and found not in ("spherapprox", "bounds"):
-                    yield found
+                if (target := name if name in MODULES else base) in MODULES and target not in ("spherapprox", "bounds"):
+                    yield target
 
 
 HIDDEN = [(module, name) for module in sorted(MODULES) for name in hidden(module)]
@@ -90,12 +89,12 @@ def test_no_string_leads_from_the_core_or_another_wing_into_a_wing(wing):
 
 def reached(start):
     """Return the modules that one imports, and those that these import."""
-    seen, waiting = set(), [start]
+    modules, waiting = set(), [start]
     while waiting:
-        if (module := waiting.pop()) not in seen and module in MODULES:
-            seen.add(module)
-            waiting += [*stated(module), *hidden(module)]
-    return seen
+        if (module := waiting.pop()) not in modules and module in MODULES:
+            modules.add(module)
+            waiting += [*statements(module), *hidden(module)]
+    return modules
 
 
 def test_no_circle_is_hidden_behind_a_string():

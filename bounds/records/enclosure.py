@@ -65,13 +65,6 @@ class Enclosure:
         ------
         ValueError, TypeError
             For what is no number.
-
-        Examples
-        --------
-        >>> from bounds import prefix_length
-        >>> enclosure = prefix_length(0.1, dim=8, certified=True).enclosure
-        >>> enclosure.contains(prefix_length(0.1, dim=8).log)
-        True
         """
         if isinstance(x, Enclosure):
             return bool(self.lower <= x.lower and x.upper <= self.upper)
@@ -108,7 +101,8 @@ class Enclosure:
     @property
     def log10(self) -> Enclosure:
         """The enclosure of a natural logarithm, as that of the decimal one."""
-        bits = max(64, 8 + _size(self.lower), 8 + _size(self.upper))
+        ends = [end for end in (self.lower, self.upper) if mpmath.isfinite(end)]
+        bits = max([64, *(8 + int(end.man).bit_length() for end in ends)])
         return Enclosure(_over_log_ten(self.lower, bits, "f"), _over_log_ten(self.upper, bits, "c"))
 
     def __str__(self) -> str:
@@ -126,11 +120,6 @@ def _exact(x: Any) -> Fraction | float:
     if isinstance(x, float) and not math.isfinite(x):
         return x
     return Fraction(x)
-
-
-def _size(x: Any) -> int:
-    """Return the bits of an end's mantissa."""
-    return int(x.man).bit_length() if mpmath.isfinite(x) else 1
 
 
 def _over_log_ten(x: Any, bits: int, rounding: str) -> Any:

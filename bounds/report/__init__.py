@@ -13,13 +13,15 @@ from spherapprox._loading import load as _load
 
 if TYPE_CHECKING:
     from . import plot
-    from ._study import Row, Study
+    from ._study import Row as Row
+    from ._study import Study as Study
     from .from_ladder import report_ladder
     from .from_search import compare_fixed_points, report_search
     from .from_study import report_study
     from .from_validation import report_validation
-    from .ladder import Curves, evaluate_ladder
-    from .report import Report
+    from .ladder import Curves as Curves
+    from .ladder import evaluate_ladder
+    from .report import Report as Report
     from .study import estimate_constants, run_study
 
 _HOME = {
@@ -38,10 +40,6 @@ _HOME = {
 }
 
 __all__ = [
-    "Curves",
-    "Report",
-    "Row",
-    "Study",
     "compare_fixed_points",
     "estimate_constants",
     "evaluate_ladder",

@@ -14,7 +14,7 @@ from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
 from ..records.bound import format_log10
-from ..validation._document import to_json
+from ..validation.check import to_json
 from ..validation.claims import Claim
 
 CHOICES = ("theory", "second-order", "best", "mean")
@@ -139,6 +139,8 @@ class Study:
     land on S^2: Lipschitz constant unknown, sup norm 1
       N  head    by      lambda    error    mean...
     no bounds: 'land' states no Lipschitz constant, and ...
+    >>> list(study.document())
+    ['made_by', 'target', 'estimated', 'notes', 'points', 'rows']
     """
 
     target: Target
@@ -175,8 +177,8 @@ class Study:
         if not any(0.0 < row.error < math.inf for row in self.rows):
             notes.append("every sup error is 0 or infinite: the logarithmic axis of error.png shows none")
         for c in self.refuted:
-            seen = c.reason or f"{c.found:.6g} was found"
-            notes.append(f"refuted: the {c.name} {c.stated:.6g} that is stated; {seen}")
+            evidence = c.reason or f"{c.found:.6g} was found"
+            notes.append(f"refuted: the {c.name} {c.stated:.6g} that is stated; {evidence}")
         return tuple(notes)
 
     def table(self) -> str:
@@ -184,34 +186,15 @@ class Study:
 
         "by" is how lambda was chosen, "proven" an upper bound of the error, "% of sup" the error's share of the sup
         norm, "core", "equal" and "nearest" are bounds, and "2nd order" is one for these points.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import targets
-        >>> study = bounds.report.run_study(targets.land(), [50], choices=[9.0], points=200)
-        >>> print(study.table().splitlines()[0])
-          N  head    by       lambda    error    mean    % of sup
         """
         cells = [_cells(row) for row in self.rows]
         columns = [i for i in range(len(_COLUMNS)) if any(line[i] for line in cells)]
         align = ["left" if _COLUMNS[i] in _WORDS else "right" for i in columns]
-        shown = [[line[i] for i in columns] for line in cells]
-        return str(tabulate(shown, headers=[_COLUMNS[i] for i in columns], colalign=align, disable_numparse=True))
+        lines = [[line[i] for i in columns] for line in cells]
+        return str(tabulate(lines, headers=[_COLUMNS[i] for i in columns], colalign=align, disable_numparse=True))
 
     def document(self) -> dict[str, Any]:
-        """Return the content of study.json: the target's constants, notes and rows; None for what is not finite.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import targets
-        >>> document = bounds.report.run_study(targets.distance(2), [50], choices=[9.0], points=200).document()
-        >>> list(document)
-        ['made_by', 'target', 'estimated', 'notes', 'points', 'rows']
-        >>> document["target"]["lipschitz"], document["rows"][1]["head"]
-        (1.0, 'split')
-        """
+        """Return the content of study.json: the target's constants, notes and rows; None for what is not finite."""
         target = self.target
         return {
             "made_by": f"spherapprox {__version__}",

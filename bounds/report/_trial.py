@@ -11,13 +11,13 @@ from typing import Any, cast
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from spherapprox import _checks, sphere
+from spherapprox import SplitHead, sphere
 from spherapprox._types import Floats
 from spherapprox.error import ErrorInterval, Proof, lengths, sup_error
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
-from spherapprox.target import Target
+from spherapprox.target import CONSTANTS, Target
 
 from ..api import prefix_length
 from ..error import best_concentration, error_bound
@@ -82,7 +82,7 @@ def measure_head(measure: Measure, partition: EqualMeasurePartition, kind: str, 
 
     # Step 2: the concentration
     if way == "theory":
-        concentration = least_bound(target, kind, radius, n)
+        concentration = least_bound(target, kind, radius, n=n)
     elif way == "second-order":
         concentration = best_concentration(theorem=LOCAL, target=target, points=partition).concentration
     elif isinstance(way, str):
@@ -91,22 +91,15 @@ def measure_head(measure: Measure, partition: EqualMeasurePartition, kind: str, 
         concentration = float(way)
     # Step 3: the errors, held against theory
     head = make(concentration)
-    return head, _row(measure, head, radius, kind, way if isinstance(way, str) else "fixed")
-
-
-def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) -> Row:
-    """Measure a head and hold its error against theory."""
-    target = measure.target
     proof = Proof(max_evaluations=EVALUATIONS.get(target.dim, 2e6)) if measure.certified else False
     error = sup_error(head, target, n=measure.points, rng=measure.rng, workers=measure.workers, certified=proof)
-    theorems = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
-    concentration = _checks.one_concentration(head.concentration, "theory treats")
+    theorems = {} if target.lipschitz is None else _theorems(measure, head, error, kind=kind)
     upper, _ = proven(error)  # inf where it rests on estimates
-    return Row(
-        n=len(head), head=kind, choice=choice, concentration=concentration, radius=radius, error=error.lower,
+    return head, Row(
+        n=n, head=kind, choice=way if isinstance(way, str) else "fixed", concentration=concentration, radius=radius,
+        error=error.lower, mean_error=float(measure.errors(head).mean()),
         relative_error=error.lower / measure.largest if target.sup_norm and measure.largest else None,
-        mean_error=float(measure.errors(head).mean()), upper=upper if upper <= 2.0 * error.lower else None,
-        **(_SILENT | theorems),
+        upper=upper if upper <= 2.0 * error.lower else None, **(_SILENT | theorems),
     )  # fmt: skip
 
 
@@ -117,13 +110,13 @@ _SILENT: dict[str, Any] = dict.fromkeys(
 """The columns of a target without a Lipschitz constant."""
 
 
-def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> dict[str, Any]:
+def _theorems(measure: Measure, head: Head, error: ErrorInterval, *, kind: str) -> dict[str, Any]:
     """Return the columns that need the target's constants."""
     target = measure.target
     validation = validate(head, target, error=error, examine=())
     values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
     floor = error_bound(theorem="lower", target=target, points=Prefix(n=len(head)))
-    thesis = _thesis(target, kind, error.lower, head.n_outputs)
+    thesis = _thesis(target, kind, error.lower, n_outputs=head.n_outputs)
     needs = "" if thesis is not None else "the target's sup norm"
     if thesis is not None and not thesis.holds:
         needs = " and ".join(thesis.failed)
@@ -153,14 +146,25 @@ def without_refuted(row: Row, refuted: Set[str]) -> Row:
     return replace(row, upper=None, verdict=verdict)
 
 
-def least_bound(target: Target, kind: str, radius: float, n: int) -> float:
+def can_choose(way: str | float, kind: str, target: Target) -> bool:
+    """Decide whether theory can choose a concentration in this way for heads of a family, from what is stated."""
+    if way == "second-order":  # of heads that divide by the sum of their kernels
+        return issubclass(FAMILIES[kind], SplitHead)
+    return way != "theory" or bool(_guides(target, kind))
+
+
+def _guides(target: Target, kind: str) -> list[str]:
+    """Return the theorems for heads of a family whose constants a target states."""
+    theorems = (THEOREMS[name] for name in GUIDES)
+    states = {name for name in CONSTANTS if getattr(target, name) is not None}
+    return [t.name for t in theorems if t.head == kind and states.issuperset({*t.needs} & {*CONSTANTS})]
+
+
+def least_bound(target: Target, kind: str, radius: float, *, n: int) -> float:
     """Return the concentration with the smallest a-priori bound."""
-    bounds: list[Bound] = [
-        best_concentration(theorem=theorem, target=target, points=Prefix(n=n, radius=radius))
-        for theorem in GUIDES
-        if THEOREMS[theorem].head == kind
-    ]
-    best = min(bounds, key=lambda bound: bound.log)
+    prefix = Prefix(n=n, radius=radius)
+    bounds = [best_concentration(theorem=name, target=target, points=prefix) for name in _guides(target, kind)]
+    best: Bound = min(bounds, key=lambda bound: bound.log)
     assert best.concentration is not None
     return best.concentration
 
@@ -170,8 +174,8 @@ def least_error(measure: Measure, make: Callable[[float], Head], radius: float, 
     target, count = measure.target, min(_SEARCH_POINTS, measure.points)
     # Step 1: the sample, with some control points
     controls = make(0.0).control_points  # where a kernel that is too narrow peaks, and poles of the catalogue's targets
-    few = controls[np.linspace(0, len(controls) - 1, min(count // 2, len(controls))).astype(int)]
-    x = np.concatenate([sphere.uniform(target.dim, count, rng=0), few])  # (count + few, dim+1)
+    controls = controls[np.linspace(0, len(controls) - 1, min(count // 2, len(controls))).astype(int)]
+    x = np.concatenate([sphere.uniform(target.dim, count, rng=0), controls])  # (3/2 count, dim+1) at most
     values = target(x)
 
     def error(log_concentration: float, rows: slice = slice(None)) -> float:
@@ -185,8 +189,10 @@ def least_error(measure: Measure, make: Callable[[float], Head], radius: float, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # some of these are too narrow, and so lose the search
         errors = [error(float(g), _COARSE) for g in grid]
-        if not mean:  # the largest error at some points is at most that at all
-            errors = _least_of(errors, lambda i: error(float(grid[i])))
+        if not mean:  # the largest error at some points is at most that at all: few of these are computed
+            lower, errors = errors, [math.inf] * len(grid)
+            for i in sorted(range(len(grid)), key=lower.__getitem__):
+                errors[i] = error(float(grid[i])) if lower[i] < min(errors) else math.inf
         i = int(np.argmin(errors))
         # Step 3: a local search between its best neighbours
         low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
@@ -194,16 +200,7 @@ def least_error(measure: Measure, make: Callable[[float], Head], radius: float, 
     return math.exp(float(local.x) if local.fun <= errors[i] else float(grid[i]))
 
 
-def _least_of(lower: list[float], exact: Callable[[int], float]) -> list[float]:
-    """Return numbers whose least one is exact, from lower bounds of all: few are computed."""
-    numbers = [math.inf] * len(lower)
-    for i in sorted(range(len(lower)), key=lower.__getitem__):
-        if lower[i] < min(numbers):
-            numbers[i] = exact(i)
-    return numbers
-
-
-def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bound | None:
+def _thesis(target: Target, kind: str, eps: float, *, n_outputs: int | None) -> Bound | None:
     """Return the thesis's prefix length for the error achieved; 4.14 and 4.15 need at most dim + 1 components."""
     if target.sup_norm is None or target.lipschitz is None:
         return None

@@ -10,7 +10,6 @@ import numpy as np
 
 from spherapprox import __version__, _checks
 from spherapprox._loading import Later
-from spherapprox._types import Float64
 
 from ..api import COUNTED, concentration, ladder
 from ..records.bound import Bound, format_log10
@@ -66,49 +65,45 @@ def report_ladder(
     '10^6.39 tokens suffice for every function, and methods that sample need 10^5.08.'
     """
     constants: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm}
-    stated = as_statements(theorems, COUNTED)
-    bounds = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), theorems=stated, **constants)
+    statements = as_statements(theorems, COUNTED)
+    bounds = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), theorems=statements, **constants)
     axis = np.unique([*np.asarray(axes[0]) * lipschitz, eps, 0.999 * sup_norm])
     axis = axis[axis < max(sup_norm, np.nextafter(axis[0], np.inf))]  # from sup_norm on, 0 is near enough
     dims = np.unique(np.append(axes[1], dim))
 
-    def over_eps() -> Any:
-        return _plot.ladder_figure(evaluate_ladder(axis, dim=dim, theorems=stated, progress=progress, **constants))
+    def over(eps: Any, dim: Any) -> Any:
+        curves = evaluate_ladder(eps, dim=dim, theorems=statements, progress=progress, **constants)
+        return _plot.ladder_figure(curves)
 
-    def over_dim() -> Any:
-        return _plot.ladder_figure(evaluate_ladder(eps, dim=dims, theorems=stated, progress=progress, **constants))
+    def over_concentration() -> Any:
+        problem: dict[str, Any] = {"dim": dim, "lipschitz": lipschitz}
+        theorems = (state("thesis-core", jackson_constant=1.0), "thesis", "sharp")  # C_R = 1, and a proven C_R
+        curves = [concentration(axis, theorem=theorem, **problem) for theorem in theorems]
+        return _plot.ladder.concentration_figure(axis, curves, dim)
 
     figures = [
-        Picture("ladder_eps.png", over_eps, "Over the accuracy", _SHADED, True),
-        Picture("ladder_dim.png", over_dim, "Over the dimension", _SHADED, True),
+        Picture("ladder_eps.png", lambda: over(axis, dim), "Over the accuracy", _SHADED),
+        Picture("ladder_dim.png", lambda: over(eps, dims), "Over the dimension", _SHADED),
         Picture(
-            "concentration.png", lambda: _draw_concentration(axis, dim, lipschitz), "The concentration of the kernel",
-            "From these concentrations on, the convolution with the kernel alone is as near to every function.", True,
+            "concentration.png", over_concentration, "The concentration of the kernel",
+            "From these concentrations on, the convolution with the kernel alone is as near to every function.",
         ),
     ]  # fmt: skip
-    options = {name: value for statement in stated for name, value in statement.options.items()}
-    asked = [(name.replace("_", " "), str(value)) for name, value in (constants | options).items() if value is not None]
+    options = {name: value for statement in statements for name, value in statement.options.items()}
+    pairs = [(name.replace("_", " "), str(value)) for name, value in (constants | options).items() if value is not None]
     return Report(
         name="ladder", title=f"Prefix length for sup error {eps:g} on {name_sphere(dim)}",
         subtitle=f"For all functions of Lipschitz constant {lipschitz:g} and sup norm {sup_norm:g}",
         verdict=_verdict(bounds), rows=list(map(_row, bounds)),
         document={"made_by": f"spherapprox {__version__}"}
         | describe_ladder(eps, bounds, dim=dim, **constants | options),
-        tables=[_every(bounds)], figures=figures, facts=[Facts("What was asked", asked)], marks=FILES,
+        tables=[_every(bounds)], figures=figures, facts=[Facts("What was asked", pairs)], marks=FILES,
     )  # fmt: skip
 
 
 def describe_ladder(eps: float, bounds: Sequence[Bound], **constants: Any) -> dict[str, Any]:
     """Return a ladder with the numbers that it is for as a document for JSON."""
     return {"eps": eps, **constants, "rungs": describe_rungs(bounds)}
-
-
-def _draw_concentration(eps: Float64, dim: int, lipschitz: float) -> Any:
-    """Draw the concentrations by the thesis, with C_R = 1 and with a proven C_R, and the sharp one."""
-    problem: dict[str, Any] = {"dim": dim, "lipschitz": lipschitz}
-    printed = concentration(eps, theorem=state("thesis-core", jackson_constant=1.0), **problem)
-    proven = concentration(eps, theorem="thesis", **problem)
-    return _plot.ladder.concentration_figure(eps, printed, proven, concentration(eps, **problem), dim)
 
 
 def _verdict(bounds: Sequence[Bound]) -> Verdict:
@@ -129,7 +124,7 @@ def _every(bounds: Sequence[Bound]) -> Table:
     rows = [
         [
             Cell(b.theorem, "name", (b.reference,)),
-            Cell("" if b.concentration is None else f"{b.concentration:.6g}", "number"),
+            Cell.number(b.concentration, 6),
             Cell("≥ " * (b.side == "lower") + ("-" if math.isinf(b.log) else f"{b.log10:.2f}"), "number"),
             Cell("holds" if b.holds else "not applicable", "verdict", ("; ".join(map(str, b.hypotheses)),)),
         ]

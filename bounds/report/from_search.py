@@ -19,7 +19,8 @@ from spherapprox.heads.head import Head
 from spherapprox.shortest import ShortestHead
 from spherapprox.target import Target
 
-from ..validation._document import describe_target, to_json
+from ..validation.check import to_json
+from ..validation.verdicts import describe_target
 from .report import Cell, Facts, Picture, Report, Table, Verdict, list_facts, name_sphere, with_unit
 
 _plot = Later(f"{__package__}.plot")  # matplotlib is loaded when a figure is drawn
@@ -66,16 +67,13 @@ def report_search(
 
     Examples
     --------
-    >>> import bounds, tempfile
+    >>> import bounds
     >>> from spherapprox import shortest_head, targets
     >>> bump = targets.bump(3)
     >>> search = shortest_head(bump, 1e-6, "core")
     >>> report = bounds.report.report_search(search, bump)
     >>> report.document["n"], report.verdict.text
     (1, '1 token is within eps = 1e-06.')
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in report.save(folder)]
-    ['error.png', 'head.npz', 'shortest.csv', 'shortest.html', 'shortest.json', 'shortest.npz']
     """
     _checks.instance(search, "search", ShortestHead, remedy="shortest_head makes one")
     _checks.instance(target, "target", Target, remedy="what the head approximates")
@@ -83,18 +81,29 @@ def report_search(
     figures = [
         Picture(
             "error.png", lambda: _plot.shortest_figure(search, target, others=others, floor=floor),
-            "Errors against tokens", "The star is the head that is picked; left of a step there is none.", True,
+            "Errors against tokens", "The star is the head that is picked; left of a step there is none.",
         )
     ]  # fmt: skip
     if target.dim == 2:
         draw = lambda: _plot.control_points_figure(search, target)  # noqa: E731
-        figures.append(Picture("map.png", draw, "Its control points", "Grey is the error of the head.", True))
-    rows = [_row(rung) for rung in search.history]
+        figures.append(Picture("map.png", draw, "Its control points", "Grey is the error of the head."))
+    names = ("n", "lower", *_COLUMNS[2:])
+    rows = [dict(zip(_COLUMNS, (getattr(rung, name) for name in names), strict=True)) for rung in search.history]
+    document = {
+        "made_by": f"spherapprox {__version__}", "n": search.n, "eps": search.eps, "norm": search.norm,
+        "reached": search.reached, "kind": search.head.family, "failed": list(search.failed),
+        "lower": search.lower, "lower_reason": search.lower_reason,
+        "error": {name: to_json(getattr(search.error, name)) for name in ("lower", "upper", "at")},
+        "target": describe_target(target), "rows": [to_json(row) for row in rows], "notes": list(search.notes),
+    }  # fmt: skip
+    lower = "" if search.lower is None else f"at least {search.lower} tokens"
+    pairs = [("head", repr(search.head)), ("norm of the error", search.norm)]
+    pairs += [("lower bound", "; ".join(filter(None, (lower, search.lower_reason))))] if search.lower_reason else []
     return Report(
         name="shortest", title=f"Fewest tokens: {target.name} on {name_sphere(target.dim)}",
         subtitle=f"{search.head.family.capitalize()} heads within {with_unit(upper_text(search.eps), target)}",
-        verdict=_verdict(search, target), rows=rows, document=_document(search, target, rows), tables=[_every(search)],
-        figures=figures, facts=[list_facts(target), _bounds(search)],
+        verdict=_verdict(search, target), rows=rows, document=document, tables=[_tabulate(search)], figures=figures,
+        facts=[list_facts(target), Facts("The search", pairs, ". ".join(search.notes))],
         saved={"head.npz": search.head.save, "shortest.npz": search.save}, marks=FILES, command=command,
     )  # fmt: skip
 
@@ -109,28 +118,11 @@ def _verdict(search: ShortestHead, target: Target) -> Verdict:
         numbers.append(("tokens that are necessary", str(search.lower)))
     if not search.reached:
         return Verdict("undecided", f"No head within eps = {search.eps:.4g} was found.", numbers)
-    proven = search.norm == "sup" and search.error.upper <= search.eps
-    return Verdict("proved" if proven else "holds", f"{tokens} within eps = {upper_text(search.eps)}.", numbers)
+    word = "proved" if search.norm == "sup" and search.error.upper <= search.eps else "holds"
+    return Verdict(word, f"{tokens} within eps = {upper_text(search.eps)}.", numbers)
 
 
-def _row(rung: Any) -> dict[str, Any]:
-    """Return a length that was tried as a row of shortest.csv."""
-    names = ("n", "lower", *_COLUMNS[2:])
-    return {column: getattr(rung, name) for column, name in zip(_COLUMNS, names, strict=True)}
-
-
-def _document(search: ShortestHead, target: Target, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the rows, the head picked with its error, and the target's constants."""
-    return {
-        "made_by": f"spherapprox {__version__}", "n": search.n, "eps": search.eps, "norm": search.norm,
-        "reached": search.reached, "kind": search.head.family, "failed": list(search.failed),
-        "lower": search.lower, "lower_reason": search.lower_reason,
-        "error": {name: to_json(getattr(search.error, name)) for name in ("lower", "upper", "at")},
-        "target": describe_target(target), "rows": [to_json(row) for row in rows], "notes": list(search.notes),
-    }  # fmt: skip
-
-
-def _every(search: ShortestHead) -> Table:
+def _tabulate(search: ShortestHead) -> Table:
     """Return the table of all lengths that were tried."""
     rows = [
         [
@@ -144,14 +136,6 @@ def _every(search: ShortestHead) -> Table:
     note = "Numbers are what is stored: keys, values and a common concentration; digits are those that cancel in a sum."
     columns = ("length", "error", "proven", "numbers", "digits lost", "within eps")
     return Table("Every length that was tried", columns, rows, note)
-
-
-def _bounds(search: ShortestHead) -> Facts:
-    """Return what is known of the search."""
-    lower = "" if search.lower is None else f"at least {search.lower} tokens"
-    pairs = [("head", repr(search.head)), ("norm of the error", search.norm)]
-    pairs += [("lower bound", "; ".join(filter(None, (lower, search.lower_reason))))] if search.lower_reason else []
-    return Facts("The search", pairs, ". ".join(search.notes))
 
 
 def compare_fixed_points(
@@ -204,14 +188,13 @@ def compare_fixed_points(
         }
         for name, make in methods.items():
             if not errors[name] or errors[name][-1][1] > least:
-                head = _best_head(make, n=n, x=x, values=values, dim=target.dim)
+                head = _fit_concentration(make, math.log(n) * 2.0 / target.dim, x=x, values=values)
                 errors[name].append((n, sup_error(head, target).lower))
     return errors
 
 
-def _best_head(make: Callable[[float], Head], *, n: int, x: Any, values: Any, dim: int) -> Head:
-    """Return the head of the concentration with the least error at a sample."""
-    scale = math.log(n) * 2.0 / dim
+def _fit_concentration(make: Callable[[float], Head], scale: float, *, x: Any, values: Any) -> Head:
+    """Return the head of the concentration, about exp(scale), with the least error at a sample."""
 
     def error(log: float) -> float:
         return float(lengths((make(math.exp(log))(x) - values).reshape(len(x), -1)).max())

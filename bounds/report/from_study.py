@@ -56,7 +56,7 @@ def report_study(study: Study, *, command: str = "") -> Report:
     figures = [
         Picture(
             "error.png", lambda: _plot.error_figure(study), "Error against the number of control points",
-            "Marks are measured errors, the ticks above them proven upper bounds, lines without marks bounds.", True,
+            "Marks are measured errors, the ticks above them proven upper bounds, lines without marks bounds.",
         )
     ]  # fmt: skip
     if target.dim == 2:
@@ -69,7 +69,7 @@ def report_study(study: Study, *, command: str = "") -> Report:
         name="study", title=f"Study: {target.name} on {name_sphere(target.dim)}",
         subtitle=f"{len(study.rows)} heads of {counts[0]:,} to {counts[-1]:,} control points",
         verdict=_verdict(study), rows=[dict(zip(names, astuple(row), strict=True)) for row in study.rows],
-        document=study.document(), tables=[_every(study)], figures=figures,
+        document=study.document(), tables=[_tabulate(study)], figures=figures,
         facts=[list_facts(target, ". ".join(study.notes))], marks=FILES, command=command,
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ def report_study(study: Study, *, command: str = "") -> Report:
 def _verdict(study: Study) -> Verdict:
     """Return how many errors are proven, and the least of them."""
     target, best = study.target, min(study.rows, key=lambda row: row.error)
-    proven = [row for row in study.rows if row.upper is not None]
+    n_proven = sum(row.upper is not None for row in study.rows)
     violated = [row for row in study.rows if row.verdict.startswith("violated")]
     name = f"least error found: {best.head} head, N = {best.n:,}"
     numbers = [(name, with_unit(f"{best.error:.4g}", target))]
@@ -90,34 +90,29 @@ def _verdict(study: Study) -> Verdict:
     wrong += [f"Refuted: {', '.join(claim.name for claim in study.refuted)}."] if study.refuted else []
     if wrong:
         return Verdict("violated", " ".join(wrong), numbers)
-    if proven:
-        text = f"The errors of {len(proven)} of {len(study.rows)} heads are enclosed by proof."
-        return Verdict("proved", text, numbers)
+    if n_proven:
+        return Verdict("proved", f"The errors of {n_proven} of {len(study.rows)} heads are enclosed by proof.", numbers)
     if any(row.verdict for row in study.rows):
         return Verdict("holds", "No bound is violated.", numbers)
     return Verdict("undecided", "Measured: no bound speaks of it.", numbers)
 
 
-def _every(study: Study) -> Table:
+def _tabulate(study: Study) -> Table:
     """Return the table of all heads, without empty columns, and what its columns are."""
     rows = list(map(_cells, study.rows))
-    shown = [i for i in range(len(_COLUMNS)) if any(row[i].text for row in rows)]
-    columns = [_COLUMNS[i] for i in shown]
+    places = [i for i in range(len(_COLUMNS)) if any(row[i].text for row in rows)]
+    columns = [_COLUMNS[i] for i in places]
     note = " ".join(f"{name}: {_LEGEND[name]}." for name in columns if name in _LEGEND)
-    return Table("Every head", columns, [[row[i] for i in shown] for row in rows], note)
+    return Table("Every head", columns, [[row[i] for i in places] for row in rows], note)
 
 
 def _cells(row: Row) -> list[Cell]:
     """Return the cells of a head."""
-
-    def number(value: float | None) -> Cell:
-        return Cell("" if value is None else f"{value:.4g}", "number")
-
     local = row.second_order if row.second_order_local is None else row.second_order_local
     verdict, _, reason = row.verdict.partition(": ")
     verdict, _, constants = verdict.partition(" (")
     return [
-        Cell(f"N = {row.n:,}", "name"), Cell(row.head), Cell(row.choice), number(row.concentration), number(row.error),
-        Cell("" if row.upper is None else upper_text(row.upper), "number"), number(local), number(row.bound),
-        Cell(verdict, "verdict", (reason or constants.removesuffix(")"),)),
+        Cell(f"N = {row.n:,}", "name"), Cell(row.head), Cell(row.choice), Cell.number(row.concentration),
+        Cell.number(row.error), Cell("" if row.upper is None else upper_text(row.upper), "number"), Cell.number(local),
+        Cell.number(row.bound), Cell(verdict, "verdict", (reason or constants.removesuffix(")"),)),
     ]  # fmt: skip

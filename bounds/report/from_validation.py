@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from spherapprox import _checks
 from spherapprox._checks import concentration_text, upper_text
 from spherapprox._loading import Later
-from spherapprox.error import Certificate, ErrorInterval
+from spherapprox.error import ErrorInterval
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
@@ -78,8 +78,15 @@ def report_validation(validation: Validation, *, command: str = "", source: str 
     head, target, error = validation.head, validation.target, validation.error
     if head is None or target is None:
         raise ValueError("'validation' must have a head and a target, which `validate` records: it was made by hand")
-    kind = type(head).__name__.removesuffix("Head").lower()
-    rate = concentration_text(head.concentration)
+    kind, rate = type(head).__name__.removesuffix("Head").lower(), concentration_text(head.concentration)
+    theorems = THEOREMS | POINTWISE
+    statements = {name: theorem.statement for name, theorem in theorems.items()}
+    rows = [_check(check, check.theorem, statements.get(check.theorem, "")) for check in validation.checks]
+    parts = [_check(lemma, SYMBOLS[lemma.quantity], _LEMMAS.get(lemma.quantity, "")) for lemma in validation.lemmas]
+    tables = [
+        Table("Every theorem", ("theorem", *_COLUMNS), rows),
+        Table("The parts of the error", ("lemma", *_COLUMNS), parts), _claims(validation.claims),
+    ]  # fmt: skip
     figure = Picture(
         "validation.png", lambda: _plot.validation_figure(validation.checks, error, head, target),
         "Bounds against what was achieved", _CAPTION + _place(error, target),
@@ -88,7 +95,7 @@ def report_validation(validation: Validation, *, command: str = "", source: str 
         name="validation", title=f"Validation: {target.name} on {name_sphere(target.dim)}",
         subtitle=f"A {kind} head of {len(head):,} control points, concentration λ = {rate}",
         verdict=_verdict(validation, target), rows=validation.records(), document=validation.document(),
-        tables=[_bounds(validation.checks), _lemmas(validation.lemmas), _claims(validation.claims)], figures=[figure],
+        tables=tables, figures=[figure],
         facts=[list_facts(target), _head(validation, head), _proof(error)], saved={"validated-head.npz": head.save},
         marks=FILES, command=command, source=_source(validation, _checks.instance(source, "source", str)),
     )  # fmt: skip
@@ -133,32 +140,16 @@ def _check(check: Check, name: str, statement: str) -> list[Cell]:
     worst = ("of the worst target",) if achieved and check.quantity == "worst-case error" else ()
     return [
         Cell(name, "name", (statement, check.bound.reference if check.bound else "")),
-        Cell("≥ " * lower + predicted, "number"), Cell(achieved, "number", worst),
-        Cell("" if check.ratio is None else f"{check.ratio:.3g}", "number"),
+        Cell("≥ " * lower + predicted, "number"), Cell(achieved, "number", worst), Cell.number(check.ratio, 3),
         Cell(check.verdict, "verdict", (check.reason,)),
     ]  # fmt: skip
 
 
-def _bounds(checks: Sequence[Check]) -> Table:
-    theorems = THEOREMS | POINTWISE
-    statements = [theorems[c.theorem].statement if c.theorem in theorems else "" for c in checks]
-    rows = [_check(check, check.theorem, text) for check, text in zip(checks, statements, strict=True)]
-    return Table("Every theorem", ("theorem", *_COLUMNS), rows)
-
-
-def _lemmas(lemmas: Sequence[Check]) -> Table:
-    rows = [_check(check, SYMBOLS[check.quantity], _LEMMAS.get(check.quantity, "")) for check in lemmas]
-    return Table("The parts of the error", ("lemma", *_COLUMNS), rows)
-
-
 def _claims(claims: Sequence[Claim]) -> Table:
-    def number(value: float | None) -> Cell:
-        return Cell("" if value is None else f"{value:.6g}", "number")
-
-    rows = [
-        [Cell(c.name, "name"), number(c.stated), number(c.found), Cell(c.outcome, "verdict", (c.reason,))]
-        for c in claims
-    ]
+    rows = []
+    for c in claims:
+        numbers = Cell.number(c.stated, 6), Cell.number(c.found, 6)
+        rows.append([Cell(c.name, "name"), *numbers, Cell(c.outcome, "verdict", (c.reason,))])
     note = "A search tried to refute each number. Surviving it proves nothing."
     return Table("What was stated, and attempts to refute it", ("claim", "stated", "found", "outcome"), rows, note)
 
@@ -189,20 +180,16 @@ def _proof(error: ErrorInterval) -> Facts:
         f"{upper_text(certificate.upper, 6)}: {certificate.slack:.2%} above the largest error found. "
         f"{'; '.join(_TESTS.get(name, name) for name in certificate.tests)}. {certificate.reason}"
     )
-    return Facts("Proof of the upper bound", _cells(certificate), text)
-
-
-def _cells(certificate: Certificate) -> list[tuple[str, str]]:
-    """Return the numbers of a proof."""
-    passed = ", ".join(f"{count:,} by {name}" for name, count in certificate.cells.items() if count)
-    pairs = [("cells passed", passed), ("evaluations", f"{certificate.evaluations:,}"),
+    cells = ", ".join(f"{count:,} by {name}" for name, count in certificate.cells.items() if count)
+    pairs = [("cells passed", cells), ("evaluations", f"{certificate.evaluations:,}"),
              ("smallest cell", f"radius {certificate.finest:.3g} rad")]  # fmt: skip
     if certificate.degree is not None:
         pairs.append(("degree of the polynomials", str(certificate.degree)))
         pairs.append(("beyond it", f"at most {certificate.tail:.2g}"))
     constants = ", ".join(f"{name.replace('_', ' ')} ({origin})" for name, origin in certificate.constants.items())
-    return [*pairs, ("rounding", f"at most {certificate.rounding:.2g}, included"),
-            ("rests on", constants or "the control points alone")]  # fmt: skip
+    pairs += [("rounding", f"at most {certificate.rounding:.2g}, included"),
+              ("rests on", constants or "the control points alone")]  # fmt: skip
+    return Facts("Proof of the upper bound", pairs, text)
 
 
 def _source(validation: Validation, target: str) -> str:

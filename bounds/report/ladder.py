@@ -19,7 +19,7 @@ from ..records.bound import Bound
 from ..records.theorem import Statement
 from ..theorems import as_statements
 from ..theorems._ladder import checked, in_float64
-from ._progress import each
+from ..validation._progress import each
 
 
 @dataclass(frozen=True)

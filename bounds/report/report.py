@@ -35,6 +35,11 @@ class Cell(NamedTuple):
     kind: str = ""
     details: tuple[str, ...] = ()
 
+    @classmethod
+    def number(cls, value: float | None, digits: int = 4) -> Cell:
+        """Write a number, nothing for None."""
+        return cls("" if value is None else f"{value:.{digits}g}", "number")
+
 
 class Table(NamedTuple):
     """A table, which a phone shows as cards; the note stands above it."""
@@ -46,13 +51,12 @@ class Table(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A figure, drawn when it is asked for, and its file; a wide one is scrolled on a phone."""
+    """A figure, drawn when it is asked for, and its file."""
 
     file: str
     draw: Callable[[], Any]
     title: str
     caption: str
-    wide: bool = False
 
 
 class Facts(NamedTuple):
@@ -104,12 +108,15 @@ class Report:
 
     Examples
     --------
-    >>> import bounds
+    >>> import bounds, tempfile
     >>> from spherapprox import targets
     >>> study = bounds.report.run_study(targets.distance(3), [20, 50], choices=["theory"], points=200)
     >>> report = bounds.report.report_study(study)
-    >>> report.title, [table.title for table in report.tables]
-    ('Study: distance on S³', ['Every head'])
+    >>> report.title, report.records()[0]["head"], report.to_html().splitlines()[0]
+    ('Study: distance on S³', 'core', '<!DOCTYPE html>')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in report.save(folder)]
+    ['error.png', 'study.csv', 'study.html', 'study.json']
     """
 
     name: str
@@ -131,27 +138,11 @@ class Report:
             _checks.instance(getattr(self, name), name, str)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the rows of NAME.csv, for ``pandas.DataFrame(report.records())``.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> bounds.report.report_ladder(0.1, dim=8).records()[-1]["theorem"]
-        'lower'
-        """
+        """Return the rows of NAME.csv, for ``pandas.DataFrame(report.records())``."""
         return [dict(row) for row in self.rows]
 
     def to_html(self) -> str:
-        """Return one self-contained page, which loads nothing and suits phones, desktops and dark screens.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import targets
-        >>> study = bounds.report.run_study(targets.distance(3), [20], choices=["theory"], points=200)
-        >>> bounds.report.report_study(study).to_html().splitlines()[0]
-        '<!DOCTYPE html>'
-        """
+        """Return one self-contained page, which loads nothing and suits phones, desktops and dark screens."""
         return self._page(self._images())
 
     def save(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -166,15 +157,6 @@ class Report:
         ------
         OSError, TypeError
             When the folder cannot be written, or is no path.
-
-        Examples
-        --------
-        >>> import bounds, tempfile
-        >>> from spherapprox import targets
-        >>> study = bounds.report.run_study(targets.distance(3), [20, 50], choices=["theory"], points=200)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [path.name for path in bounds.report.report_study(study).save(folder)]
-        ['error.png', 'study.csv', 'study.html', 'study.json']
         """
         _checks.instance(folder, "folder", str, os.PathLike, remedy="name one")
         images = self._images()

@@ -17,11 +17,11 @@ from spherapprox.target import Target
 
 from ..records.problem import LARGEST_CONCENTRATION
 from ..theorems import POINTWISE
+from ..validation._progress import each
 from ..validation.claims import of_numbers
 from ..validation.estimates import with_estimates, with_proofs
-from ._progress import each
 from ._study import CHOICES, Row, Study
-from ._trial import LOCAL, Measure, measure_head, without_refuted
+from ._trial import LOCAL, Measure, can_choose, measure_head, without_refuted
 
 PREFIX_LENGTHS = (100, 300, 1000, 3000, 10_000, 30_000)
 """The numbers of control points of the standard study."""
@@ -120,35 +120,30 @@ def run_study(
     ways = _choices(target, choices)
     sample = sphere.uniform(target.dim, min(points, _SAMPLE), rng=rng)
     certified = _checks.flag(certified, "certified")
-    measure = Measure(target, estimated, points, sample, target(sample), rng, workers, certified)
-    silent = {("core", "second-order"), *([("core", "theory")] if target.sup_norm is None else [])}
-    steps = [
-        (n, kind, way) for n in counts for kind in FAMILIES for way in ways if (kind, way) not in silent
-    ]  # fmt: skip
+    measure = Measure(
+        target, estimated, points, sample=sample, values=target(sample), rng=rng, workers=workers, certified=certified
+    )
+    steps = [(n, kind, way) for n in counts for kind in FAMILIES for way in ways if can_choose(way, kind, target)]
     # Step 2: every head
     rows: list[Row] = []
-    drawn: list[tuple[float, float, Head]] = []
+    candidates: list[tuple[float, float, Head]] = []
     nearest = min(counts, key=lambda count: abs(math.log(count / _MAPPED)))
-    for count, kind, way in each(steps, progress, "head", _step):
+    words = "N = {0[0]}, {0[1]} head, {0[2]}".format
+    for count, kind, way in each(steps, progress, "head", words):
         head, row = measure_head(measure, EqualMeasurePartition(target.dim, count), kind, way)
         rows.append(row)
         if count == nearest:
-            drawn.append((row.mean_error if target.lipschitz is None else row.error, row.error, head))
+            candidates.append((row.mean_error if target.lipschitz is None else row.error, row.error, head))
     # Step 3: the best head, and attempts to refute the target's constants
-    _, shown_error, shown = min(drawn, key=lambda entry: entry[0])
-    study = Study(target, tuple(rows), shown, shown_error, points, estimated)
+    _, error, head = min(candidates, key=lambda entry: entry[0])
+    study = Study(target, tuple(rows), head, shown_error=error, points=points, estimated=estimated)
     if estimated:
         return study
-    claims = of_numbers(shown, target, None, n=points, workers=workers, rng=rng, attempted=True)
+    claims = of_numbers(head, target, None, n=points, workers=workers, rng=rng)
     refuted = tuple(claim for claim in claims if claim.outcome == "refuted")
     names = {claim.name for claim in refuted}
     rows = [without_refuted(row, names) for row in rows] if names else rows
     return replace(study, rows=tuple(rows), refuted=refuted)
-
-
-def _step(step: tuple[int, str, str | float]) -> str:
-    count, kind, way = step
-    return f"N = {count}, {kind} head, {way if isinstance(way, str) else 'fixed'}"
 
 
 def _counts(n: Sequence[int]) -> list[int]:
@@ -171,12 +166,8 @@ def _choices(target: Target, choices: Sequence[str | float] | None) -> list[str 
         raise TypeError(f"'choices' must be a sequence, got {choices!r}: write [{choices!r}]")
     ways: list[str | float] = []
     for choice in choices:
-        word = isinstance(choice, str)
-        ways.append(
-            _checks.choice(choice, "choices", CHOICES)
-            if word
-            else _checks.concentration(choice, maximum=LARGEST_CONCENTRATION)
-        )
+        word = isinstance(choice, str) and _checks.choice(choice, "choices", CHOICES)
+        ways.append(word or _checks.concentration(choice, maximum=LARGEST_CONCENTRATION))
     if not ways:
         raise ValueError("'choices' must hold 'theory', 'second-order', 'best', 'mean' or a concentration, got none")
     if "theory" in ways and bare:

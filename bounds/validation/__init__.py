@@ -1,8 +1,8 @@
 """One head and its target, held against every theorem that applies to them."""
 
 from .api import validate
-from .check import Check
-from .claims import Claim
-from .verdicts import Validation
+from .check import Check as Check
+from .claims import Claim as Claim
+from .verdicts import Validation as Validation
 
-__all__ = ["Check", "Claim", "Validation", "validate"]
+__all__ = ["validate"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Set
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from spherapprox import SplitHead, _checks
-from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, Proof, sup_error, worst_case_error
 from spherapprox.error.proof import as_proof
 from spherapprox.error.search import sample
@@ -18,16 +17,18 @@ from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
+from spherapprox.summation import show_progress
+from spherapprox.summation.evaluation import is_progress_shown
 from spherapprox.target import Target
 
 from ..error import promised
 from ..pointwise import bounds_at
-from ..records.bound import Bound
 from ..records.theorem import Prefix, Theorem
 from ..theorems import POINTWISE, THEOREMS
 from ..theorems._arguments import measure_points, read_class
 from ..theorems._options import check_options
 from . import claims as attempts
+from ._progress import show_steps
 from .check import Check, Quantity, Verdict
 from .claims import Claim
 from .judgement import CLAIMS, ROUNDING, Case, judged, proving, with_estimates, without_refuted
@@ -52,9 +53,6 @@ def validate(
     rng: np.random.Generator | int | None = 0, workers: int | None = None,
 ) -> Validation:  # fmt: skip
     """Hold a head's achieved error against every applicable theorem, and try to refute the stated constants.
-
-    With `certified`, the error is enclosed by branch and bound, and a verdict is "proved" where its proven upper end
-    lies below the bound.
 
     Upper bounds for its kind of head (such as sharp-core or sharp-split) are compared with the measured sup error on
     this target. They speak of Riemann coefficients of this very target, and of no others. The lower bound speaks of the
@@ -111,6 +109,10 @@ def validate(
     A verdict that rests on a constant whose origin is "estimated" (`Target.origins`) says so, and is never "proved" by
     an error that does. Of the floor 4.5, "proved" says that a larger worst-case error was found.
 
+    In the block of `spherapprox.summation.show_progress`, and with ``Proof(progress=True)``, the part at work is shown.
+    After an interruption proofs go on from `Proof.checkpoint`, those of other parts than the error from a file of this
+    name with the part's behind it.
+
     Targets with values in R^p are held against the same bounds: the Lipschitz constant, the sup norm and the error are
     all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm
     (docs/theorems/0-notation.md and 2-thesis.md), so no factor sqrt(p) enters.
@@ -136,39 +138,54 @@ def validate(
     proof = as_proof(certified, PROOF)
     _check(head, target, error)
     search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
+    progress = is_progress_shown() or (proof is not None and proof.progress)
+    with show_steps(progress, "part") as announce, show_progress(False):
+        return _validate(head, target, error, parts=parts, search=search, proof=proof, announce=announce)
+
+
+def _validate(
+    head: Head, target: Target, error: ErrorInterval | None, *, parts: Set[str], search: dict[str, Any],
+    proof: Proof | None, announce: Callable[[str], object],
+) -> Validation:  # fmt: skip
     # Step 1: the values, and the error achieved
+    announce("error")
     values = attempts.of_values(head, target)
     claimed, error = error, sup_error(head, target, **search, **proving(proof)) if error is None else error
     # Step 2: attempts to refute the numbers stated
-    numbers = attempts.of_numbers(head, target, claimed, **search, attempted="claims" in parts)
-    stated = {claim.name: claim for claim in (values, *numbers)}
+    numbers = attempts.of_numbers(head, target, claimed, **search, attempted="claims" in parts, announce=announce)
+    claims = {claim.name: claim for claim in (values, *numbers)}
     # Step 3: every theorem for this kind of head, the floors, and the lemmas
     constants = read_class(target, None, **dict.fromkeys((*_CONSTANTS, "exponent")))
-    error, size = without_refuted(error, stated), _size(head, target, stated, n, rng)
-    case = Case(head, target, error, stated, size, constants, _prefix(head), search, proof)
-    checks = [_upper(case, theorem) for theorem in validated("error", head.family)] + _second_order(case)
+    announce("theorems")
+    theorems, points = validated("error", head.family), head.points
+    if isinstance(points, EqualMeasurePartition | PointSet):  # measured as far as a theorem that speaks of them asks
+        speaking = [theorem for theorem in theorems if not theorem.requires.lack(points)]
+        prefix = measure_points(points, {name for theorem in speaking for name in (*theorem.needs, *theorem.uses)})
+    else:
+        prefix = Prefix(n=len(head))
+    size = _measure_size(head, target, claims, **search)
+    case = Case(
+        head, target, error=without_refuted(error, claims), claims=claims, size=size, constants=constants,
+        prefix=prefix, search=search, proof=proof, announce=announce,
+    )  # fmt: skip
+    checks = [_upper(case, theorem) for theorem in theorems] + _second_order(case)
     if "worst case" in parts and head.family == "split":
         checks += _floors(case)
     lemmas = tuple(of_lemmas(case)) if "lemmas" in parts else ()
-    options: dict[str, Any] = {"n": n, "rng": rng if isinstance(rng, int) else None, "certified": proof is not None}
-    limits = proof or PROOF
-    options |= {"slack": limits.slack, "max_evaluations": limits.max_evaluations, "examine": sorted(parts)}
-    return Validation(error, tuple(checks), tuple(stated.values()), lemmas, head, target, options)
+    limits, rng = proof or PROOF, search["rng"]
+    options = {
+        "n": search["n"], "rng": rng if isinstance(rng, int) else None, "certified": proof is not None,
+        "slack": limits.slack, "max_evaluations": limits.max_evaluations, "examine": sorted(parts),
+    }  # fmt: skip
+    return Validation(
+        case.error, tuple(checks), tuple(claims.values()), lemmas=lemmas, head=head, target=target, options=options
+    )
 
 
-def validated(measured: str, family: str = "any") -> tuple[Theorem, ...]:
+def validated(quantity: str, family: str = "any") -> tuple[Theorem, ...]:
     """Return the theorems that a quantity is held against, for a kind of head, the thesis's last."""
-    theorems = (theorem for theorem in THEOREMS.values() if theorem.measured == measured and theorem.head == family)
+    theorems = (theorem for theorem in THEOREMS.values() if theorem.measured == quantity and theorem.head == family)
     return tuple(sorted(theorems, key=lambda theorem: theorem.printed))
-
-
-def _prefix(head: Head) -> Prefix:
-    """Return what is known of a head's control points, as far as a theorem that speaks of them asks for it."""
-    points = head.points
-    if not isinstance(points, EqualMeasurePartition | PointSet):
-        return Prefix(n=len(head))
-    theorems = [theorem for theorem in validated("error", head.family) if not theorem.requires.lack(points)]
-    return measure_points(points, {name for theorem in theorems for name in (*theorem.needs, *theorem.uses)})
 
 
 def _check(head: object, target: object, error: object) -> None:
@@ -185,15 +202,13 @@ def _check(head: object, target: object, error: object) -> None:
     _checks.one_row(error.at, "error.at", dim=dim)
 
 
-def _size(
-    head: Head, target: Target, claims: dict[str, Claim], n: int, rng: np.random.Generator | int | None
-) -> float | None:
+def _measure_size(head: Head, target: Target, claims: dict[str, Claim], *, rng: Any, **search: Any) -> float | None:
     """Return sup |f| as measured, None for values that are no Riemann coefficients."""
     if attempts.SUP_NORM in claims and claims[attempts.SUP_NORM].found is not None:
         return claims[attempts.SUP_NORM].found
     if claims[attempts.VALUES].outcome != "survived":
         return None
-    return attempts.largest(head, target, n, _checks.generator(rng)).lower
+    return attempts.Trial(head, target, None, rng=_checks.generator(rng), **search).largest().lower
 
 
 def _obstacle(theorem: Theorem, case: Case) -> str:
@@ -261,20 +276,20 @@ def _floors(case: Case) -> list[Check]:
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
         return [Check(theorem.name, None, None, "not applicable", f"needs {lacks}", quantity) for theorem in theorems]
+    case.announce("worst case")
     points = head.control_points if head.points is None else head.points
-    worst = worst_case_error(points, case.concentration, **case.measuring(PAIRS / len(head)))
+    worst = worst_case_error(points, case.concentration, **case.measuring("worst-case", PAIRS / len(head)))
     constants = case.constants | {"sup_norm": None}  # that of the worst target is not bounded
     bounds = [promised(theorem, constants, case.prefix) for theorem in theorems]
     low, high = target.lipschitz * worst.lower, target.lipschitz * worst.upper
-    return [_floor(case, bound, low, high, worst.at) for bound in bounds]
-
-
-def _floor(case: Case, bound: Bound, low: float, high: float, at: Float64) -> Check:
-    """Hold a floor against the interval of a worst-case error."""
-    check = partial(Check, bound.theorem, bound, quantity="worst-case error", upper=high)
-    if high < bound.value * (1.0 - ROUNDING):
-        return check(high, "violated", "a bug: please report it", at=at)
-    verdict: Verdict = "holds" if low >= bound.value * (1.0 - ROUNDING) else "undecided"
-    if case.proof is not None and low >= bound.value * (1.0 + 1e-7):  # what W is accurate to
-        verdict = "proved"
-    return with_estimates(check(low, verdict), case.target, ("lipschitz",))
+    checks = []
+    for bound in bounds:
+        check = partial(Check, bound.theorem, bound, quantity=quantity, upper=high)
+        if high < bound.value * (1.0 - ROUNDING):
+            checks.append(check(high, "violated", "a bug: please report it", at=worst.at))
+            continue
+        verdict: Verdict = "holds" if low >= bound.value * (1.0 - ROUNDING) else "undecided"
+        if case.proof is not None and low >= bound.value * (1.0 + 1e-7):  # what W is accurate to
+            verdict = "proved"
+        checks.append(with_estimates(check(low, verdict), target, ("lipschitz",)))
+    return checks

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from spherapprox._checks import upper_text
 from spherapprox._types import Float64
-from spherapprox.error import ErrorInterval
 
 from ..records.bound import Bound
 
@@ -62,6 +62,8 @@ class Check:
     ('sharp-split', 'holds')
     >>> all(check.achieved <= check.predicted for check in checks if check.predicted is not None)
     True
+    >>> checks[-1].record()["quantity"]
+    'error'
     """
 
     theorem: str
@@ -88,24 +90,26 @@ class Check:
         return self.predicted / self.achieved
 
     def record(self) -> dict[str, Any]:
-        """Return the check as a row of a table: strings and numbers by name, None for what is unknown or infinite.
-
-        Examples
-        --------
-        >>> Check("sharp-split", None, 0.5, "not applicable", "needs a covering radius").record()["lower"]
-        0.5
-        """
+        """Return the check as a row of a table: strings and numbers by name, None for what is unknown or infinite."""
         return {
             "name": self.theorem, "quantity": self.quantity, "side": self.bound.side if self.bound else None,
-            "predicted": _finite(self.predicted), "lower": _finite(self.achieved), "upper": _finite(self.upper),
-            "ratio": _finite(self.ratio), "verdict": self.verdict, "estimated": ", ".join(self.estimated),
+            "predicted": to_json(self.predicted), "lower": to_json(self.achieved), "upper": to_json(self.upper),
+            "ratio": to_json(self.ratio), "verdict": self.verdict, "estimated": ", ".join(self.estimated),
             "reason": self.reason, "reference": self.bound.reference if self.bound else None,
         }  # fmt: skip
 
 
-def _finite(value: float | None) -> float | None:
-    """Replace what JSON has no number for by None."""
-    return None if value is None or not math.isfinite(value) else float(value)
+def to_json(value: Any) -> Any:
+    """Return what JSON has: None for infinity and nan, lists of arrays, and text of other things."""
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return value if abs(value) < math.inf else None
+    if isinstance(value, Mapping):
+        return {str(key): to_json(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_json(entry) for entry in value]
+    return to_json(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 def interval(lower: float | None, upper: float) -> str:
@@ -113,11 +117,3 @@ def interval(lower: float | None, upper: float) -> str:
     if lower is None:
         return "-"
     return f"{lower:.4g}" if upper == math.inf else f"{lower:.4g} to {upper_text(upper)}"
-
-
-def headline(error: ErrorInterval, unit: str) -> str:
-    """Write a sup error as a sentence: found and proven."""
-    unit = f" {unit}" if unit else ""
-    upper = "none is proven" if error.upper == math.inf else f"proven to be at most {upper_text(error.upper)}{unit}"
-    estimated = "" if error.certificate is None else " and ".join(error.certificate.estimated)
-    return f"sup error: {error.lower:.4g}{unit} found, {upper}" + (estimated and f" with estimated {estimated}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -92,63 +93,86 @@ class Claim:
     at: Float64 | None = field(default=None, repr=False)
 
 
-Found = tuple[float, bool, str, Float64 | None]
+Finding = tuple[float, bool, str, Float64 | None]
 """What an attempt found, whether that refutes the claim, what was seen, and where."""
-Search = Callable[[float], Found]
-"""An attempt to refute a number."""
+
+
+class Trial(NamedTuple):
+    """A head and its target, with the sample by which stated numbers are attacked; all attempts share the generator."""
+
+    head: Head
+    target: Target
+    error: ErrorInterval | None
+    n: int
+    workers: int | None
+    rng: np.random.Generator
+
+    def sample(self) -> Float64:
+        """Draw n random points, fewer in many dimensions, and take up to half as many control points."""
+        controls, dim = self.head.control_points, self.head.dim
+        n = min(self.n, max(100, NUMBERS // (dim + 1)))
+        controls = controls[:: -(-2 * len(controls) // n)].astype(np.float64)
+        controls /= np.linalg.norm(controls, axis=1, keepdims=True)
+        return np.concatenate([sphere.uniform(dim, n, self.rng), controls])
+
+    def on_circles(self, per_circle: int) -> tuple[Float64, Float64, float, float]:
+        """Return some n points of great circles, the values in a unit, this, and the epsilon of their precision."""
+        target = self.target
+        x, values = on_great_circles(target, max(4, min(self.n, 20_000) // per_circle), per_circle, self.rng)
+        f = values.astype(np.float64)  # (circles, points, p)
+        unit = unit_of(f)
+        return x, f / unit, unit, precision(values, values.dtype)
+
+    def largest(self) -> ErrorInterval:
+        """Measure ``sup |f|`` by the sample, and a search from the largest values."""
+        shape = self.target(self.head.control_points[:1]).shape[1:]
+        return sup_error(self.target, lambda x: np.zeros((len(x), *shape)), points=self.sample(), rng=self.rng)
 
 
 def of_values(head: Head, target: Target) -> Claim:
     """Compare a head's values with the Riemann coefficients, c exp(lambda) w_k f(b_k) or f(b_k)."""
-    claim = _attempt(VALUES, None, lambda _: _differing_values(head, target))
+    claim = _attempt(VALUES, None, lambda: _compare_values(head, target))
     ruled = isinstance(head.points, EqualMeasurePartition | PointSet)
     return claim if ruled or claim.outcome != "refuted" else replace(claim, outcome="not stated")
 
 
 def of_numbers(
     head: Head, target: Target, error: ErrorInterval | None, *, n: int, workers: int | None,
-    rng: np.random.Generator | int | None, attempted: bool,
+    rng: np.random.Generator | int | None, attempted: bool = True, announce: Callable[[str], object] = str,
 ) -> Iterator[Claim]:  # fmt: skip
-    """Try to refute every stated number of a target, a head's control points and its error."""
-    generator = _checks.generator(rng)
-    searches: list[tuple[str, float | None, Search]] = [
-        (LIPSCHITZ, target.lipschitz, lambda stated: _steepest(stated, target, _sample(head, n, generator), generator)),
-        (SUP_NORM, target.sup_norm, lambda stated: _too_large(stated, head, target, n, generator)),
-        (SMOOTHNESS, target.smoothness, lambda stated: _bent(stated, target, _sample(head, n, generator), generator)),
-        (THIRD, target.third_derivative, lambda stated: _bent_thrice(stated, target, n, generator)),
-        (LAPLACIAN, target.laplacian, lambda stated: _curved(stated, target, n, generator)),
-        (DEGREE, target.degree, lambda stated: _not_of_degree(int(stated), target, n, generator)),
+    """Try to refute each number that is stated of a target, a head's control points and its error, once announced."""
+    trial = Trial(head, target, error, n, workers, _checks.generator(rng))
+    numbers: list[tuple[str, float | None, Callable[[float, Trial], Finding]]] = [
+        (LIPSCHITZ, target.lipschitz, _refute_slope),
+        (SUP_NORM, target.sup_norm, _refute_sup_norm),
+        (SMOOTHNESS, target.smoothness, _refute_bend),
+        (THIRD, target.third_derivative, _refute_third),
+        (LAPLACIAN, target.laplacian, _refute_laplacian),
+        (DEGREE, target.degree, _refute_degree),
     ]
     if isinstance(points := head.points, PointSet):
-        searches += [
-            (
-                COVERING,
-                points.covering_bound() if points.covering_is_known else None,
-                lambda stated: _farthest(stated, points, workers, generator),
-            ),
-            (EXACTNESS, points.degree, lambda stated: _inexact(int(stated), points, workers)),
-        ]
+        numbers.append((COVERING, points.covering_bound() if points.covering_is_known else None, _refute_covering))
+        numbers.append((EXACTNESS, points.degree, _refute_exactness))
     if error is not None:
-        searches.append((ERROR, error.lower, lambda _: _another(error, head, target, n, generator)))
-    for name, stated, search in searches:
-        if stated is None:
-            continue
-        if attempted:
-            yield _attempt(name, float(stated), search)
-        else:
-            yield Claim(name, float(stated), None, "not attempted", "'examine' has no 'claims'")
+        numbers.append((ERROR, error.lower, _refute_error))
+    for name, constant, search in numbers:
+        if constant is not None and attempted:
+            announce(name)
+            yield _attempt(name, float(constant), partial(search, float(constant), trial))
+        elif constant is not None:
+            yield Claim(name, float(constant), None, "not attempted", "'examine' has no 'claims'")
 
 
-def _attempt(name: str, stated: float | None, search: Search) -> Claim:
+def _attempt(name: str, constant: float | None, search: Callable[[], Finding]) -> Claim:
     """Record the result of a search, or the complaint of one that cannot be made."""
     try:
-        found, refuted, reason, at = search(math.nan if stated is None else stated)
+        value, refuted, reason, at = search()
     except ValueError as complaint:
-        return Claim(name, stated, None, "not attempted", str(complaint))
-    return Claim(name, stated, found, "refuted" if refuted else "survived", reason, at)
+        return Claim(name, constant, None, "not attempted", str(complaint))
+    return Claim(name, constant, value, "refuted" if refuted else "survived", reason, at)
 
 
-def _differing_values(head: Head, target: Target) -> Found:
+def _compare_values(head: Head, target: Target) -> Finding:
     """Compare the values with c exp(lambda) w_k f(b_k) of a core head, f(b_k) of a split head."""
     f = target(head.control_points)
     if f.shape != head.values.shape:
@@ -162,109 +186,86 @@ def _differing_values(head: Head, target: Target) -> Found:
     coefficients = (f.astype(np.float64).T * scale).T  # (N,) or (N, p)
     difference = np.abs(head.values - coefficients).reshape(len(head), -1).max(axis=1)  # (N,)
     worst = int(np.argmax(difference))
-    largest = float(np.abs(coefficients).max())
-    share = float(difference[worst]) / (largest or 1.0)
+    share = float(difference[worst]) / (float(np.abs(coefficients).max()) or 1.0)
     refuted = not share <= SAME[min(head.values.dtype, f.dtype)]
     reason = f"no Riemann coefficients of this target, by {share:.2g} of the largest" if refuted else ""
     return share, refuted, reason, head.control_points[worst : worst + 1].astype(np.float64)
 
 
-def _sample(head: Head, n: int, rng: np.random.Generator) -> Float64:
-    """Return n random points, fewer in many dimensions, and up to half as many control points."""
-    n = min(n, max(100, NUMBERS // (head.dim + 1)))
-    controls = head.control_points[:: -(-2 * len(head) // n)].astype(np.float64)
-    controls /= np.linalg.norm(controls, axis=1, keepdims=True)
-    return np.concatenate([sphere.uniform(head.dim, n, rng), controls])
-
-
-def _steepest(stated: float, target: Target, x: Float64, rng: np.random.Generator) -> Found:
-    pair = steepest(target, x, target.exponent, rng)
+def _refute_slope(constant: float, trial: Trial) -> Finding:
+    pair = steepest(trial.target, trial.sample(), trial.target.exponent, trial.rng)
     reason = f"|f(x) - f(y)| = {pair.change:.4g} at distance {pair.angle:.2g}"
-    refuted = not pair.quotient <= stated * (1.0 + 1e-9)
-    return pair.quotient, refuted, reason, np.stack([pair.x, pair.y])
+    return pair.quotient, not pair.quotient <= constant * (1.0 + 1e-9), reason, np.stack([pair.x, pair.y])
 
 
-def _bent(stated: float, target: Target, x: Float64, rng: np.random.Generator) -> Found:
-    arc = most_bent(target, x, rng)
+def _refute_bend(constant: float, trial: Trial) -> Finding:
+    arc = most_bent(trial.target, trial.sample(), trial.rng)
     reason = f"|f(x) - 2 f(c) + f(y)| = {arc.change:.4g} with c the middle of an arc of length {arc.angle:.2g}"
-    return arc.quotient, not arc.quotient <= stated * (1.0 + 1e-9), reason, np.stack([arc.x, arc.y])
+    return arc.quotient, not arc.quotient <= constant * (1.0 + 1e-9), reason, np.stack([arc.x, arc.y])
 
 
-def _bent_thrice(stated: float, target: Target, n: int, rng: np.random.Generator) -> Found:
-    _, f, unit, eps = _on_circles(target, n, ARC, rng)
-    noise = (target.accuracy + 16.0 * eps) * float(lengths(f).max())
+def _refute_third(constant: float, trial: Trial) -> Finding:
+    _, f, unit, eps = trial.on_circles(ARC)
+    noise = (trial.target.accuracy + 16.0 * eps) * float(lengths(f).max())
     rounding = 4.0 * math.sqrt(eps) * float(np.ptp(f, axis=(0, 1)).max()) + 64.0 * noise
     changes = differences(f, 3)
-    largest_quotient, angle = max((unit * max(change - rounding, 0.0) / arc**3, arc) for arc, change in changes)
-    reason = f"a third difference over arcs of {angle:.2g} is {largest_quotient * angle**3:.4g}"
-    return largest_quotient, not largest_quotient <= stated * (1.0 + 1e-9), reason, None
+    quotient, angle = max((unit * max(change - rounding, 0.0) / arc**3, arc) for arc, change in changes)
+    reason = f"a third difference over arcs of {angle:.2g} is {quotient * angle**3:.4g}"
+    return quotient, not quotient <= constant * (1.0 + 1e-9), reason, None
 
 
-def _curved(stated: float, target: Target, n: int, rng: np.random.Generator) -> Found:
+def _refute_laplacian(constant: float, trial: Trial) -> Finding:
     """Take the Laplacians of a polynomial at random points."""
+    target = trial.target
     if target.degree is None or target.remainder or target.dim > 4:
         raise ValueError("Laplacians are taken of polynomials of a stated degree on S^1 to S^4")
     derivatives = PolynomialDerivatives(target, target.dim, target.degree)
     cost = float(derivatives.evaluations(2))
     _checks.operations(cost, "a Laplacian", "state a lower degree", limit=LAPLACIANS)
-    count = min(n, int(LAPLACIANS / cost))
-    x = sphere.uniform(target.dim, count, rng)
+    x = sphere.uniform(target.dim, min(trial.n, int(LAPLACIANS / cost)), trial.rng)
     there = derivatives(x, 2)
     sizes = lengths(np.einsum("npii->np", there.second))
     values = target(x[:100])
     noise = (target.accuracy + 100.0 * precision(values, values.dtype)) * float(lengths(there.value).max())
     noise *= 2.0 * target.dim * (target.degree + 1.0) ** 3  # 6.3, rounding
     worst = int(np.argmax(sizes))
-    refuted = not sizes[worst] <= stated * (1.0 + 1e-9) + noise
+    refuted = not sizes[worst] <= constant * (1.0 + 1e-9) + noise
     return float(sizes[worst]), refuted, "", x[worst : worst + 1]
 
 
-def largest(head: Head, target: Target, n: int, rng: np.random.Generator) -> ErrorInterval:
-    """Measure ``sup |f|`` of a target by n points, control points, and a search from the largest values."""
-    shape = target(head.control_points[:1]).shape[1:]
-    return sup_error(target, lambda x: np.zeros((len(x), *shape)), points=_sample(head, n, rng), rng=rng)
-
-
-def _too_large(stated: float, head: Head, target: Target, n: int, rng: np.random.Generator) -> Found:
-    peak, values = largest(head, target, n, rng), target(head.control_points[:100])
-    refuted = not peak.lower <= stated * (1.0 + math.sqrt(precision(values, values.dtype)))
+def _refute_sup_norm(constant: float, trial: Trial) -> Finding:
+    peak, values = trial.largest(), trial.target(trial.head.control_points[:100])
+    refuted = not peak.lower <= constant * (1.0 + math.sqrt(precision(values, values.dtype)))
     return peak.lower, refuted, "", peak.at[None]
 
 
-def _farthest(stated: float, points: PointSet, workers: int | None, rng: np.random.Generator) -> Found:
-    hole = points.covering_interval(budget=FACETS, workers=workers, rng=rng)
-    refuted = not hole.lower <= stated * (1.0 + 1e-9)
-    return hole.lower, refuted, "", hole.at[None]
+def _refute_covering(constant: float, trial: Trial) -> Finding:
+    points: Any = trial.head.points
+    hole = points.covering_interval(budget=FACETS, workers=trial.workers, rng=trial.rng)
+    return hole.lower, not hole.lower <= constant * (1.0 + 1e-9), "", hole.at[None]
 
 
-def _inexact(degree: int, points: PointSet, workers: int | None) -> Found:
+def _refute_exactness(constant: float, trial: Trial) -> Finding:
+    points: Any = trial.head.points
+    degree = int(constant)
     count = float(min(len(points) * math.comb(degree + points.dim, points.dim), 10**300))
-    what = f"integrating all polynomials to degree {degree} by {len(points)} points"
-    _checks.operations(count, what, "state a lower degree", limit=OPERATIONS)
-    errors = points.quadrature_error(degree, by_degree=True, workers=workers)
+    work = f"integrating all polynomials to degree {degree} by {len(points)} points"
+    _checks.operations(count, work, "state a lower degree", limit=OPERATIONS)
+    errors = points.quadrature_error(degree, by_degree=True, workers=trial.workers)
     wrong = np.flatnonzero(~(errors <= EXACT))
     if not wrong.size:
-        return float(degree), False, f"errors up to {errors.max():.1g}", None
+        return constant, False, f"errors up to {errors.max():.1g}", None
     first = int(wrong[0])
     return float(max(first - 1, 0)), True, f"a polynomial of degree {first} has the error {errors[first]:.2g}", None
 
 
-def _on_circles(
-    target: Target, n: int, per_circle: int, rng: np.random.Generator
-) -> tuple[Float64, Float64, float, float]:
-    """Return some n points of great circles, the values in a unit, this, and the epsilon of their precision."""
-    x, values = on_great_circles(target, max(4, min(n, 20_000) // per_circle), per_circle, rng)
-    f = values.astype(np.float64)  # (circles, points, p)
-    unit = unit_of(f)
-    return x, f / unit, unit, precision(values, values.dtype)
-
-
-def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator) -> Found:
-    """Look along great circles, where a polynomial of degree n is trigonometric, for what is left beyond n."""
+def _refute_degree(constant: float, trial: Trial) -> Finding:
+    """Look along great circles, where a polynomial of degree n is trigonometric, for a remainder beyond n."""
+    target, degree = trial.target, int(constant)
     # Step 1: values at equidistant points of random circles, more than 2 n of them
     per_circle = 2 * max(16, degree + 1 + degree // 2)
     _checks.operations(float(per_circle), "points of a great circle", "state a lower degree", limit=1e6)
-    x, f, unit, eps = _on_circles(target, n, per_circle, rng)
+    x, f, unit, eps = trial.on_circles(per_circle)
     # Step 2: the root of the energy beyond each degree; beyond n it is at most that of the remainder
     coefficients = np.abs(np.fft.fft(f, axis=1)) / per_circle
     half = per_circle // 2
@@ -277,19 +278,21 @@ def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator
     # Step 3: the least degree beyond which no circle has more than is allowed
     fits = (beyond <= allowed).all(axis=0)
     least = max(int(np.argmax(fits)) - 1, degree) if fits.any() else half
-    left = float(beyond[worst, degree + 1])
-    reason = f"a great circle has {unit * left:.2g} beyond degree {degree}, the remainder is {target.remainder:.2g}"
-    return float(least), not left <= allowed, reason, x[worst, :2]
+    excess = float(beyond[worst, degree + 1])
+    reason = f"a great circle has {unit * excess:.2g} beyond degree {degree}, the remainder is {target.remainder:.2g}"
+    return float(least), not excess <= allowed, reason, x[worst, :2]
 
 
-def _another(error: ErrorInterval, head: Head, target: Target, n: int, rng: np.random.Generator) -> Found:
+def _refute_error(_: float, trial: Trial) -> Finding:
     """Compute an error given again at its point, and elsewhere if its upper end is finite."""
+    head, target, error = trial.head, trial.target, trial.error
+    assert error is not None
     again = sup_error(head, target, points=error.at[None], refine=0)
     size = float(lengths(target(error.at[None]).ravel()))
     allowance = 1e-5 * (size + again.lower)
     refuted = not error.lower - allowance <= again.lower <= error.upper + allowance
     if refuted or error.upper == math.inf:
         return again.lower, refuted, f"this head's error there is {again.lower:.4g}" if refuted else "", again.at[None]
-    larger = sup_error(head, target, n=n, rng=rng)
+    larger = sup_error(head, target, n=trial.n, rng=trial.rng)
     refuted = not larger.lower <= error.upper + 1e-12 * (size + larger.lower)
     return larger.lower, refuted, f"this head's error is {larger.lower:.4g}" if refuted else "", larger.at[None]

@@ -61,14 +61,14 @@ def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
         )
     # Step 1: the steepest secant of a fixed length
     steepest = sup_error(lambda x: _secant(target, x)[2], Target(_zero, target.dim), n=POINTS, rng=rng)
-    left, right, _ = _secant(target, steepest.at[None, :])
+    start, end, _ = _secant(target, steepest.at[None, :])
     # Step 2: its steeper half, again and again
     slopes = []
     for k in range(HALVINGS):
-        middle = (left + right) / np.linalg.norm(left + right)
-        ends = target(np.concatenate([left, middle, right])).reshape(3, -1).astype(np.float64)  # (3, p)
-        first, second = _change(ends[:-1], ends[1:])
-        left, right = (left, middle) if first > second else (middle, right)
+        middle = (start + end) / np.linalg.norm(start + end)
+        values = target(np.concatenate([start, middle, end])).reshape(3, -1).astype(np.float64)  # (3, p)
+        first, second = _change(values[:-1], values[1:])
+        start, end = (start, middle) if first > second else (middle, end)
         slopes.append(float(max(first, second)) / (STEP * 2.0**-k))
     # Step 3: their growth over the last three halvings
     if slopes[-1] > 1.5 * slopes[-4]:  # 8 at a jump, 2.8 at a square root, 1 where there is a constant
@@ -92,20 +92,19 @@ def _secant(target: Target, x: Floats) -> tuple[Floats, Floats, Floats]:
         return math.cos(STEP) * x - math.sin(STEP) * tangent, math.cos(STEP) * x + math.sin(STEP) * tangent
 
     def difference(direction: Floats) -> Floats:
-        left, right = ends(direction)
-        return np.asarray(target(right).reshape(len(x), -1).astype(np.float64) - target(left).reshape(len(x), -1))
+        start, end = ends(direction)
+        return np.asarray(target(end).reshape(len(x), -1).astype(np.float64) - target(start).reshape(len(x), -1))
 
     axes = np.eye(target.dim)
     jacobian = np.stack([difference(np.tile(axis, (len(x), 1))) for axis in axes], axis=2)  # (n, p, dim)
-    steepest = np.linalg.svd(jacobian, full_matrices=False)[2][:, 0, :]  # (n, dim)
-    left, right = ends(steepest)
-    return left, right, _change(target(left), target(right)) / (2.0 * STEP)
+    start, end = ends(np.linalg.svd(jacobian, full_matrices=False)[2][:, 0, :])  # directions (n, dim)
+    return start, end, _change(target(start), target(end)) / (2.0 * STEP)
 
 
-def _change(left: Floats, right: Floats) -> Floats:
+def _change(f: Floats, g: Floats) -> Floats:
     """Return the lengths of differences of values, less a bound of their rounding."""
-    size = np.maximum(_length(left), _length(right))
-    return np.maximum(_length(right.astype(np.float64) - left) - 4.0 * precision(right, right.dtype) * size, 0.0)
+    size = np.maximum(_length(f), _length(g))
+    return np.maximum(_length(g.astype(np.float64) - f) - 4.0 * precision(g, g.dtype) * size, 0.0)
 
 
 def _length(values: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -34,7 +34,7 @@ class Case:
 
     `constants` and `prefix` are those of the target's class and of the control points, `claims` the outcomes of
     attempts by name, `size` is sup |f| as measured, None for values that are no Riemann coefficients, `search` the
-    sample of `sup_error`, and `proof` None where nothing is proved.
+    sample of `sup_error`, `proof` None where nothing is proved, and `announce` shows the part at work.
     """
 
     head: Head
@@ -46,6 +46,7 @@ class Case:
     prefix: Prefix
     search: dict[str, Any]
     proof: Proof | None
+    announce: Callable[[str], object]
 
     @property
     def concentration(self) -> float:
@@ -57,21 +58,22 @@ class Case:
         """Whether the head's values are the Riemann coefficients of the target."""
         return self.claims[attempts.VALUES].outcome == "survived"
 
-    def measuring(self, most: float = math.inf) -> dict[str, Any]:
-        """Return the options of `sup_error`, with at most so many evaluations of a proof."""
-        return self.search | proving(self.proof, most)
+    def measuring(self, part: str, largest: float = math.inf) -> dict[str, Any]:
+        """Return the options of `sup_error` for a part of the validation, as `proving` does."""
+        return self.search | proving(self.proof, f".{part}", largest)
 
     def entering(self, *names: str) -> dict[str, Claim]:
         """Return the claims of these names that were stated."""
         return {name: self.claims[name] for name in names if name in self.claims}
 
 
-def proving(proof: Proof | None, most: float = math.inf) -> dict[str, Any]:
-    """Return the options of `sup_error` for a proof, with at most so many evaluations."""
+def proving(proof: Proof | None, suffix: str = "", largest: float = math.inf) -> dict[str, Any]:
+    """Return the options of `sup_error` for a proof of at most so many evaluations, with a checkpoint of its own."""
     if proof is None:
         return {}
     budget = _checks.real(proof.max_evaluations, "max_evaluations", minimum=1000.0)
-    return {"certified": replace(proof, max_evaluations=min(budget, max(most, 1000.0)))}
+    file = proof.checkpoint and _checks.path(proof.checkpoint, "checkpoint") + suffix
+    return {"certified": replace(proof, max_evaluations=min(budget, max(largest, 1000.0)), checkpoint=file)}
 
 
 def proven(error: ErrorInterval) -> tuple[float, str]:
@@ -86,16 +88,13 @@ def proven(error: ErrorInterval) -> tuple[float, str]:
     return error.upper, certificate.reason and f"upper end not within the slack: {certificate.reason}"
 
 
-def _refuted(certificate: Certificate, claims: Mapping[str, Claim]) -> list[str]:
-    """Return the names of refuted claims on which a proof rests."""
-    names = dict.fromkeys(CLAIMS[name] for name in certificate.constants if name in CLAIMS) | {attempts.ERROR: None}
-    return [name for name in names if name in claims and claims[name].outcome == "refuted"]
-
-
 def without_refuted(error: ErrorInterval, claims: Mapping[str, Claim]) -> ErrorInterval:
     """Return an error without its upper end where that was proven from constants that were refuted."""
     certificate = error.certificate
-    refuted = [] if certificate is None or not certificate.proven else _refuted(certificate, claims)
+    if certificate is None or not certificate.proven:
+        return error
+    names = dict.fromkeys(CLAIMS[name] for name in certificate.constants if name in CLAIMS) | {attempts.ERROR: None}
+    refuted = [name for name in names if name in claims and claims[name].outcome == "refuted"]
     if not refuted:
         return error
     reason = f"no proof without the true {' and '.join(refuted)}, which values refute"

@@ -41,6 +41,7 @@ Values = Callable[[Any], Float64]
 
 def of_lemmas(case: Case) -> Iterator[Check]:
     """Hold ``|f - K*f|``, for core heads ``|K*f - h|``, and the denominator against their bounds."""
+    case.announce("lemmas")
     smoothed = smoothing(case.target, case.concentration)
     yield _convolution(case, smoothed)
     if case.head.family == "core":
@@ -88,7 +89,7 @@ def _convolution(case: Case, smoothed: Values | None) -> Check:
         constant = CoreHead(head.control_points[:1], np.full((1, *shape), unit), 0.0)
         size = (2.0 + math.sqrt(math.prod(shape))) * unit if target.sup_norm else None
         moved = Target(lambda x: smoothed(x) + unit, target.dim, degree=target.degree, sup_norm=size)
-        interval = sup_error(constant, moved, **case.measuring())
+        interval = sup_error(constant, moved, **case.measuring("convolution"))
     return _held(case, "convolution", bound, interval)
 
 
@@ -149,7 +150,7 @@ def _discretisation(case: Case, smoothed: Values | None) -> Check:
     value = moved + target.sup_norm * float(VonMisesFisher(head.dim, lam).shift_variation(radius))
     bound = _bound("discretisation", value, lam, radius)
     mean = Target(lambda x: target(x) - smoothed(x), target.dim, degree=target.degree, sup_norm=target.sup_norm)
-    interval = sup_error(head, mean, **case.measuring())
+    interval = sup_error(head, mean, **case.measuring("discretisation"))
     return _held(case, "discretisation", bound, interval)
 
 
@@ -173,7 +174,7 @@ def _denominator(case: Case) -> Check:
             constant = CoreHead.from_target(unit, cells, lam)
     except ValueError as complaint:
         return _silent("denominator", str(complaint))
-    interval = sup_error(constant, unit, **case.measuring())
+    interval = sup_error(constant, unit, **case.measuring("denominator"))
     return replace(judged(bound, None, interval, case.entering(attempts.EXACTNESS)), quantity="denominator")
 
 

@@ -84,13 +84,9 @@ def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Gen
     pairs = _Pairs(pairs.c[:, 0], pairs.v[:, 0], 0.5 * angle)
     quotients = slopes(values, _at(function, pairs.ends()[1:])[0], angle)
     # Step 2: the steepest, apart from each other, uphill
-    chosen = _apart(pairs.c, quotients)
-    start = _Pairs(*(part[chosen] for part in pairs))
-    pairs, quotients = _climb(partial(_trials, function), score, start, quotients[chosen], _spacing(x), rng)
-    # Step 3: the best of them
-    best = int(np.argmax(quotients))
-    (a, b), theta = _Pairs(*(part[best] for part in pairs)).ends(), 2.0 * float(pairs.h[best])
-    return Steepest(float(quotients[best]), float(quotients[best]) * theta**exponent, theta, a, b)
+    pair, quotient = _climb(partial(_trials, function), score, pairs, quotients, rng=rng)
+    (a, b), theta = pair.ends(), 2.0 * float(pair.h)
+    return Steepest(quotient, quotient * theta**exponent, theta, a, b)
 
 
 def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steepest:
@@ -113,28 +109,22 @@ def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steep
 
     h = np.exp(rng.uniform(math.log(BENDING[0]), math.log(BENDING[1]), len(x)))  # (n,)
     pairs = _Pairs(x, _tangents(x[:, :, None], 1, rng)[:, 0], h)
-    quotients = score(pairs)
-    chosen = _apart(pairs.c, quotients)
-    start = _Pairs(*(part[chosen] for part in pairs))
-    pairs, quotients = _climb(_turns, score, start, quotients[chosen], _spacing(x), rng)
-    best = int(np.argmax(quotients))
-    half, (a, b) = float(pairs.h[best]), _Pairs(*(part[best] for part in pairs)).ends()
-    return Steepest(float(quotients[best]), float(quotients[best]) * half**2, 2.0 * half, a, b)
+    arc, quotient = _climb(_turns, score, pairs, score(pairs), rng=rng)
+    (a, b), half = arc.ends(), float(arc.h)
+    return Steepest(quotient, quotient * half**2, 2.0 * half, a, b)
 
 
 def _turns(pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:
     """Return arcs to try from each of n: shortened, moved sideways, and turned by ten times such a step."""
-    c, v, h = pairs.c[:, None], pairs.v[:, None], pairs.h[:, None]  # (n, 1, dim+1) twice, (n, 1)
-    tangents = _tangents(np.stack([pairs.c, pairs.v], axis=2), DIRECTIONS, rng)  # (n, k, dim+1), v first
-    both = np.concatenate([tangents, -tangents], axis=1)  # (n, 2 k, dim+1)
+    c, v, h, tangents = _frame(pairs, rng)
+    signed = np.concatenate([tangents, -tangents], axis=1)  # (n, 2 k, dim+1)
     turn = np.minimum(10.0 * steps, 1.0)[:, None, None]
-    aside = _moved(c, both, steps[:, None], v, h)
-    middles = np.concatenate([c, aside.c, np.broadcast_to(c, both.shape)], axis=1)
-    directions = np.concatenate([v, aside.v, np.cos(turn) * v + np.sin(turn) * both], axis=1)
-    halves = np.concatenate([np.maximum(0.7 * h, BENDING[0]), *[np.broadcast_to(h, both.shape[:2])] * 2], axis=1)
-    middles = _unit(middles)
-    directions -= np.einsum("nkd,nkd->nk", middles, directions)[..., None] * middles
-    return _Pairs(middles, _unit(directions), halves)
+    middles, halves = np.broadcast_to(c, signed.shape), np.broadcast_to(h, signed.shape[:2])
+    return _join(
+        _Pairs(c, v, np.maximum(0.7 * h, BENDING[0])),
+        _moved(c, signed, steps[:, None], v=v, h=h),
+        _Pairs(middles, np.cos(turn) * v + np.sin(turn) * signed, halves),
+    )
 
 
 def precision(values: Floats, dtype: np.dtype[Any]) -> float:
@@ -158,38 +148,51 @@ def _at(function: Function, x: Float64) -> Float64:
 
 def _climb(
     propose: Callable[[_Pairs, Float64, np.random.Generator], _Pairs], score: Callable[[_Pairs], Float64],
-    pairs: _Pairs, quotients: Float64, spacing: float, rng: np.random.Generator,
-) -> tuple[_Pairs, Float64]:  # fmt: skip
-    """Follow the quotients uphill; sideways steps shrink without a gain."""
+    pairs: _Pairs, quotients: Float64, *, rng: np.random.Generator,
+) -> tuple[_Pairs, float]:  # fmt: skip
+    """Follow the largest quotients that lie apart uphill; sideways steps shrink without a gain. Return the best."""
+    spacing = _spacing(pairs.c)
+    apart = _apart(pairs.c, quotients, math.cos(1.5 * spacing))
+    pairs, quotients = _Pairs(*(part[apart] for part in pairs)), quotients[apart]
     steps, rows = np.full(len(quotients), spacing), np.arange(len(quotients))
     for _ in range(STEPS):
         trials = propose(pairs, steps, rng)
-        tried = score(trials)
-        best = np.argmax(tried, axis=1)
-        gained = tried[rows, best] > quotients
-        for old, new in zip((*pairs, quotients), (*trials, tried), strict=True):
+        scores = score(trials)
+        best = np.argmax(scores, axis=1)
+        gained = scores[rows, best] > quotients
+        for old, new in zip((*pairs, quotients), (*trials, scores), strict=True):
             old[gained] = new[rows, best][gained]
         steps *= np.where(gained, 1.25, 0.5)
-    return pairs, quotients
+    top = int(np.argmax(quotients))
+    return _Pairs(*(part[top] for part in pairs)), float(quotients[top])
+
+
+def _frame(pairs: _Pairs, rng: np.random.Generator) -> tuple[Float64, Float64, Float64, Float64]:
+    """Return c and v (n, 1, dim+1), h (n, 1), and tangents at c, v the first of them: (n, k, dim+1)."""
+    tangents = _tangents(np.stack([pairs.c, pairs.v], axis=2), DIRECTIONS, rng)
+    return pairs.c[:, None], pairs.v[:, None], pairs.h[:, None], tangents
+
+
+def _join(*parts: _Pairs) -> _Pairs:
+    """Join trials (n, k_i) to (n, sum k_i), with middles of length 1 and directions tangent there."""
+    middles, directions, halves = (np.concatenate(columns, axis=1) for columns in zip(*parts, strict=True))
+    middles = _unit(middles)
+    directions -= np.einsum("nkd,nkd->nk", middles, directions)[..., None] * middles
+    return _Pairs(middles, _unit(directions), halves)
 
 
 def _trials(function: Function, pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:
     """Return pairs to try from each of n: turned, halved in three ways, doubled, and moved sideways; (n, trials)."""
-    c, v, h = pairs.c[:, None], pairs.v[:, None], pairs.h[:, None]  # (n, 1, dim+1) twice, (n, 1)
-    tangents = _tangents(np.stack([pairs.c, pairs.v], axis=2), DIRECTIONS, rng)  # (n, k, dim+1), v first
-    both = np.concatenate([tangents, -tangents], axis=1)  # (n, 2 k, dim+1)
+    c, v, h, tangents = _frame(pairs, rng)
     sides = np.concatenate([v, -v], axis=1)  # (n, 2, dim+1)
-    kinds = [
+    trials = _join(
         _Pairs(c, _turned(function, c, tangents, h), h),
         _Pairs(c, v, 0.5 * h),
-        _moved(c, sides, 0.5 * h, sides, 0.5 * h),
+        _moved(c, sides, 0.5 * h),
         _Pairs(c, v, np.minimum(2.0 * h, 0.5 * math.pi)),
-        _moved(c, both, steps[:, None], v, h),
-    ]
-    middles, directions, halves = (np.concatenate(parts, axis=1) for parts in zip(*kinds, strict=True))
-    middles = _unit(middles)
-    directions -= np.einsum("nkd,nkd->nk", middles, directions)[..., None] * middles
-    return _Pairs(middles, _unit(directions), np.maximum(halves, 0.5 * NEAREST))
+        _moved(c, np.concatenate([tangents, -tangents], axis=1), steps[:, None], v=v, h=h),
+    )
+    return trials._replace(h=np.maximum(trials.h, 0.5 * NEAREST))
 
 
 def _turned(function: Function, c: Float64, tangents: Float64, h: Float64) -> Float64:
@@ -213,25 +216,25 @@ def _moved(
     return _Pairs(cos * c + sin * tangents, carried, halves)
 
 
-def _tangents(first: Float64, most: int, rng: np.random.Generator) -> Float64:
+def _tangents(first: Float64, largest: int, rng: np.random.Generator) -> Float64:
     """Return orthonormal tangents at first[:, :, 0], the other columns' own and random ones: (n, k, dim+1)."""
-    n, columns, known = first.shape
-    k = min(columns - 1, most)
-    frame = np.concatenate([first, rng.standard_normal((n, columns, k + 1 - known))], axis=2)  # (n, dim+1, k + 1)
+    n, size, count = first.shape
+    k = min(size - 1, largest)
+    frame = np.concatenate([first, rng.standard_normal((n, size, k + 1 - count))], axis=2)  # (n, dim+1, k + 1)
     q, r = np.linalg.qr(frame)
     q *= np.sign(np.einsum("nkk->nk", r))[:, None]
     return np.asarray(q[:, :, 1:].transpose(0, 2, 1))
 
 
-def _apart(c: Float64, scores: Float64) -> Indices:
-    """Return indices of the largest scores at points further apart than neighbours."""
-    least, chosen = math.cos(1.5 * _spacing(c)), [int(np.argmax(scores))]
+def _apart(c: Float64, scores: Float64, least: float) -> Indices:
+    """Return indices of the largest scores at points whose inner products are below the least one of neighbours."""
+    indices = [int(np.argmax(scores))]
     for i in np.argsort(-scores, kind="stable")[:CANDIDATES]:
-        if float((c[chosen] @ c[i]).max()) < least:
-            chosen.append(int(i))
-        if len(chosen) == CLIMBS:
+        if float((c[indices] @ c[i]).max()) < least:
+            indices.append(int(i))
+        if len(indices) == CLIMBS:
             break
-    return np.array(chosen)
+    return np.array(indices)
 
 
 def _spacing(x: Float64) -> float:

@@ -10,12 +10,12 @@ from typing import Any
 from tabulate import tabulate
 
 from spherapprox import __version__
+from spherapprox._checks import upper_text
 from spherapprox.error import ErrorInterval
 from spherapprox.heads.head import Head
-from spherapprox.target import Target
+from spherapprox.target import CONSTANTS, Target
 
-from ._document import describe_claim, describe_error, describe_head, describe_target
-from .check import SYMBOLS, Check, headline, interval
+from .check import SYMBOLS, Check, interval, to_json
 from .claims import Claim
 from .judgement import proven
 
@@ -52,6 +52,10 @@ class Validation:
     (False, 'refuted: Lipschitz constant', ())
     >>> print(str(validation).splitlines()[-1])
     ok: False (refuted: Lipschitz constant)
+    >>> [(record["name"], record["verdict"]) for record in validation.records()][-1]
+    ('sharp-split', 'not applicable')
+    >>> validation.document()["target"]["origins"]["lipschitz"]
+    'given'
     """
 
     error: ErrorInterval
@@ -93,47 +97,37 @@ class Validation:
         return "certified" if best == "not applicable" and proven(self.error)[0] < math.inf else best
 
     def records(self) -> list[dict[str, Any]]:
-        """Return `Check.record` of each theorem and lemma, for ``pandas.DataFrame(validation.records())``.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
-        >>> target = targets.distance(2)
-        >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 300), concentration=100.0)
-        >>> records = bounds.validate(head, target, n=1000).records()
-        >>> [(r["name"], r["side"], r["verdict"]) for r in records][-1]
-        ('lower', 'lower', 'holds')
-        """
+        """Return `Check.record` of each theorem and lemma, for ``pandas.DataFrame(validation.records())``."""
         return [check.record() for check in (*self.checks, *self.lemmas)]
 
     def document(self) -> dict[str, Any]:
-        """Return the validation as a document for `json.dumps`; None, JSON's null, stands for what is not finite.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
-        >>> wave = targets.zonal_harmonic(2, 3)
-        >>> head = SplitHead.from_target(wave, EqualMeasurePartition(2, 300), concentration=40.0)
-        >>> document = bounds.validate(head, wave, n=1000, certified=True).document()
-        >>> document["summary"], document["error"]["upper"] < 0.15, document["target"]["origins"]["degree"]
-        ('proved', True, 'derived')
-        """
+        """Return the validation as a document for `json.dumps`; None, JSON's null, stands for what is not finite."""
+        certificate, head = self.error.certificate, self.head
+        error = {name: getattr(self.error, name) for name in ("lower", "upper", "at", "reason")}
+        numbers = ("name", "stated", "found", "outcome", "reason", "at")
         return {
             "made_by": f"spherapprox {__version__}", "ok": self.ok, "summary": self.summary,
-            "options": dict(self.options), "head": describe_head(self.head), "target": describe_target(self.target),
-            "error": describe_error(self.error), "checks": self.records(),
-            "claims": [describe_claim(claim) for claim in self.claims],
+            "options": dict(self.options),
+            "head": None if head is None else {
+                "kind": type(head).__name__, "n": len(head), "dim": head.dim,
+                "concentration": to_json(head.concentration), "n_outputs": head.n_outputs,
+                "points": None if head.points is None else repr(head.points),
+            },
+            "target": describe_target(self.target),
+            "error": to_json(error | {"certificate": None if certificate is None else vars(certificate)}),
+            "checks": self.records(),
+            "claims": [{name: to_json(getattr(claim, name)) for name in numbers} for claim in self.claims],
         }  # fmt: skip
 
     def __str__(self) -> str:
-        reason = "" if self.error.certificate is None else self.error.reason  # said once, below the tables
-        checks = [
-            (c.theorem, _number(c.predicted), *(_achieved(c, worst) for worst in (False, True)), _number(c.ratio),
-             c.verdict.upper(), c.reason.replace(f"slack: {reason}", "slack") if reason else c.reason)
-            for c in self.checks
-        ]  # fmt: skip
+        error, unit = self.error, f" {self.target.unit}" if self.target is not None and self.target.unit else ""
+        reason = "" if error.certificate is None else error.reason  # said once, below the tables
+        checks = []
+        for c in self.checks:
+            achieved = interval(c.achieved, c.upper)
+            places = ("-", achieved) if c.quantity == "worst-case error" else (achieved, "-")
+            why = c.reason.replace(f"slack: {reason}", "slack") if reason else c.reason
+            checks.append((c.theorem, _number(c.predicted), *places, _number(c.ratio), c.verdict.upper(), why))
         lemmas = [
             (SYMBOLS[c.quantity], _number(c.predicted), interval(c.achieved, c.upper), _number(c.ratio),
              c.verdict.upper(), c.reason)
@@ -145,9 +139,11 @@ class Validation:
             (lemmas, ("lemma", "bound", "found", "ratio", "verdict", "why")),
             (claims, ("claim", "stated", "found", "outcome", "what was seen")),
         )
-        text = [tabulate(rows, headers=headers, disable_numparse=True) for rows, headers in tables if rows]
+        upper = "none is proven" if error.upper == math.inf else f"proven to be at most {upper_text(error.upper)}{unit}"
+        estimated = "" if error.certificate is None else " and ".join(error.certificate.estimated)
+        text = [f"sup error: {error.lower:.4g}{unit} found, {upper}" + (estimated and f" with estimated {estimated}")]
+        text += [tabulate(rows, headers=headers, disable_numparse=True) for rows, headers in tables if rows]
         text += [f"no proof within the slack: {reason}"] if reason else []
-        text.insert(0, headline(self.error, "" if self.target is None else self.target.unit))
         return "\n\n".join([*text, f"ok: {self.ok} ({self.summary})"])
 
 
@@ -155,6 +151,10 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
-def _achieved(check: Check, worst: bool) -> str:
-    """Write what was achieved into the column of the error, or of the worst case."""
-    return interval(check.achieved, check.upper) if (check.quantity == "worst-case error") is worst else "-"
+def describe_target(target: Target | None) -> dict[str, Any] | None:
+    """Return the constants of a target with their origins, for JSON."""
+    if target is None:
+        return None
+    names = ("name", "unit", "dim", "exponent", "n_outputs", "provenance", *CONSTANTS)
+    origins = {name: target.origin(name) for name in CONSTANTS if getattr(target, name) is not None}
+    return {name: to_json(getattr(target, name)) for name in names} | {"origins": origins}

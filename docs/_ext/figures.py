@@ -11,11 +11,11 @@ from sphinx_gallery.scrapers import figure_rst
 def scrape(block: Any, variables: dict[str, Any], settings: dict[str, Any]) -> str:
     """Write the figures that a block of an example has made, and return the text that shows them."""
     namespace = variables["example_globals"]
-    seen = namespace.setdefault("__shown__", {})
+    written = namespace.setdefault("__shown__", {})
     paths = []
     for figure in [thing for thing in namespace.values() if isinstance(thing, Figure)]:
-        if id(figure) not in seen and figure.canvas.manager is None:  # those of pyplot have a manager
-            seen[id(figure)] = figure
+        if id(figure) not in written and figure.canvas.manager is None:  # those of pyplot have a manager
+            written[id(figure)] = figure
             paths.append(next(variables["image_path_iterator"]))
             figure.savefig(paths[-1], dpi=150)
     return figure_rst(paths, settings["src_dir"])

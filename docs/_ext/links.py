@@ -34,12 +34,12 @@ def title(page: str) -> str:
 @cache
 def theorems_of() -> dict[str, list[str]]:
     """Return for each function the pages of theorems that name it under "Functions"."""
-    found: dict[str, list[str]] = {}
+    pages: dict[str, list[str]] = {}
     for path in sorted((DOCS / "theorems").glob("[0-9]*.md"), key=lambda path: _order(path.stem)):
         functions = path.read_text(encoding="utf-8").partition("\n## Functions\n")[2].partition("\n## ")[0]
         for name in dict.fromkeys(re.findall(rf"`({NAME.pattern})", functions)):
-            found.setdefault(name, []).append(f"theorems/{path.stem}")
-    return found
+            pages.setdefault(name, []).append(f"theorems/{path.stem}")
+    return pages
 
 
 def _order(stem: str) -> tuple[int, bool, int, str]:
@@ -47,7 +47,7 @@ def _order(stem: str) -> tuple[int, bool, int, str]:
     return int(chapter), item.isalpha(), int(item) if item.isdigit() else 0, item
 
 
-def link_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+def link_docstring(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Make links of the pages that a docstring cites, and list those that name the function."""
 
     def link(match: re.Match[str]) -> str:
@@ -56,7 +56,7 @@ def link_docstring(app: Sphinx, what: str, name: str, thing: Any, options: Any, 
     for i, line in enumerate(lines):
         lines[i] = re.sub(r"`{0,2}\bdocs/((?:theorems/|how-to/)?[\w.-]+)\.md`{0,2}", link, line)
         if not line.lstrip().startswith((">>>", "...")):  # |x| is a size, not a substitution
-            lines[i] = re.sub(r"(``.*?``)|\|", lambda found: found[1] or r"\|", lines[i])
+            lines[i] = re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", lines[i])
     if pages := theorems_of().get(name):
         lines += ["", ".. rubric:: Theorems", ""]
         lines += [f"- :doc:`{title(page)} </{page}>`" for page in pages]
@@ -99,15 +99,15 @@ def set_theorem(app: Sphinx, page: str, source: list[str]) -> None:
     for heading, opening in (("Statement", statement), ("Proof", "{prf:proof}")):
         source[0] = re.sub(
             rf"(?<=\n## {heading}\n)\n(.*?)\n(?=\n## |\Z)",
-            lambda found, opening=opening: found[0] if "\n#" in found[0] else
-            f"\n``````{opening}\n\n{found[1]}\n``````\n",
+            lambda match, opening=opening: match[0] if "\n#" in match[0] else
+            f"\n``````{opening}\n\n{match[1]}\n``````\n",
             source[0], count=1, flags=re.DOTALL,
         )  # fmt: skip
 
 
-def drop_docstring_of_class(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+def drop_docstring_of_class(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Let a constant not take the docstring of tuple or dict for its own; the page says what it is."""
-    if what == "data" and lines and lines[0] == (inspect.getdoc(type(thing)) or "").partition("\n")[0]:
+    if kind == "data" and lines and lines[0] == (inspect.getdoc(type(thing)) or "").partition("\n")[0]:
         lines.clear()
 
 

@@ -27,8 +27,18 @@ _progress = ContextVar("progress bars of sums", default=False)
 
 
 @contextmanager
-def show_progress() -> Iterator[None]:
-    """Show a progress bar for each sum that is evaluated in the block, of heads too.
+def show_progress(shown: bool = True) -> Iterator[None]:
+    """Show a progress bar for each sum that is evaluated in the block, of heads too, and the part of `bounds.validate`.
+
+    Parameters
+    ----------
+    shown : bool, default True
+        False shows none, as outside of the block.
+
+    Raises
+    ------
+    TypeError
+        When `shown` is neither True nor False.
 
     Examples
     --------
@@ -39,7 +49,7 @@ def show_progress() -> Iterator[None]:
     ...     evaluate(np.eye(3)[:1], np.eye(3), np.ones(3), 0.0)
     array([3.])
     """
-    token = _progress.set(True)
+    token = _progress.set(_checks.flag(shown, "shown"))
     try:
         yield
     finally:

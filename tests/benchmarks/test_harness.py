@@ -9,13 +9,11 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPT = '''"""What is <n> squared?"""
 
 Experiment = dict
@@ -38,20 +36,12 @@ if __name__ == "__main__":
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    """Import the modules of benchmarks/ as its scripts do, and forget them again."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(FOLDER))
-    try:
-        spec = importlib.util.spec_from_file_location("benchmarks_main", FOLDER / "__main__.py")
-        command = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(command)
-        yield {name: importlib.import_module(name) for name in ("harness", "index", "catalogue")} | {"main": command}
-    finally:
-        sys.path[:] = [entry for entry in sys.path if entry != str(FOLDER)]
-        for name in set(sys.modules) - before:
-            if name in {path.stem for path in FOLDER.glob("*.py")}:
-                del sys.modules[name]
+def rooms(folder):
+    """Import the modules of benchmarks/ as its scripts do."""
+    spec = importlib.util.spec_from_file_location("benchmarks_main", folder / "__main__.py")
+    command = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(command)
+    return {name: importlib.import_module(name) for name in ("harness", "index", "catalogue")} | {"main": command}
 
 
 @pytest.fixture
@@ -88,9 +78,9 @@ def test_an_interrupted_experiment_goes_on_where_it_stopped(rooms, squares, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["squares.jsonl"]
     stop.clear()
     run(experiment, ["--out", str(tmp_path)])
-    said = capsys.readouterr()
-    assert "squares: 2 of 4 cases are kept" in said.err
-    assert "4 rows, the least inverse 0.33" in said.out
+    captured = capsys.readouterr()
+    assert "squares: 2 of 4 cases are kept" in captured.err
+    assert "4 rows, the least inverse 0.33" in captured.out
     assert calls == [0, 1, 2, 2, 3]
 
 
@@ -98,11 +88,11 @@ def test_a_torn_line_is_measured_again_and_foreign_lines_are_passed_over(rooms, 
     (experiment, calls, _), run, store = squares, rooms["harness"].main, tmp_path / "squares.jsonl"
     run(experiment, ["--out", str(tmp_path), "--quiet"])
     lines = store.read_bytes().splitlines(keepends=True)
-    kept = lines[0] + b"nonsense\n[]\n" + lines[1].replace(b'{"version": "', b'{"version": "0.0.') + lines[2]
-    store.write_bytes(kept + lines[3][:-9])
+    torn = lines[0] + b"nonsense\n[]\n" + lines[1].replace(b'{"version": "', b'{"version": "0.0.') + lines[2]
+    store.write_bytes(torn + lines[3][:-9])
     run(experiment, ["--out", str(tmp_path), "--quiet"])
     assert calls == [0, 1, 2, 3, 1, 3]
-    assert store.read_bytes().startswith(kept + b'{"version"')
+    assert store.read_bytes().startswith(torn + b'{"version"')
     run(experiment, ["--out", str(tmp_path), "--quiet", "--fresh", "--quick"])
     assert calls[6:] == [0, 1]
     assert capsys.readouterr().out == ""
@@ -152,10 +142,10 @@ def test_the_list_imports_nothing_and_knows_extras(rooms, tmp_path, capsys):
     (tmp_path / "other.py").write_text('"""Count sheep.\n\nMore."""\nif __name__ == "__main__":\n    print(7)\n')
     (tmp_path / "helper.py").write_text("raise RuntimeError\n")
     assert rooms["main"].main([], tmp_path) == 0
-    said = capsys.readouterr().out
-    assert re.search(r"^large +What is <n> squared\? +torch$", said, re.MULTILINE)
-    assert re.search(r"^other +Count sheep\.$", said, re.MULTILINE)
-    assert "helper" not in said
+    captured = capsys.readouterr().out
+    assert re.search(r"^large +What is <n> squared\? +torch$", captured, re.MULTILINE)
+    assert re.search(r"^other +Count sheep\.$", captured, re.MULTILINE)
+    assert "helper" not in captured
     with pytest.raises(SystemExit, match=r"^no script is called 'larje'; did you mean 'large'\?$"):
         rooms["main"].main(["larje"], tmp_path)
 
@@ -195,12 +185,12 @@ def test_an_interruption_ends_the_whole_run(rooms, tmp_path, capfd):
     assert not (tmp_path / "out" / "b_last.json").exists()
 
 
-def test_an_interruption_of_the_parent_alone_reaches_the_child(tmp_path):
+def test_an_interruption_of_the_parent_alone_reaches_the_child(folder, tmp_path):
     (tmp_path / "slow.py").write_text(
         'import pathlib, time\nif __name__ == "__main__":\n    pathlib.Path("on").touch()\n    time.sleep(60)\n'
     )
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # it may be ignored here
-    code += f"import runpy, pathlib, sys; main = runpy.run_path({str(FOLDER / '__main__.py')!r})['main']"
+    code += f"import runpy, pathlib, sys; main = runpy.run_path({str(folder / '__main__.py')!r})['main']"
     code += "; raise SystemExit(main(['slow'], pathlib.Path.cwd()))"
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes)
@@ -212,9 +202,9 @@ def test_an_interruption_of_the_parent_alone_reaches_the_child(tmp_path):
 
 
 def test_every_experiment_is_called_as_its_module_and_asks_a_question(rooms):
-    found = [script for script in rooms["catalogue"].scripts().values() if script.experiment]
-    assert "ladder" in {script.name for script in found}
-    for script in found:
+    experiments = [script for script in rooms["catalogue"].scripts().values() if script.experiment]
+    assert "ladder" in {script.name for script in experiments}
+    for script in experiments:
         text = script.path.read_text(encoding="utf-8")
         assert f'name="{script.name}"' in text, f"{script.path.name} calls its experiment by another name"
         assert script.said.endswith("?"), f"the question of {script.name} has no question mark: {script.said}"

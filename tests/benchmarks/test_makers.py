@@ -1,36 +1,25 @@
 """Makers of control points: sets of at most so many points, or a reason why there are none."""
 
-import sys
-from pathlib import Path
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from spherapprox import PointSet
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-
 
 @pytest.fixture(scope="module")
 def makers():
-    """Import the module, as a neighbour of the scripts."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        import makers
-
-        yield makers.MAKERS
-    finally:
-        sys.path.remove(str(FOLDER))
-        sys.modules.pop("makers", None)
+    return import_module("makers").MAKERS
 
 
 def test_every_maker_has_points_on_the_sphere(makers):
     counts = {}
     for name, make in makers.items():
-        made = make(2, 98, 0)
-        assert isinstance(made, PointSet)
-        np.testing.assert_allclose(np.linalg.norm(made.points, axis=1), 1.0, rtol=1e-14)
-        counts[name] = len(made)
+        nodes = make(2, 98, 0)
+        assert isinstance(nodes, PointSet)
+        np.testing.assert_allclose(np.linalg.norm(nodes.points, axis=1), 1.0, rtol=1e-14)
+        counts[name] = len(nodes)
     assert counts.pop("lattice_cover") <= 98
     assert set(counts.values()) == {98}
 

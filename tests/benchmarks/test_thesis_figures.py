@@ -3,37 +3,26 @@
 import csv
 import io
 import math
-import sys
-from pathlib import Path
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, sphere, targets
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-
 
 @pytest.fixture(scope="module")
 def thesis():
-    """Import the script, as a neighbour of the others."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        import thesis_figures
-
-        yield thesis_figures
-    finally:
-        sys.path.remove(str(FOLDER))
-        sys.modules.pop("thesis_figures", None)
+    return import_module("thesis_figures")
 
 
 def test_kernels_have_their_peaks_and_antipodes(thesis):
     figure = thesis.draw_kernels()
     *globes, axes = figure.axes
-    drawn = np.array([curve.get_ydata() for curve in axes.lines])
-    assert drawn[:, 0] == pytest.approx([2.313035285499, 10.00045401991, 20.00000004122], rel=1e-12)
-    assert drawn[:, -1] == pytest.approx([0.3130352854993, 4.540199e-4, 4.12231e-8], rel=1e-6)
-    for globe, peak in zip(globes, drawn[:, 0], strict=True):
+    curves_drawn = np.array([curve.get_ydata() for curve in axes.lines])
+    assert curves_drawn[:, 0] == pytest.approx([2.313035285499, 10.00045401991, 20.00000004122], rel=1e-12)
+    assert curves_drawn[:, -1] == pytest.approx([0.3130352854993, 4.540199e-4, 4.12231e-8], rel=1e-6)
+    for globe, peak in zip(globes, curves_drawn[:, 0], strict=True):
         image = globe.images[0].get_array()
         assert 0.999 * peak < np.nanmax(image) <= peak
     assert len(thesis.draw_kernels([3.0], dim=7).axes) == 1
@@ -43,11 +32,11 @@ def test_kernels_have_their_peaks_and_antipodes(thesis):
 def test_eigenvalues_lie_between_their_bounds(thesis):
     (axes,) = thesis.draw_eigenvalues().axes
     curves = [curve.get_ydata() for curve in axes.lines if len(curve.get_xdata())]
-    exact, printed = np.array(curves[::2]), np.array(curves[1::2])
+    exact, lower = np.array(curves[::2]), np.array(curves[1::2])
     assert axes.lines[0].get_xdata()[200] == pytest.approx(10.0)
     assert exact[:, 200] == pytest.approx([0.900000004122, 0.729999998763, 0.535000004741], abs=1e-12)
-    assert np.log(printed[:, 200]) == pytest.approx([-0.149443120185, -0.494932923095, -1.029664665258], abs=1e-12)
-    assert (printed <= exact).all()
+    assert np.log(lower[:, 200]) == pytest.approx([-0.149443120185, -0.494932923095, -1.029664665258], abs=1e-12)
+    assert (lower <= exact).all()
     for values, band in zip(exact, axes.collections[:3], strict=True):
         outline = band.get_paths()[0].vertices  # lower edge forth, upper edge back
         low, high = outline[1 : 1 + values.size, 1], outline[2 + values.size : -1, 1][::-1]
@@ -80,30 +69,30 @@ def test_each_symbol_is_the_largest_where_it_is_thick(thesis, vocabulary):
 
 def test_bounds_meet_at_both_ends(thesis):
     """Where lambda is small or large, the printed bound's ratio to a_1 tends to 1."""
-    exact, printed = (line.get_ydata() for line in thesis.draw_eigenvalues([1], dim=3).axes[0].lines[:2])
-    assert math.isclose(printed[-1], exact[-1], rel_tol=2e-3)
-    assert math.isclose(printed[0], exact[0], rel_tol=2e-2)
+    exact, lower = (line.get_ydata() for line in thesis.draw_eigenvalues([1], dim=3).axes[0].lines[:2])
+    assert math.isclose(lower[-1], exact[-1], rel_tol=2e-3)
+    assert math.isclose(lower[0], exact[0], rel_tol=2e-2)
 
 
 def test_maps_are_the_steps_of_the_proof(thesis):
     target, cells, rate = targets.zonal_harmonic(2, 3), EqualMeasurePartition(2, 300), 25.0
     figure = thesis.draw_proof(target, cells, rate, rows=19)
-    drawn = [np.asarray(axes.collections[0].get_array()).ravel() for axes in figure.axes]
+    curves_drawn = [np.asarray(axes.collections[0].get_array()).ravel() for axes in figure.axes]
     latitude, longitude = np.meshgrid(np.linspace(-90, 90, 19), np.linspace(-180, 180, 37), indexing="ij")
     x = sphere.from_latitude_longitude(latitude.ravel(), longitude.ravel())
     where, centres = cells.locate(x), cells.centers()
     head = CoreHead.from_target(target, cells, rate)
-    assert np.array_equal(drawn[0], target(x))
-    assert np.array_equal(drawn[3], target(centres)[where])
-    assert np.array_equal(drawn[5], head(x))
+    assert np.array_equal(curves_drawn[0], target(x))
+    assert np.array_equal(curves_drawn[3], target(centres)[where])
+    assert np.array_equal(curves_drawn[5], head(x))
     # the kernel of E is that of B, taken at the centres; the cells of C are those of D
     y = sphere.from_latitude_longitude(20.0, 40.0)
-    assert drawn[1] / drawn[1].max() == pytest.approx(
+    assert curves_drawn[1] / curves_drawn[1].max() == pytest.approx(
         np.exp(rate * (x @ y)) / np.exp(rate * (x @ y)).max(), rel=1e-12, abs=1e-300
     )
-    assert drawn[4] == pytest.approx(2.0 * rate * np.exp(rate * (centres[where] @ y - 1.0)), rel=1e-9, abs=1e-18)
-    assert all(len(np.unique(drawn[2][where == k])) == 1 for k in np.unique(where))
-    assert len(np.unique(drawn[2])) == len(np.unique(where))
+    assert curves_drawn[4] == pytest.approx(2.0 * rate * np.exp(rate * (centres[where] @ y - 1.0)), rel=1e-9, abs=1e-18)
+    assert all(len(np.unique(curves_drawn[2][where == k])) == 1 for k in np.unique(where))
+    assert len(np.unique(curves_drawn[2])) == len(np.unique(where))
     assert figure.axes[5].get_title(loc="left") == (
         f"F  sum of 300 kernels, off by {np.abs(head(x) - target(x)).max():.3g}"
     )

@@ -22,11 +22,11 @@ def test_a_running_median_of_three():
     before, second = delay(x), delay(x, 2)
     low, high = minimum(x, before), maximum(x, before)
     program = Program(maximum(low, minimum(high, second)))
-    given = np.random.default_rng(0).integers(-9, 10, (40, 1)).astype(float)
-    padded = np.concatenate([np.zeros((2, 1)), given])[:, 0]
-    wanted = [sorted(padded[i : i + 3])[1] for i in range(len(given))]
+    inputs = np.random.default_rng(0).integers(-9, 10, (40, 1)).astype(float)
+    padded = np.concatenate([np.zeros((2, 1)), inputs])[:, 0]
+    medians = [sorted(padded[i : i + 3])[1] for i in range(len(inputs))]
     for computed in (program, program.compile()):
-        assert computed(given)[:, 0].tolist() == wanted
+        assert computed(inputs)[:, 0].tolist() == medians
 
 
 def test_a_counter_modulo_7_of_steps_and_of_ones():
@@ -41,12 +41,8 @@ def test_balanced_brackets():
     open_now = step(Concat([depth, -depth, broken]))
     program = Program(ReLU(1.0 - np.ones((1, 3)) @ open_now))
     for text in ("()", "(())()", ")(", "(()", "())(()"):
-        given = [[1.0 if c == "(" else -1.0] for c in text]
-        assert program(given)[-1, 0] == program.compile()(given)[-1, 0] == float(not _reduced(text))
-
-
-def _reduced(text):
-    """What is left of brackets when pairs are taken out."""
-    while "()" in text:
-        text = text.replace("()", "")
-    return text
+        inputs = [[1.0 if c == "(" else -1.0] for c in text]
+        remainder = text
+        while "()" in remainder:
+            remainder = remainder.replace("()", "")
+        assert program(inputs)[-1, 0] == program.compile()(inputs)[-1, 0] == float(not remainder)

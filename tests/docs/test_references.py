@@ -1,7 +1,6 @@
 """References between pages, and from code to pages, lead somewhere."""
 
 import functools
-import inspect
 import json
 import os
 import re
@@ -9,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import public
 import pytest
 
 import bounds
@@ -26,6 +26,7 @@ PAGE = rf"(?:docs/theorems/)?((?:\d|{NUMBER})-[a-z-]+\.md)"
 SPANS = re.compile(r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)  # code and mathematics hold no links
 
 QUOTES = (r'"""(?:[^\\]|\\.)*?"""', r"'''(?:[^\\]|\\.)*?'''", r'"(?:[^"\\\n]|\\.)*"', r"'(?:[^'\\\n]|\\.)*'")
+TREES = re.compile(r"^```\{toctree\}$(.*?)^```$", re.DOTALL | re.MULTILINE)
 LITERALS = re.compile("|".join((*QUOTES, r"#[^\n]*")), re.DOTALL)  # Python's tokenizer takes seconds
 
 
@@ -57,7 +58,7 @@ def mislabelled(path, text):
 @functools.cache
 def numbers(text):
     """Return the numbers of theorems that a page's headings begin with."""
-    return {found[0] for title in headings(text) if (found := re.match(rf"{NUMBER}(?=[ .])|\d(?=\. )", title))}
+    return {match[0] for title in headings(text) if (match := re.match(rf"{NUMBER}(?=[ .])|\d(?=\. )", title))}
 
 
 @functools.cache
@@ -105,10 +106,10 @@ def attributes(text):
     """Return the dotted names of a page's code and of its tables of the reference."""
     names, module = set(re.findall(r"`((?:spherapprox|bounds)(?:\.\w+)+)(?<!\.json)\b", text)), ""
     for line in text.splitlines():
-        if found := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
-            module = found[1]
-        elif found := re.fullmatch(r" {3}(\w+)|\.\. autodata:: (\S+)", line):
-            names.add(found[2] or f"{module}.{found[1]}")
+        if match := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
+            module = match[1]
+        elif match := re.fullmatch(r" {3}(\w+)|\.\. autodata:: (\S+)", line):
+            names.add(match[2] or f"{module}.{match[1]}")
     return names
 
 
@@ -126,7 +127,7 @@ def has_part(text, part):
 
 def dead_numbers(text):
     """Yield the numbers, and their parts, that comments and docstrings cite without a page and none has."""
-    known = numbered()
+    pages_of = numbered()
     text = "\n".join(line for line in text.splitlines() if not re.search(r"\bTheorems? \d", line))  # the thesis's
     label = r" \(([a-z]+|\d)\)"
     cited = re.findall(rf"(?:^# |\()({NUMBER})(?:, ([A-Za-z][\w -]*)|{label})?(?=:|\))", text, re.MULTILINE)
@@ -135,7 +136,7 @@ def dead_numbers(text):
     for number, words, letter in cited:
         part = (words or letter).lower()
         if not re.match(r"0|\d\.[05]$", number) and not (
-            number in known and (not part or has_part(known[number], part))
+            number in pages_of and (not part or has_part(pages_of[number], part))
         ):
             yield f"{number} {part}".strip()
 
@@ -150,21 +151,21 @@ def dead_references(text):
             or (part and not has_part(PAGES[page], part))
         ):
             yield f"{page} {number} {part}".strip()
-    known = {number for page in PAGES.values() for number in numbers(page)}
-    yield from (n for n in re.findall(rf'^\s*"""({NUMBER})(?: \([a-z]+\))?: ', text, re.MULTILINE) if n not in known)
+    pages_of = {number for page in PAGES.values() for number in numbers(page)}
+    yield from (n for n in re.findall(rf'^\s*"""({NUMBER})(?: \([a-z]+\))?: ', text, re.MULTILINE) if n not in pages_of)
 
 
 def test_pages_have_one_title_and_all_sections():
     for name, text in PAGES.items():
         assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1, name
-        wanted = SECTIONS if re.match(NUMBER, name) else SECTIONS[-1:] if name != "index.md" else ()
-        assert [title for title in headings(text) if title in SECTIONS] == list(wanted), name
-        assert all(re.search(rf"^## {section}\n\n\S", text, re.MULTILINE) for section in wanted), name
+        sections = SECTIONS if re.match(NUMBER, name) else SECTIONS[-1:] if name != "index.md" else ()
+        assert [title for title in headings(text) if title in SECTIONS] == list(sections), name
+        assert all(re.search(rf"^## {section}\n\n\S", text, re.MULTILINE) for section in sections), name
 
 
 def test_a_number_belongs_to_one_page():
-    stated = [number for text in PAGES.values() for number in numbers(text)]
-    assert len(stated) == len(set(stated)) > 45
+    numbers_stated = [number for text in PAGES.values() for number in numbers(text)]
+    assert len(numbers_stated) == len(set(numbers_stated)) > 45
     assert all(name.partition("-")[0] in numbers(text) for name, text in PAGES.items() if name != "index.md")
 
 
@@ -190,26 +191,18 @@ def test_every_page_is_in_a_table_of_contents():
     pages = [path for folder in ("docs", "docs/how-to", "docs/api") for path in (ROOT / folder).glob("*.md")]
     listed = set()
     for path in pages:
-        for tree in re.findall(
-            r"^```\{toctree\}$(.*?)^```$", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-        ):
-            listed |= {
-                (path.parent / f"{n}.md").resolve() for n in re.findall(r"^(?:.*<)?([\w/-]+)>?$", tree, re.MULTILINE)
-            }
+        for tree in TREES.findall(path.read_text(encoding="utf-8")):
+            names = re.findall(r"^(?:.*<)?([\w/-]+)>?$", tree, re.MULTILINE)
+            listed |= {(path.parent / f"{name}.md").resolve() for name in names}
     lost = {path.relative_to(ROOT).as_posix() for path in pages if path.resolve() not in listed} - {"docs/index.md"}
     assert not lost, "pages that no {toctree} names"
-
-
-def public(module):
-    for name in (*module.__all__, *getattr(module, "_MODULES", ())):
-        thing = getattr(module, name)
-        yield from public(thing) if inspect.ismodule(thing) else [f"{module.__name__}.{name}"]
 
 
 def test_the_reference_names_everything_public():
     named = {name for path in (ROOT / "docs/api").glob("*.md") for name in attributes(path.read_text(encoding="utf-8"))}
     tops = {name.rpartition(".")[2] for name in named if name.count(".") == 1}  # theirs are documented there
-    lost = [n for n in (*public(spherapprox), *public(bounds)) if n not in named and n.rpartition(".")[2] not in tops]
+    names = [name for name, _ in public.list_public(spherapprox, bounds)]
+    lost = [name for name in names if name not in named and name.rpartition(".")[2] not in tops]
     assert not lost, "public names that no page of docs/api names"
 
 
@@ -219,8 +212,8 @@ def test_attributes_that_pages_name_are_found_in_a_fresh_process():
     for name in {name for path in TEXTS for name in attributes(path.read_text(encoding="utf-8"))}:
         homes.setdefault(re.split(r"\.[A-Z]|\.\w+$", name)[0], []).append(name)
     names = json.dumps([sorted(names) for names in homes.values()])
-    done = subprocess.run([sys.executable, "-c", FRESH], input=names, capture_output=True, text=True, check=True)
-    assert not done.stdout
+    process = subprocess.run([sys.executable, "-c", FRESH], input=names, capture_output=True, text=True, check=True)
+    assert not process.stdout
     assert len(homes) > 30
 
 
@@ -259,12 +252,8 @@ def test_code_cites_pages_and_not_the_folder_of_old():
 
 
 def test_every_bound_carries_its_page():
-    found = [
-        *bounds.ladder(0.1, dim=8),
-        bounds.covering_number(0.1, dim=8),
-        bounds.covering.covering_radius(100, dim=8),
-    ]
-    found.append(bounds.error_bound(dim=8, theorem="convolution", lipschitz=1.0, concentration=100.0))
-    for reference in [*(bound.reference for bound in found), *(theorem.reference for theorem in THEOREMS.values())]:
+    covers = bounds.covering_number(0.1, dim=8), bounds.covering.covering_radius(100, dim=8)
+    error = bounds.error_bound(dim=8, theorem="convolution", lipschitz=1.0, concentration=100.0)
+    for reference in {record.reference for record in (*bounds.ladder(0.1, dim=8), *covers, error, *THEOREMS.values())}:
         assert re.search(rf"docs/theorems/{PAGE}", reference), reference
         assert not [*dead_references(reference)], reference

@@ -33,9 +33,9 @@ def start(code, **variables):
 
 def run(code=CODE, **variables):
     """Run code to its end, and return what it says on stderr."""
-    out, said = start(code, **variables).communicate()
-    assert out == "done\n", said
-    return said
+    out, stderr = start(code, **variables).communicate()
+    assert out == "done\n", stderr
+    return stderr
 
 
 def compiled_files(folder):
@@ -78,10 +78,10 @@ def test_damaged_files_are_compiled_again_with_one_warning(filled, tmp_path):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes((bytes(content), b"", content[: len(content) // 2])[i % 3])  # flipped, empty, cut
-    said = run(NUMBA_CACHE_DIR=str(tmp_path))
-    assert said.count("RuntimeWarning") == 1
-    assert str(files[0].parent) in said
-    assert "delete that folder" in said
+    stderr = run(NUMBA_CACHE_DIR=str(tmp_path))
+    assert stderr.count("RuntimeWarning") == 1
+    assert str(files[0].parent) in stderr
+    assert "delete that folder" in stderr
     assert run(NUMBA_CACHE_DIR=str(tmp_path)) == ""
 
 
@@ -106,26 +106,26 @@ def test_kernels_that_others_could_have_written_are_not_read(filled, tmp_path, s
         path.chmod(0o666 if shared == "files" else 0o644)
     folder = files[0].parent
     folder.chmod(0o777 if shared == "folder" else 0o755)
-    said = run(f"import os; os.umask(0)\n{CODE}", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    stderr = run(f"import os; os.umask(0)\n{CODE}", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert not (tmp_path / "ran").exists()
-    assert said.count("RuntimeWarning") == 1
-    assert f"'{folder}'" in said
-    assert ("NUMBA_CACHE_DIR" if shared == "folder" else "delete that folder") in said
+    assert stderr.count("RuntimeWarning") == 1
+    assert f"'{folder}'" in stderr
+    assert ("NUMBA_CACHE_DIR" if shared == "folder" else "delete that folder") in stderr
     if shared == "files":  # they are the user's own now, whatever the umask
         assert run(NUMBA_CACHE_DIR=str(tmp_path / "cache")) == ""
 
 
 def test_a_full_disk_is_a_warning(tmp_path):
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n" + CODE
-    said = run(full, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said.count("RuntimeWarning") == 1
-    assert "NUMBA_CACHE_DIR" in said
+    stderr = run(full, NUMBA_CACHE_DIR=str(tmp_path))
+    assert stderr.count("RuntimeWarning") == 1
+    assert "NUMBA_CACHE_DIR" in stderr
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]  # nothing half written
 
 
 def test_two_processes_may_fill_the_folder_at_once(tmp_path):
-    both = [start(CODE, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
-    assert [process.communicate() for process in both] == [("done\n", "")] * 2
+    processes = [start(CODE, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert [process.communicate() for process in processes] == [("done\n", "")] * 2
     assert run(NUMBA_CACHE_DIR=str(tmp_path)) == ""
 
 
@@ -138,9 +138,9 @@ LOOPS[beta.cap_angle](np.ones(2), -np.ones(2), np.empty(2))
 
 
 def test_compiling_for_long_is_said_once_and_only_then(tmp_path):
-    said = run(SLOW, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said.count("\n") == 1
-    assert said.startswith("spherapprox: compiling kernels for this machine, once;")
+    stderr = run(SLOW, NUMBA_CACHE_DIR=str(tmp_path))
+    assert stderr.count("\n") == 1
+    assert stderr.startswith("spherapprox: compiling kernels for this machine, once;")
     assert run(SLOW, NUMBA_CACHE_DIR=str(tmp_path)) == ""  # all compiled
 
 

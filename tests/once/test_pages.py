@@ -40,9 +40,9 @@ def test_python_is_shown_as_doctests_or_cells():
     loose = [name for name in pages("python") if not all(">>> " in code for code in blocks(TEXTS[name], "python"))]
     loose = sorted(set(loose) - set(PLAIN))
     assert not loose, "pages with python that is neither a doctest (>>> ) nor a {code-cell}"
-    known = {"python", "{code-cell}", "console", "text"}
-    assert not {name: {kind for kind, _ in FENCE.findall(text)} - known for name, text in TEXTS.items()
-                if {kind for kind, _ in FENCE.findall(text)} - known}  # fmt: skip
+    languages = {"python", "{code-cell}", "console", "text"}
+    assert not {name: {kind for kind, _ in FENCE.findall(text)} - languages for name, text in TEXTS.items()
+                if {kind for kind, _ in FENCE.findall(text)} - languages}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [name for name in pages("python") if name not in PLAIN])
@@ -68,8 +68,8 @@ def test_every_cell_runs(name, tmp_path, monkeypatch):
 
 
 def commands():
-    found = [line for text in TEXTS.values() for code in blocks(text, "console") for line in code.splitlines()]
-    return sorted({line.removeprefix("$ ") for line in found if line.startswith("$ ")})
+    lines = [line for text in TEXTS.values() for code in blocks(text, "console") for line in code.splitlines()]
+    return sorted({line.removeprefix("$ ") for line in lines if line.startswith("$ ")})
 
 
 @pytest.mark.parametrize("command", commands())

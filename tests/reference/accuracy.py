@@ -94,9 +94,14 @@ def orders(low: float, high: float) -> Sampler:
     return sample
 
 
-def integers(low: int, high: int) -> Sampler:
+def integers(low: float, high: float) -> Sampler:
     draw = between(low, high + 1)
-    return lambda rng: min(high, int(draw(rng)))
+    return lambda rng: min(int(high), int(draw(rng)))
+
+
+def ranges(sampler: Callable[[float, float], Sampler], *names: str) -> dict[str, Sampler]:
+    """Return samplers of ranges by their names, "1e-8..1"."""
+    return {name: sampler(*map(float, name.split(".."))) for name in names}
 
 
 def exactly(value: float) -> Sampler:
@@ -113,42 +118,12 @@ def off(rng: Rng) -> float:
     return 1.0 + float(rng.choice([-1.0, 1.0])) * 10.0 ** float(rng.uniform(-15.7, -2.0))
 
 
-ORDERS = {
-    "0": exactly(0.0),
-    "1e-8..1": orders(1e-8, 0.999),
-    "1..16": orders(1.0, 16.0),
-    "16..64": orders(16.0, 64.0),
-    "64..1e4": orders(64.0, 1e4),
-    "1e4..1e8": orders(1e4, 1e8),
-    "1e8..1e12": orders(1e8, 1e12),
-}
-ARGUMENTS = {
-    "5e-324..1e-8": between(5e-324, 1e-8),
-    "1e-8..1": between(1e-8, 1.0),
-    "1..16": between(1.0, 16.0),
-    "16..128": between(16.0, 128.0),
-    "128..1e4": between(128.0, 1e4),
-    "1e4..1e9": between(1e4, 1e9),
-    "1e9..1e15": between(1e9, 1e15),
-    "1e15..1e300": between(1e15, 1e300),
-}
-DIMS = {
-    "1": exactly(1),
-    "2": exactly(2),
-    "3..16": integers(3, 16),
-    "17..128": integers(17, 128),
-    "129..1e4": integers(129, 10**4),
-    "1e4..1e6": integers(10**4, 10**6),
-}
-CONCENTRATIONS = {
-    "1e-150..1e-8": between(1e-150, 1e-8),
-    "1e-8..1": between(1e-8, 1.0),
-    "1..16": between(1.0, 16.0),
-    "16..128": between(16.0, 128.0),
-    "128..1e4": between(128.0, 1e4),
-    "1e4..1e9": between(1e4, 1e9),
-    "1e9..1e15": between(1e9, 1e15),
-}
+ORDERS = {"0": exactly(0.0), "1e-8..1": orders(1e-8, 0.999)}
+ORDERS |= ranges(orders, "1..16", "16..64", "64..1e4", "1e4..1e8", "1e8..1e12")
+MIDDLE = ranges(between, "1e-8..1", "1..16", "16..128", "128..1e4", "1e4..1e9", "1e9..1e15")
+ARGUMENTS = ranges(between, "5e-324..1e-8") | MIDDLE | ranges(between, "1e15..1e300")
+DIMS = {"1": exactly(1), "2": exactly(2)} | ranges(integers, "3..16", "17..128", "129..1e4", "1e4..1e6")
+CONCENTRATIONS = ranges(between, "1e-150..1e-8") | MIDDLE
 
 
 def circle(radius: float) -> Callable[[Rng], Point]:
@@ -189,17 +164,11 @@ BESSEL_SEAMS: dict[str, Callable[[Rng], Point]] = {
     "x = 1e-290": lambda rng: (orders(1e-2, 1e12)(rng), 1e-290 * off(rng)),
 }
 
-STEPS = {"2..8": integers(2, 8), "9..256": integers(9, 256), "257..1e6": integers(257, 10**6)}
-STEPS["1e6..1e15"] = integers(10**6, 10**15)
-WIDE = {"0..16": orders(1e-2, 16.0), "16..1e4": orders(16.0, 1e4), "1e4..1e12": orders(1e4, 1e12)}
+STEPS = ranges(integers, "2..8", "9..256", "257..1e6", "1e6..1e15")
+WIDE = {"0..16": orders(1e-2, 16.0)} | ranges(orders, "16..1e4", "1e4..1e12")
 FAR_ARGUMENTS: dict[str, Sampler | None] = {
-    "1e-300..1": between(1e-300, 1.0),
-    "1..128": between(1.0, 128.0),
-    "128..1e5": between(128.0, 1e5),
-    "1e5..1e15": between(1e5, 1e15),
-    "1e15..1e300": between(1e15, 1e300),
-    "ratio e^-744..e^-1": None,
-}
+    **ranges(between, "1e-300..1", "1..128", "128..1e5", "1e5..1e15", "1e15..1e300"), "ratio e^-744..e^-1": None,
+}  # fmt: skip
 
 
 def far_x(v: float, n: int, log: float) -> float:
@@ -291,9 +260,9 @@ def kernel(method: str, *arguments: Any, **options: Any) -> Value:
 
     def values(points: Sequence[Point]) -> list[Sequence[float]]:
         result = []
-        for dim, lam, *rest in points:
+        for dim, lam, *arguments_of in points:
             attribute = getattr(VonMisesFisher(dim, lam), method)
-            result.append(attribute(*rest, *arguments, **options) if callable(attribute) else attribute)
+            result.append(attribute(*arguments_of, *arguments, **options) if callable(attribute) else attribute)
         return [result]
 
     return values
@@ -320,53 +289,40 @@ def log_of(values: Value) -> Value:
 
 
 def bessel_tables() -> Iterator[Table]:
-    one = {"rows": ORDERS, "columns": ARGUMENTS, "seams": BESSEL_SEAMS, "arguments": "order, x"}
-    one |= {"draw": lambda rng, row, column: (row(rng), column(rng)), "family": "bessel"}
+    cells = {"rows": ORDERS, "columns": ARGUMENTS, "seams": BESSEL_SEAMS, "arguments": "order, x"}
+    cells |= {"draw": lambda rng, row, column: (row(rng), column(rng)), "family": "bessel"}
     unit = "eps max(1, |value|, hypot(order, x))"
-    yield Table("log_iv", unit=unit, limit=4.0, values=both(special.log_iv), exact=truth.log_iv, scale=of_log_iv, **one)
+    functions = {"values": both(special.log_iv), "exact": truth.log_iv, "scale": of_log_iv}
+    yield Table("log_iv", unit=unit, limit=4.0, **functions, **cells)
     for name, limit in (("iv_ratio", 3e-16), ("iv_ratio_complement", 1e-15), ("log_iv_ratio", 1e-15)):
         functions = {"values": both(getattr(special, name)), "exact": getattr(truth, name), "scale": relative}
-        yield Table(name, unit="relative", limit=limit, **functions, **one)
-        many = {"rows": {f"{v}, {n} steps": (WIDE[v], STEPS[n]) for v in WIDE for n in STEPS}, "columns": FAR_ARGUMENTS}
-        many |= {"arguments": "order, x, step", "draw": draw_far, "seams": FAR_SEAMS, "family": "steps", "weight": 0.5}
-        yield Table(f"{name} over steps", unit="relative", limit=1e-14, **functions, **many)
-    yield Table(
-        "iv_ratio_inverse",
-        "order, ratio",
-        "(1e-15 + eps/2 / (1 - ratio)) x + 5e-324",
-        1.0,
-        ORDERS,
-        {
-            "5e-324..1e-290": between(5e-324, 1e-290),
-            "1e-290..1e-8": between(1e-290, 1e-8),
-            "1e-8..0.1": between(1e-8, 0.1),
-            "0.1..0.9": uniform(0.1, 0.9),
-            "1 - 0.1..1e-6": lambda rng: 1.0 - between(1e-6, 0.1)(rng),
-            "1 - 1e-6..1e-16": lambda rng: 1.0 - between(1.2e-16, 1e-6)(rng),
-        },
-        lambda rng, row, column: (row(rng), column(rng)),
-        both(special.iv_ratio_inverse),
-        truth.iv_ratio_inverse,
-        inverse_scale,
-        {
-            "ratio = 1e-8": lambda rng: (orders(1e-2, 1e12)(rng), 1e-8 * off(rng)),
-            "ratio = 1/2": lambda rng: (orders(1e-2, 1e12)(rng), 0.5 * off(rng)),
-        },
-    )
+        yield Table(name, unit="relative", limit=limit, **functions, **cells)
+        far = {"rows": {f"{v}, {n} steps": (WIDE[v], STEPS[n]) for v in WIDE for n in STEPS}, "columns": FAR_ARGUMENTS}
+        far |= {"arguments": "order, x, step", "draw": draw_far, "seams": FAR_SEAMS, "family": "steps", "weight": 0.5}
+        yield Table(f"{name} over steps", unit="relative", limit=1e-14, **functions, **far)
+    ratios: dict[str, Any] = ranges(between, "5e-324..1e-290", "1e-290..1e-8", "1e-8..0.1")
+    ratios |= ranges(uniform, "0.1..0.9")
+    ratios |= {"1 - 0.1..1e-6": lambda rng: 1.0 - between(1e-6, 0.1)(rng)}
+    ratios |= {"1 - 1e-6..1e-16": lambda rng: 1.0 - between(1.2e-16, 1e-6)(rng)}
+    cells |= {"columns": ratios, "arguments": "order, ratio", "family": ""}
+    cells |= {
+        "seams": {
+            f"ratio = {name}": curve(lambda v, ratio=ratio: ratio) for name, ratio in (("1e-8", 1e-8), ("1/2", 0.5))
+        }
+    }
+    functions = {"values": both(special.iv_ratio_inverse), "exact": truth.iv_ratio_inverse, "scale": inverse_scale}
+    yield Table("iv_ratio_inverse", unit="(1e-15 + eps/2 / (1 - ratio)) x + 5e-324", limit=1.0, **functions, **cells)
 
 
 def sphere_tables() -> Iterator[Table]:
     half = 0.5 * math.pi
     pair = {"draw": lambda rng, row, column: (row(rng), column(rng)), "rows": DIMS}
-    angles = {
-        "1e-150..1e-8": between(1e-150, 1e-8),
-        "1e-8..1e-2": between(1e-8, 1e-2),
-        "0.01..1": between(1e-2, 1.0),
-        "1..2": uniform(1.0, 2.0),
+    angles: dict[str, Any] = {
+        **ranges(between, "1e-150..1e-8", "1e-8..1e-2", "0.01..1"), **ranges(uniform, "1..2"),
         "pi/2 +- 1e-16..0.1": lambda rng: half + rng.choice([-1.0, 1.0]) * between(1e-16, 0.1)(rng),
         "2..3.1": uniform(2.0, 3.1),
         "pi - 1e-15..0.1": lambda rng: math.pi - between(1e-15, 0.1)(rng),
-    }
+    }  # fmt: skip
     seams = {
         "angle = pi/2": lambda rng: (int(integers(1, 10**6)(rng)), half * off(rng)),
         "angle = 0.8": lambda rng: (int(integers(1, 10**6)(rng)), 0.8 * off(rng)),
@@ -408,18 +364,12 @@ def sphere_tables() -> Iterator[Table]:
     pair |= {"draw": lambda rng, row, column: column(rng, row)}
     yield Table("cap_angle", "dim, log_measure", columns=logs, seams=seams, **limit, **functions, **pair)
     yield Table(
-        "log_surface_area",
-        "dim",
-        "its largest term, relative",
-        4e-16,
-        {**DIMS, "1e6..1e12": integers(10**6, 10**12)},
-        {"all": None},
-        lambda rng, row, column: (int(row(rng)),),
-        both(special.log_surface_area),
+        "log_surface_area", "dim", "its largest term, relative", 4e-16, DIMS | ranges(integers, "1e6..1e12"),
+        {"all": None}, lambda rng, row, column: (int(row(rng)),), both(special.log_surface_area),
         truth.log_surface_area,
         lambda exact, point: max(0.7, 0.572 * (point[0] + 1), math.lgamma(0.5 * (point[0] + 1))),
         {"dim = 31": lambda rng: (int(rng.integers(20, 40)),)},
-    )
+    )  # fmt: skip
 
 
 def gegenbauer_unit(degree: int, dim: int, t: float) -> Any:
@@ -447,13 +397,7 @@ def gegenbauer_tables() -> Iterator[Table]:
         "-1..-0.5": lambda rng: between(1e-15, 0.5)(rng) - 1.0,
         "about its zeros": None,
     }
-    degrees = {
-        "1..3": integers(1, 3),
-        "4..30": integers(4, 30),
-        "31..300": integers(31, 300),
-        "301..3000": integers(301, 3000),
-        "3001..1e5": integers(3001, 10**5),
-    }
+    degrees = ranges(integers, "1..3", "4..30", "31..300", "301..3000", "3001..1e5")
 
     def any_dim(rng: Rng) -> int:
         return int(rng.choice([1, 2, 3, rng.integers(4, 20), 10.0 ** rng.uniform(1.0, 6.0)]))
@@ -475,49 +419,35 @@ def gegenbauer_tables() -> Iterator[Table]:
     cells = {"rows": degrees, "columns": cosines, "weight": 0.1, "arguments": "degree, dim, t"}
     seams = {"t = 1/2": middle, "degree (degree + dim - 1) (1 - t) = dim": pole}
     yield Table(
-        "gegenbauer",
-        unit="8 eps sqrt(degree + 1) A, 4 eps near the poles and for dim 1",
-        limit=1.0,
-        draw=draw,
-        values=both_slow(special.gegenbauer),
-        exact=truth.gegenbauer,
-        scale=lambda exact, point: gegenbauer_unit(*point),
-        seams=seams,
-        **cells,
-    )
+        "gegenbauer", unit="8 eps sqrt(degree + 1) A, 4 eps near the poles and for dim 1", limit=1.0, draw=draw,
+        values=both_slow(special.gegenbauer), exact=truth.gegenbauer,
+        scale=lambda exact, point: gegenbauer_unit(*point), seams=seams, **cells,
+    )  # fmt: skip
 
     def with_order(point: Point, rng: Rng) -> Point:
         return *point, int(rng.choice([0, 1, 1, 2, rng.integers(3, 50)]))
 
     yield Table(
-        "gegenbauer_derivative",
+        "gegenbauer_derivative", limit=1.0,
         unit="the maximum times that of gegenbauer at (k - j, m + 2j), plus 2 j eps |value|",
-        limit=1.0,
         draw=lambda rng, row, column: with_order(draw(rng, row, column), rng),
-        values=both_slow(special.gegenbauer_derivative),
-        exact=truth.gegenbauer_derivative,
-        scale=derivative_unit,
+        values=both_slow(special.gegenbauer_derivative), exact=truth.gegenbauer_derivative, scale=derivative_unit,
         seams={name: then(seam, with_order) for name, seam in seams.items()},
         **cells | {"arguments": "degree, dim, t, order"},
-    )
+    )  # fmt: skip
     rows = {**degrees, "1..3": integers(2, 3)}
-    pair = {"rows": rows, "columns": {**DIMS, "1e6..1e12": integers(10**6, 10**12)}, "weight": 0.1}
+    pair = {"rows": rows, "columns": DIMS | ranges(integers, "1e6..1e12"), "weight": 0.1}
     pair |= {"arguments": "degree, dim", "draw": lambda rng, row, column: (int(row(rng)), int(column(rng)))}
     yield Table(
-        "gegenbauer_derivative_bound",
-        unit="2 (order + 1) eps, relative",
-        limit=1.0,
-        values=both_slow(special.gegenbauer_derivative_bound),
-        exact=truth.gegenbauer_derivative_bound,
+        "gegenbauer_derivative_bound", unit="2 (order + 1) eps, relative", limit=1.0,
+        values=both_slow(special.gegenbauer_derivative_bound), exact=truth.gegenbauer_derivative_bound,
         scale=lambda exact, point: 2.0 * (point[2] + 1.0) * EPS * max(exact, NORMAL),
         **pair | {"draw": lambda rng, row, column: with_order((int(row(rng)), int(column(rng))), rng)},
-    )
+    )  # fmt: skip
     pair |= {"seams": {"dim = 100": lambda rng: (int(integers(2, 1000)(rng)), int(rng.integers(98, 104)))}}
     pair |= {"unit": "relative", "scale": relative, "family": "zeros"}
-    value = {"values": both_slow(special.gegenbauer_max_zero), "exact": max_zero}
-    yield Table("gegenbauer_max_zero", limit=4e-16, **value, **pair)
-    value = {"values": both_slow(special.gegenbauer_max_zero_angle), "exact": max_zero_angle}
-    yield Table("gegenbauer_max_zero_angle", limit=4e-16, **value, **pair)
+    for name, exact in (("gegenbauer_max_zero", max_zero), ("gegenbauer_max_zero_angle", max_zero_angle)):
+        yield Table(name, limit=4e-16, values=both_slow(getattr(special, name)), exact=exact, **pair)
     value = {"values": both_slow(special.gegenbauer_lipschitz), "exact": lipschitz}
     few = {"rows": {name: row for name, row in rows.items() if name != "3001..1e5"}, "upper": True}
     yield Table("gegenbauer_lipschitz", limit=4e-15, **value, **pair | few)
@@ -558,8 +488,8 @@ def kernel_tables() -> Iterator[Table]:
     cells |= {"draw": lambda rng, row, column: (int(row(rng)), column(rng)), "scale": relative, "unit": "relative"}
 
     def of_order(function: Callable[..., Any], sign: int = 1) -> Callable[..., Any]:
-        def exact(m: int, lam: float, *rest: Any) -> Any:
-            value = function(0.5 * (m - 1), lam, *rest)
+        def exact(m: int, lam: float, *arguments_of: Any) -> Any:
+            value = function(0.5 * (m - 1), lam, *arguments_of)
             with mp.workdps(60):
                 return sign * value
 
@@ -618,20 +548,8 @@ def on_sphere(point: Point, rng: Rng) -> Point:
 
 
 def integral_tables() -> Iterator[Table]:
-    dims = {
-        "1": exactly(1),
-        "2": exactly(2),
-        "3..16": integers(3, 16),
-        "17..1e3": integers(17, 1000),
-        "1e3..1e5": integers(1000, 10**5),
-    }
-    concentrations = {
-        "1e-6..0.01": between(1e-6, 1e-2),
-        "0.01..1": between(1e-2, 1.0),
-        "1..100": between(1.0, 100.0),
-        "100..1e6": between(100.0, 1e6),
-        "1e6..1e12": between(1e6, 1e12),
-    }
+    dims = {"1": exactly(1), "2": exactly(2)} | ranges(integers, "3..16", "17..1e3", "1e3..1e5")
+    concentrations = ranges(between, "1e-6..0.01", "0.01..1", "1..100", "100..1e6", "1e6..1e12")
 
     def any_pair(rng: Rng) -> tuple[int, float]:
         return int(integers(1, 10**5)(rng)), between(1e-6, 1e12)(rng)
@@ -733,14 +651,16 @@ def sample(table: Table, points: float, seed: int, cells: float = 1.0) -> list[t
     """Return (row, column, point) of all cells, or of a share of them, then of the seams."""
     rng = np.random.default_rng([seed, zlib.crc32((table.family or table.name).encode())])
     n = max(1, round(points * table.weight))
-    found = []
+    samples = []
     for row, first in table.rows.items():
         for column, second in table.columns.items():
             if rng.random() < cells:
-                found += [(row, column, table.draw(rng, first, second)) for _ in range(n)]
+                samples += [(row, column, table.draw(rng, first, second)) for _ in range(n)]
     for seam, draw in table.seams.items():
-        found += [("", seam, draw(rng)) for _ in range(n)]
-    return [(row, column, tuple(n if isinstance(n, int) else float(n) for n in point)) for row, column, point in found]
+        samples += [("", seam, draw(rng)) for _ in range(n)]
+    return [
+        (row, column, tuple(n if isinstance(n, int) else float(n) for n in point)) for row, column, point in samples
+    ]
 
 
 def measure(table: Table, points: float, seed: int = 0, cells: float = 1.0, progress: bool = False) -> list[Result]:
@@ -783,17 +703,18 @@ def show(table: Table, results: Sequence[Result]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; return 1 if a limit is broken."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    known = tables()
-    parser.add_argument("--points", type=float, default=200, help="points per cell; a tenth of it for integrals")
-    parser.add_argument("--function", nargs="+", help="names of tables, or parts of them; all of them by default")
-    parser.add_argument("--seed", type=int, default=0)
+    every = tables()
+    add = parser.add_argument
+    add("--points", type=float, default=200, help="points per cell; a tenth of it for integrals")
+    add("--function", nargs="+", help="names of tables, or parts of them; all of them by default")
+    add("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    wanted = [t for t in known if not options.function or any(part in t.name for part in options.function)]
-    if not wanted:
-        parser.error(f"no table matches; there are {', '.join(table.name for table in known)}")
+    selected = [t for t in every if not options.function or any(part in t.name for part in options.function)]
+    if not selected:
+        parser.error(f"no table matches; there are {', '.join(table.name for table in every)}")
     print("python tests/reference/accuracy.py", *(sys.argv[1:] if arguments is None else arguments))
     summary = []
-    for table in wanted:
+    for table in selected:
         start = time.perf_counter()
         results = measure(table, options.points, options.seed, progress=True)
         count = len(sample(table, options.points, options.seed))

@@ -94,18 +94,18 @@ def case(seed, n):
     head = random_head(rng, dim, target)
     slack = float(rng.choice([0.01, 0.05, 0.3]))
     begin = time.perf_counter()
-    found = sup_error(head, target, n=2000, rng=seed, certified=Proof(slack=slack, max_evaluations=1e6))
+    proof = sup_error(head, target, n=2000, rng=seed, certified=Proof(slack=slack, max_evaluations=1e6))
     seconds, true = time.perf_counter() - begin, brute_force(head, target, n, rng)
-    right = not true > found.upper * (1 + 1e-12) and found.lower <= found.upper
+    right = not true > proof.upper * (1 + 1e-12) and proof.lower <= proof.upper
     # a bound below the largest error seen: nothing may be proven, whatever the tests say of single cells
     problem = HeadError.of(head, as_function(target))
-    largest = max(true, found.lower)
+    largest = max(true, proof.lower)
     if largest > 1e-9 * problem.unit:
-        right &= not search.proves(problem, 0.999 / 1.001 * largest / problem.unit, found.at, 0.05, SILENT)
+        right &= not search.proves(problem, 0.999 / 1.001 * largest / problem.unit, proof.at, 0.05, SILENT)
     name = f"{type(head).__name__:13} N={len(head):3} lambda={head.concentration:9.3g} {target.name:24.24}"
-    reached = found.certificate.slack
-    line = f"{seed:6} S^{dim} {name} {largest:.4g} <= {found.upper:.4g} ({slack:g}: {reached:.3f}) {seconds:.1f} s"
-    return line, right, not found.reason
+    reached = proof.certificate.slack
+    line = f"{seed:6} S^{dim} {name} {largest:.4g} <= {proof.upper:.4g} ({slack:g}: {reached:.3f}) {seconds:.1f} s"
+    return line, right, not proof.reason
 
 
 def worst_case(seed, n):
@@ -114,13 +114,13 @@ def worst_case(seed, n):
     dim = int(rng.choice([1, 2, 3]))
     points = clustered(rng, dim, int(np.exp(rng.uniform(0, math.log(200)))))
     concentration = float(10.0 ** rng.uniform(-2, 3.3))
-    found = worst_case_error(points, concentration, n=2000, rng=seed, certified=Proof(max_evaluations=1e6))
+    proof = worst_case_error(points, concentration, n=2000, rng=seed, certified=Proof(max_evaluations=1e6))
     x = sphere.uniform(dim, n, rng)
     true = float(angle_mean(x, points, concentration).max())
     line = (
-        f"{seed:6} S^{dim} W             N={len(points):3} lambda={concentration:9.3g} {true:.4g} <= {found.upper:.4g}"
+        f"{seed:6} S^{dim} W             N={len(points):3} lambda={concentration:9.3g} {true:.4g} <= {proof.upper:.4g}"
     )
-    return line, not true > found.upper * (1 + 1e-12), not found.reason
+    return line, not true > proof.upper * (1 + 1e-12), not proof.reason
 
 
 def constants(seed, n):
@@ -128,27 +128,26 @@ def constants(seed, n):
     rng = np.random.default_rng(seed)
     dim = int(rng.choice([1, 2, 2, 3]))
     head = random_head(rng, dim, random_target(rng, dim))
-    found = head_constants(head, slack=0.3, rng=seed, max_evaluations=1e6)
+    proof = head_constants(head, slack=0.3, rng=seed, max_evaluations=1e6)
     x = sphere.uniform(dim, min(n, 100_000), rng)
     x[::2] = head.control_points[rng.integers(len(head), size=len(x[::2]))] + 10.0 ** -rng.uniform(0, 3) * x[::2]
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     right, texts = True, []
-    for order, interval in ((1, found.lipschitz), (2, found.smoothness)):
+    for order, interval in ((1, proof.lipschitz), (2, proof.smoothness)):
         problem = Derivative.of(head, order)
         largest = max(interval.lower, float(problem.sizes(x).max()))
         right &= interval.lower <= interval.upper
         if order == 1:
             slopes = np.asarray(head.gradient(x[:2000], rtol=None), np.float64).reshape(len(x[:2000]), -1, dim + 1)
             right &= not float(np.linalg.norm(slopes, 2, axis=(1, 2)).max()) > interval.upper * (1 + 1e-9)
-        if order == 1 or problem.copies == 1.0:  # else the sizes are above the largest second derivative
-            right &= not largest > interval.upper * (1 + 1e-9)
-            if largest > 1e-7 * problem.unit * head.concentration**order:
-                bound = 0.999 / 1.001 * largest / problem.unit
-                right &= not search.proves(problem, bound, interval.at, 0.05, SILENT)
+        right &= not largest > interval.upper * (1 + 1e-9)
+        if largest > 1e-7 * problem.unit * head.concentration**order:
+            bound = 0.999 / 1.001 * largest / problem.unit
+            right &= not search.proves(problem, bound, interval.at, 0.05, SILENT)
         texts.append(f"{largest:.4g} <= {interval.upper:.4g}")
     name = f"{type(head).__name__:13} N={len(head):3} lambda={head.concentration:9.3g}"
     line = f"{seed:6} S^{dim} {name} {' and '.join(texts)}"
-    return line, right, not (found.lipschitz.reason or found.smoothness.reason)
+    return line, right, not (proof.lipschitz.reason or proof.smoothness.reason)
 
 
 def main() -> int:
@@ -158,13 +157,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--points", type=int, default=1_000_000)
     options = parser.parse_args()
-    proven = wrong = 0
+    n_proven = wrong = 0
     for seed in range(options.seed, options.seed + options.cases):
         kind = {7: worst_case, 6: constants}.get(seed % 8, case)
         line, right, bounded = kind(seed, options.points)
-        proven, wrong = proven + bounded, wrong + (not right)
+        n_proven, wrong = n_proven + bounded, wrong + (not right)
         print(line, "" if right else "WRONG", flush=True)
-    print(f"{options.cases} cases, {proven} with the slack asked for, {wrong} wrong")
+    print(f"{options.cases} cases, {n_proven} with the slack asked for, {wrong} wrong")
     return int(wrong > 0)
 
 

@@ -95,40 +95,40 @@ def control_points(dim: int, rng: np.random.Generator) -> EqualMeasurePartition 
 
 def probes(dim: int, rows: Array, rng: np.random.Generator) -> Array:
     """Where errors are measured: uniform points, some control points, and points near them."""
-    some = rows[rng.choice(len(rows), min(len(rows), 60), replace=False)]
-    near = some + 0.3 * rng.normal(size=some.shape) * rng.random((len(some), 1))
+    controls = rows[rng.choice(len(rows), min(len(rows), 60), replace=False)]
+    near = controls + 0.3 * rng.normal(size=controls.shape) * rng.random((len(controls), 1))
     near /= np.linalg.norm(near, axis=1, keepdims=True)
-    return np.concatenate([sphere.uniform(dim, 300, rng=rng), some, near])
+    return np.concatenate([sphere.uniform(dim, 300, rng=rng), controls, near])
 
 
 def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
     """One random target with one random set of control points at one random concentration: every bound that applies."""
     target = TARGETS[int(rng.integers(len(TARGETS)))](dim, rng)
-    made = control_points(dim, rng)
+    nodes_of = control_points(dim, rng)
     lam = float(10.0 ** rng.uniform(-1.0, 4.0))
-    rows = np.asarray(nodes(made)[0], dtype=np.float64)
-    radius = made.cell_radius() if isinstance(made, EqualMeasurePartition) else made.covering_bound()
+    rows = np.asarray(nodes(nodes_of)[0], dtype=np.float64)
+    radius = nodes_of.cell_radius() if isinstance(nodes_of, EqualMeasurePartition) else nodes_of.covering_bound()
     x = probes(dim, rows, rng)
-    known = {"dim": dim, "lipschitz": target.lipschitz, "sup_norm": target.sup_norm, "concentration": lam}
+    constants = {"dim": dim, "lipschitz": target.lipschitz, "sup_norm": target.sup_norm, "concentration": lam}
 
-    def found(theorem: str, measured: float, separation: float | None = None) -> Finding:
-        bound = error_bound(theorem=theorem, points=Prefix(len(rows), radius, separation), **known)
+    def finding(theorem: str, measured: float, separation: float | None = None) -> Finding:
+        bound = error_bound(theorem=theorem, points=Prefix(len(rows), radius, separation), **constants)
         return Finding(dim, len(rows), lam, theorem, bound, measured, target.sup_norm or 0.0)
 
     split = float(np.abs(SplitHead.from_target(target, rows, lam)(x) - target(x)).max())
     apart = min(PointSet(rows).smallest_distance(), math.pi)
-    yield found("sharp-split-nearest", split)
+    yield finding("sharp-split-nearest", split)
     if apart > 1e-6:
-        yield found("sharp-split-pack", split, apart)
-        yield found("sharp-split", split, apart)
-    if isinstance(made, EqualMeasurePartition):
-        core = float(np.abs(CoreHead.from_target(target, made, lam)(x) - target(x)).max())
-        yield found("sharp-core", core)
-        if made.center_kind == "centroid":
-            yield found("sharp-core-centroid", core)
-        yield found("thesis-core", core)
-        yield found("sharp-split-mean", split)
-        yield found("sharp-split-equal", split)
+        yield finding("sharp-split-pack", split, apart)
+        yield finding("sharp-split", split, apart)
+    if isinstance(nodes_of, EqualMeasurePartition):
+        core = float(np.abs(CoreHead.from_target(target, nodes_of, lam)(x) - target(x)).max())
+        yield finding("sharp-core", core)
+        if nodes_of.center_kind == "centroid":
+            yield finding("sharp-core-centroid", core)
+        yield finding("thesis-core", core)
+        yield finding("sharp-split-mean", split)
+        yield finding("sharp-split-equal", split)
     yield from _worst(dim, rows, lam, rng)
     yield from _quadrature(target, lam, x, rng)
 

@@ -60,7 +60,7 @@ class Case:
 def problem(rng: np.random.Generator) -> Case:
     """Draw a problem."""
     dim = int(rng.choice([1, 2, 2, 3, 5, 12, 13, 30]))
-    m, n = (int(rng.integers(1, most)) for most in (50, 300))
+    m, n = (int(rng.integers(1, largest)) for largest in (50, 300))
     concentration = float(
         rng.choice([0.0, 10.0 ** rng.uniform(-3.0, 2.0), 10.0 ** rng.uniform(1.0, 9.0)], p=[0.04, 0.48, 0.48])
     )
@@ -150,27 +150,27 @@ def sums(case: Case) -> tuple[Array, Array]:
     return truth(case.x, case.b, table, case.concentration, case.options["normalize"])
 
 
-def share(case: Case, method: str, wanted: Array, size: Array) -> tuple[float, plan.Plan]:
+def share(case: Case, method: str, exact: Array, size: Array) -> tuple[float, plan.Plan]:
     """Return the largest error as a share of its bound, and the plan; `wanted`, `size`: what `sums` returns."""
     options = dict(case.options)
     workers = options.pop("workers")
     with patch.dict(os.environ, {} if workers is None else {"SPHERAPPROX_WORKERS": str(workers)}):
-        found, taken = explain_sum(case.x, case.b, case.values, case.concentration, method=method, **options)
-    found = found.reshape(wanted.shape).astype(np.longdouble)
+        result, chosen_plan = explain_sum(case.x, case.b, case.values, case.concentration, method=method, **options)
+    result = result.reshape(exact.shape).astype(np.longdouble)
     if case.options["log"]:
         with np.errstate(divide="ignore"):
-            wanted = np.log(wanted)
-        there = wanted > -11000.0  # above what long double can tell from 0
-        error, bound = np.abs(found[there] - wanted[there]), np.longdouble(taken.rtol)
+            exact = np.log(exact)
+        there = exact > -11000.0  # above what long double can tell from 0
+        error, bound = np.abs(result[there] - exact[there]), np.longdouble(chosen_plan.rtol)
     else:
         largest = np.finfo(case_type(case)).max
-        there = np.abs(wanted) < largest
-        size = size.max(axis=0, keepdims=True) if taken.scale == "largest row" else size
-        error = np.abs(found[there] - wanted[there])
-        bound = np.broadcast_to(taken.rtol * size + taken.atol, wanted.shape)[there]
+        there = np.abs(exact) < largest
+        size = size.max(axis=0, keepdims=True) if chosen_plan.scale == "largest row" else size
+        error = np.abs(result[there] - exact[there])
+        bound = np.broadcast_to(chosen_plan.rtol * size + chosen_plan.atol, exact.shape)[there]
     if not error.size:
-        return 0.0, taken
-    return float(np.max(error / bound)), taken
+        return 0.0, chosen_plan
+    return float(np.max(error / bound)), chosen_plan
 
 
 def case_type(case: Case) -> Any:
@@ -203,21 +203,21 @@ def run(seed: int, problems: int, progress: bool = False) -> tuple[Counter[str],
     for number in tqdm(range(seed, seed + problems), disable=not progress, mininterval=5.0):
         rng = np.random.default_rng(number)
         case, switch = problem(rng), str(rng.choice(list(SWITCHES)))
-        known = sums(case)
+        truths = sums(case)
         for method in methods(case):
             try:
                 with forced(switch):
-                    found, taken = share(case, method, *known)
+                    result, chosen_plan = share(case, method, *truths)
             except ValueError as error:
                 if "cannot be used here" not in str(error):
                     raise
                 counts["refused"] += 1
                 continue
-            counts.update(["cases", f"by {taken.method}", f"switch: {switch}"])
-            worst[taken.method] = max(worst.get(taken.method, 0.0), found)
-            if not found <= 1.0:
+            counts.update(["cases", f"by {chosen_plan.method}", f"switch: {switch}"])
+            worst[chosen_plan.method] = max(worst.get(chosen_plan.method, 0.0), result)
+            if not result <= 1.0:
                 outside.append(
-                    f"{found:.3g} of the bound: seed {number}, {method} ({taken.method}), switch {switch}, "
+                    f"{result:.3g} of the bound: seed {number}, {method} ({chosen_plan.method}), switch {switch}, "
                     f"{case.what}, {case.options}"
                 )
     return counts, worst, outside
@@ -227,9 +227,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--problems", type=int, default=2000, help="default: %(default)s, some 8000 cases")
     parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     begin = time.perf_counter()
-    counts, worst, outside = run(chosen.seed, chosen.problems, progress=True)
+    counts, worst, outside = run(arguments.seed, arguments.problems, progress=True)
     for name in sorted(counts):
         print(f"{counts[name]:8d}  {name}")
     for method, largest in worst.items():

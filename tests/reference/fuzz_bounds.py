@@ -40,46 +40,35 @@ ANYWHERE = [0.0, LEAST, 2.2e-308, 1e-300, 1e-154, 1e-61, 1e16, 1e101, 1e151, 1e3
 SIZES = [1e-60, 1e-30, 1e-16, 1e-3, 0.1, 0.5, 1.0, 2.0, 1e16, 1e100]
 ANGLES = [LEAST, 1e-300, 1e-60, 1e-59, 1e-30, 1e-8, 0.1, 1.0, math.nextafter(math.pi / 2, 0.0), math.pi / 2, 3.0,
           math.nextafter(math.pi, 0.0), math.pi]  # fmt: skip
+LOGS = [-1e300, -700.0, 0.0, 700.0, 1e300]
 WHOLE = [0, 1, 2, 3, 4, 5, 8, 64, 129, 130, 1000, 10**6, 10**9, 10**30, HUGE, 1e300]
 EDGES: dict[str, list[Any]] = {
-    "eps": SIZES,
     "dim": [1, 2, 3, 4, 7, 8, 9, 24, 33, 64, 65, 1000, 10**6],
-    "lipschitz": SIZES,
-    "sup_norm": SIZES,
     "exponent": [LEAST, 1e-300, 1e-16, 1e-3, 0.01, 0.1, 0.5, 0.999, math.nextafter(1.0, 0.0), 1.0],
     "concentration": [0.0, LEAST, 2.2e-308, 1e-300, 1e-154, 1e-16, 0.1, 1.0, 5.0, 30.0, 1e3, 1e5, 1e8, 1e16, 1e150],
-    "radius": ANGLES,
-    "separation": ANGLES,
-    "jackson_constant": SIZES,
-    "harmonic_constant": SIZES,
     "slack": [0.0, LEAST, 1e-300, 1e-16, 1e-12, 1e-3, 0.5, math.nextafter(1.0, 0.0)],
-    "smoothness": SIZES,
     "sobolev_order": [LEAST, 0.5, 0.5 + 2e-16, 1.0, 1.5, 4.0, 4.0 + 1e-9, 5.0, 100.0, 1e5, 1e6],
     "bits": [1.0, 1.5, 64.0, 1e12],
     "n": [1, 2, 3, 4, 5, 6, 12, 13, 100, 1e6, 1e15, 1e16, 1e300],
     "memory": [1.0, 40.0, 100.0, 1e9, 1e300],
     "n_outputs": [1, 2, 1000, 10**30, HUGE],
-    "degree": WHOLE,
-    "exactness": WHOLE,
     "order": [-0.5, 0.0, 0.5, 3.5, 1e6, 1e150, 1e300, LARGEST],
     "x": [0.0, LEAST, 1e-154, 1.0, 1e150, 1e300, LARGEST],
     "power": [LEAST, 1e-3, 1.0, 2.0, 100.0],
-    "angle": ANGLES,
-    "inner": SIZES,
-    "component_error": SIZES,
-    "numerator_error": SIZES,
-    "denominator_error": SIZES,
-    "numerator": SIZES,
-    "denominator": SIZES,
-    "product": SIZES,
     "log_delta": [-1e300, -1e4, -745.0, -1.0, -1e-3, -1e-16],
-    "log_slope": [-1e300, -700.0, 0.0, 700.0, 1e300],
     "log_concentration": [-1e4, -700.0, 0.0, 300.0, 460.0, 461.0, 700.0, 1e4],
-    "log_mass": [-1e300, -700.0, 0.0, 700.0, 1e300],
-    "mask": [-1e300, -700.0, 0.0, 700.0, 1e300],
     "inputs": [1, 2, 10**6, HUGE],
     "covering": list(covering.SUFFICIENT),
     "method": list(covering.METHODS),
+    **dict.fromkeys(
+        ["eps", "lipschitz", "sup_norm", "jackson_constant", "harmonic_constant", "smoothness", "inner"], SIZES
+    ),
+    **dict.fromkeys(
+        ["component_error", "numerator_error", "denominator_error", "numerator", "denominator", "product"], SIZES
+    ),
+    **dict.fromkeys(("radius", "separation", "angle"), ANGLES),
+    **dict.fromkeys(("degree", "exactness"), WHOLE),
+    **dict.fromkeys(("log_slope", "log_mass", "mask"), LOGS),
 }
 """Argument -> its edge values; "theorem" depends on the function."""
 USUAL = {"eps": (-62.0, 2.0), "dim": (0.0, 6.0), "radius": (-20.0, 0.497), "separation": (-20.0, 0.497),
@@ -132,8 +121,8 @@ def call(name: str, rng: Rng) -> dict[str, Any]:
     if function in WORDS:
         words = WORDS[function]
         arguments["theorem"] = words[rng.integers(len(words))]
-        stated = error.ERRORS.get(arguments["theorem"])
-        needed |= {*stated.needs, "lipschitz"} if stated else set()
+        theorem = error.ERRORS.get(arguments["theorem"])
+        needed |= {*theorem.needs, "lipschitz"} if theorem else set()
         needed = needed - {"radius"} | {"n"} if rng.random() < 0.5 else needed
     for parameter in parameters.values():
         wanted = parameter.default is inspect.Parameter.empty or parameter.name in needed or rng.random() < 0.01
@@ -168,8 +157,8 @@ def numbers(value: Any) -> Iterator[float]:
     """Return the numbers in a result, which a bound must also be able to print."""
     if isinstance(value, bounds.Bound):
         str(value)
-        known = (value.log, value.value, value.log10, value.concentration, value.radius)
-        yield from (number for number in known if number is not None)
+        logs = (value.log, value.value, value.log10, value.concentration, value.radius)
+        yield from (number for number in logs if number is not None)
         yield from (number for _, number in value.constants)
     elif isinstance(value, certify.Enclosure):
         yield from (float(value.lower), float(value.upper))
@@ -185,7 +174,7 @@ def judge(name: str, arguments: dict[str, Any], seconds: int) -> str:
     names = {*inspect.signature(CALLABLES[name]).parameters, *OPTIONS, *FIELDS}
     signal.alarm(seconds)
     try:
-        found = list(numbers(run(name, arguments)))
+        values = list(numbers(run(name, arguments)))
     except certify.CertificationError:
         return ""
     except (ValueError, TypeError) as error:
@@ -196,7 +185,7 @@ def judge(name: str, arguments: dict[str, Any], seconds: int) -> str:
         return f"{type(error).__name__}: {error}"
     finally:
         signal.alarm(0)
-    return "nan" if any(math.isnan(number) for number in found) else ""
+    return "nan" if any(math.isnan(number) for number in values) else ""
 
 
 def fuzz(names: list[str], cases: int, seed: int, seconds: int = 20, *, quiet: bool = True) -> dict[str, Counter[str]]:

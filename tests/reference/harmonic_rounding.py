@@ -53,12 +53,12 @@ def as_gridded(points: Scattered, cells: int) -> Array:
 def error(chosen: Design, x: Array, b: Array, w: Array) -> float:
     """Return the largest error beyond what the expansion leaves out, in units of the largest sum of |w| K."""
     source, target = (scattered(points, chosen.window, 1) for points in (b, x))
-    got = column(chosen, source, w, target, 1).values
+    computed = column(chosen, source, w, target, 1).values
     x, b = (as_gridded(points, chosen.window.n) for points in (target, source))
     worst = scale = np.longdouble(0)
-    for rows, found in zip(np.array_split(x, 16), np.array_split(got, 16), strict=True):
-        wanted, size = truth(rows, b, w, chosen.concentration)
-        worst, scale = max(worst, np.abs(wanted - found).max()), max(scale, size.max())
+    for rows, values in zip(np.array_split(x, 16), np.array_split(computed, 16), strict=True):
+        exact, size = truth(rows, b, w, chosen.concentration)
+        worst, scale = max(worst, np.abs(exact - values).max()), max(scale, size.max())
     return float((worst - chosen.omitted * np.abs(w).sum()) / scale) / UNIT
 
 

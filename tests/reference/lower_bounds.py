@@ -29,9 +29,9 @@ def degree_of_token(dim: int, concentration: float) -> tuple[int, float]:
     k = np.arange(40 + int(12.0 * math.sqrt(concentration)))
     size = [math.comb(dim + n, dim) - (math.comb(dim + n - 2, dim) if n > 1 else 0) for n in k.tolist()]
     terms = np.array(size) * kernel.eigenvalue(k) * math.exp(-kernel.log_normalizer - concentration)
-    rest = np.append(np.cumsum(terms[::-1])[::-1][1:], 0.0) + 1e-13
-    degree = int(np.argmax(rest < 2e-13))
-    return degree, float(rest[degree])
+    residual = np.append(np.cumsum(terms[::-1])[::-1][1:], 0.0) + 1e-13
+    degree = int(np.argmax(residual < 2e-13))
+    return degree, float(residual[degree])
 
 
 def noise(dim: int, concentration: float, rng: np.random.Generator) -> tuple[Any, int]:
@@ -59,18 +59,21 @@ def case(rng: np.random.Generator) -> tuple[str, int, int]:
     direction /= np.linalg.norm(direction)
     size = float(np.linalg.norm(head(sphere.uniform(dim, 200, rng)), axis=1).max())
     eps = size * 10.0 ** rng.uniform(-8.0, -0.5)
-    degree, rest = degree_of_token(dim, concentration)
-    known: dict[str, Any] = {"degree": max(degree, least), "remainder": rest * (float(np.abs(values).sum()) + eps)}
+    degree, residual = degree_of_token(dim, concentration)
+    constants: dict[str, Any] = {
+        "degree": max(degree, least),
+        "remainder": residual * (float(np.abs(values).sum()) + eps),
+    }
     target = Target(
         lambda x: head(x) + eps * np.asarray(extra(x)).reshape(-1, 1) * direction, dim, sup_norm=10.0 * size,
-        **({} if question == "split" else known),
+        **({} if question == "split" else constants),
     )  # fmt: skip
-    found = token_lower_bound(
+    lower = token_lower_bound(
         target, eps * (1.0 + 1e-9), "split" if question == "split" else "core",
         concentration=concentration if question == "one lambda" else None,
         keys="free" if question == "free" else "unit",
     )  # fmt: skip
-    return question, n, found.n
+    return question, n, lower.n
 
 
 def main() -> None:

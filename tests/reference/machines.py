@@ -60,7 +60,7 @@ class Setting(NamedTuple):
 class Result(NamedTuple):
     """How many tests passed, were skipped, and the names of those that failed."""
 
-    passed: int
+    n_passed: int
     skipped: int
     failed: list[str]
     seconds: float
@@ -69,8 +69,8 @@ class Result(NamedTuple):
 def ask(code: str, **environment: str) -> str | None:
     """Return what a line of Python prints in a process of its own, None where that dies."""
     own = os.environ | environment
-    done = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True, check=False)
-    return None if done.returncode else done.stdout.strip()
+    process = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True, check=False)
+    return None if process.returncode else process.stdout.strip()
 
 
 def blas_settings() -> Iterator[Setting]:
@@ -150,10 +150,10 @@ def environment_of(setting: Setting, folder: Path) -> str:
     """Return the Python that the tests run with, in a fresh environment where the setting names versions."""
     if not setting.versions:
         return sys.executable
-    made = folder / f"{setting.release}-{setting.versions}"
-    path = made / "bin" / "python"
+    venv = folder / f"{setting.release}-{setting.versions}"
+    path = venv / "bin" / "python"
     if not path.exists():
-        subprocess.run([python(setting.release) or "", "-m", "venv", made], check=True)
+        subprocess.run([python(setting.release) or "", "-m", "venv", venv], check=True)
         pip = [path, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         if setting.versions == "oldest":
             subprocess.run([*pip, *oldest()], check=True)
@@ -188,14 +188,14 @@ def run(setting: Setting, tests: Sequence[str], jobs: int, folder: Path) -> Resu
     environment = os.environ | setting.environment
     if tree != ROOT:
         environment |= {"PYTHONPATH": str(tree)}
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, start_new_session=setting.ignores_interrupts, errors="replace",
         check=False,
     )  # fmt: skip
     result = read_report(report, time.perf_counter() - began)
     if result.failed or not result.passed:
-        print(done.stdout[-6000:], file=sys.stderr)
+        print(process.stdout[-6000:], file=sys.stderr)
     return result
 
 
@@ -239,13 +239,13 @@ def main() -> int:
         if options.list:
             print(*(setting.name for setting in chosen), sep="\n")
             return 0
-        kept = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
+        records = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
         for setting in chosen:
-            if setting.name not in kept or options.again:
-                kept[setting.name] = run(setting, options.tests, options.jobs, folder)
-                options.results.write_text(json.dumps(kept, indent=1))
-                print(f"{setting.name}: {table({'': Result(*kept[setting.name])}).splitlines()[-1]}", flush=True)
-    results = {setting.name: Result(*kept[setting.name]) for setting in chosen}
+            if setting.name not in records or options.again:
+                records[setting.name] = run(setting, options.tests, options.jobs, folder)
+                options.results.write_text(json.dumps(records, indent=1))
+                print(f"{setting.name}: {table({'': Result(*records[setting.name])}).splitlines()[-1]}", flush=True)
+    results = {setting.name: Result(*records[setting.name]) for setting in chosen}
     print(table(results))
     return any(result.failed or not result.passed for result in results.values())
 

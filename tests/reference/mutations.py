@@ -50,7 +50,7 @@ def test_of(folder: str, node: str) -> str:
 
 def table() -> list[Mutant]:
     """Read the mutations."""
-    found, source, tests = [], "", ""
+    entries, source, tests = [], "", ""
     for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines():
         if line.startswith("["):
             source, tests = line.strip("[]").split()
@@ -58,25 +58,25 @@ def table() -> list[Mutant]:
             file, old, new, nodes = line.split(" | ")
             old, new = (text.strip("`").replace("\\n", "\n") for text in (old, new))
             named = tuple(test_of(tests, node) for node in nodes.split(", "))
-            found.append(Mutant(f"{source}/{file}.py", old, new, named))
-    return found
+            entries.append(Mutant(f"{source}/{file}.py", old, new, named))
+    return entries
 
 
 def outdated(mutants: list[Mutant]) -> list[str]:
     """List the faults of the table: texts that are missing or ambiguous, names and tests that do not exist."""
-    found = []
+    entries = []
     for mutant in mutants:
         path = ROOT / mutant.file
         text = path.read_text("utf-8") if path.exists() else ""
         if (count := text.count(mutant.old)) != 1:
-            found.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
+            entries.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
         elif missing := undefined(text.replace(mutant.old, mutant.new)):
-            found.append(f"{mutant.file}: {mutant.new!r} has names that nothing defines: {missing}")
+            entries.append(f"{mutant.file}: {mutant.new!r} has names that nothing defines: {missing}")
         for test in mutant.tests:
             file, _, name = test.partition("::")
             if not (ROOT / file).exists() or (name and f"\ndef {name}(" not in (ROOT / file).read_text("utf-8")):
-                found.append(f"{mutant.file}: there is no {test}")
-    return found
+                entries.append(f"{mutant.file}: there is no {test}")
+    return entries
 
 
 def undefined(source: str) -> set[str]:
@@ -100,24 +100,24 @@ def module_of(path: Path) -> str:
 def imported(path: Path) -> set[str]:
     """Return the modules inside the package that a file may import: what is relative in it, names and all."""
     package = (module_of(path) + ".").split(".")[: -1 if path.name == "__init__.py" else -2]
-    found = set()
+    entries = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
-            found |= {".".join(base), *(".".join([*base, name.name]) for name in node.names)}
-    return found
+            entries |= {".".join(base), *(".".join([*base, name.name]) for name in node.names)}
+    return entries
 
 
 def uses(tree: Path) -> dict[str, set[str]]:
     """Return the compiled modules that each compiled module can see, itself included."""
     paths = [path for folder in COMPILED for path in (tree / folder).rglob("*.py")]
     direct = {module_of(path): {module_of(path), *imported(path)} for path in paths}
-    known = {name: found & direct.keys() for name, found in direct.items()}
+    visible = {name: entries & direct.keys() for name, entries in direct.items()}
     while True:
-        more = {name: set().union(*(known[one] for one in found)) for name, found in known.items()}
-        if more == known:
-            return known
-        known = more
+        more = {name: set().union(*(visible[one] for one in entries)) for name, entries in visible.items()}
+        if more == visible:
+            return visible
+        visible = more
 
 
 def folder_of(tree: Path, environment: dict[str, str]) -> Path:
@@ -133,9 +133,9 @@ def environment_of(tree: Path, mutant: Mutant) -> dict[str, str]:
         return plain
     own = plain | {"NUMBA_CACHE_DIR": str(tree / "cache")}
     mutated = module_of(Path(mutant.file))
-    warm, cold, known = folder_of(ROOT, os.environ | {"PYTHONPATH": str(ROOT)}), folder_of(tree, own), uses(tree)
+    warm, cold, visible = folder_of(ROOT, os.environ | {"PYTHONPATH": str(ROOT)}), folder_of(tree, own), uses(tree)
     for path in warm.glob("*.nbc"):
-        if mutated not in known.get(path.name.partition("-")[0], {mutated}):
+        if mutated not in visible.get(path.name.partition("-")[0], {mutated}):
             shutil.copy2(path, cold)
     return own
 
@@ -148,18 +148,18 @@ def run(mutant: Mutant, folder: str) -> tuple[str, str]:
     path = tree / mutant.file
     path.write_text(path.read_text("utf-8").replace(mutant.old, mutant.new), "utf-8")
     command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests, COMPLAINTS]
-    done = subprocess.Popen(
+    process = subprocess.Popen(
         command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
-        told, _ = done.communicate(timeout=LIMIT)
+        told, _ = process.communicate(timeout=LIMIT)
     except subprocess.TimeoutExpired:
-        done.kill()
+        process.kill()
         return "killed", "ran too long"
-    if done.returncode not in (0, 1):  # no tests, or none that can be collected
-        raise SystemExit(f"{mutant.file}: pytest ended with {done.returncode}\n{told[-2000:]}")
+    if process.returncode not in (0, 1):  # no tests, or none that can be collected
+        raise SystemExit(f"{mutant.file}: pytest ended with {process.returncode}\n{told[-2000:]}")
     failed = [line.partition(" ")[2] for line in told.splitlines() if line.startswith("FAILED")]
-    return ("killed", failed[0].partition(" - ")[0]) if done.returncode else ("survived", "")
+    return ("killed", failed[0].partition(" - ")[0]) if process.returncode else ("survived", "")
 
 
 def main() -> int:

@@ -14,18 +14,34 @@ import http.server
 import shutil
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 WIDTHS = {"phone": 390, "desk": 1280}
+PROBES = {
+    "pixels wider than the screen": "document.documentElement.scrollWidth - window.innerWidth",
+    "formulas that MathJax does not read": "document.querySelectorAll('[data-mjx-error]').length",
+    "pictures that are broken": "[...document.images].filter(image => image.complete && !image.naturalWidth).length",
+}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 
+@functools.cache
 def browser() -> str | None:
-    """Return the path of a Chromium, None where there is none."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    """Return the path of a Chromium that starts, None where there is none, or no Playwright."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        return None
+    try:
+        with sync_playwright() as play:
+            play.chromium.launch(executable_path=path, args=[*FLAGS]).close()
+    except Error:
+        return None
+    return path
 
 
 class _Silent(http.server.SimpleHTTPRequestHandler):
@@ -45,43 +61,42 @@ def served(site: Path) -> Iterator[str]:
 
 def listen(tab: Any, address: str) -> list[str]:
     """Return a list that takes what the console says, requests that fail, and those that leave the site."""
-    said: list[str] = []
-    tab.on("console", lambda message: message.type in ("error", "warning") and said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
+    texts: list[str] = []
+    tab.on("console", lambda message: message.type in ("error", "warning") and texts.append(message.text))
+    tab.on("pageerror", lambda error: texts.append(str(error)))
     aborted = "net::ERR_ABORTED"  # by going on to the next page
-    tab.on("requestfailed", lambda request: request.failure == aborted or said.append(f"failed: {request.url}"))
-    tab.on("request", lambda request: request.url.startswith((address, "data:")) or said.append(request.url))
-    return said
+    tab.on("requestfailed", lambda request: request.failure == aborted or texts.append(f"failed: {request.url}"))
+    tab.on("request", lambda request: request.url.startswith((address, "data:")) or texts.append(request.url))
+    return texts
 
 
-def faults(site: Path, pages: Sequence[str], out: Path | None = None) -> list[str]:
-    """Open pages as each kind of reader; returns what `listen` hears, and pages wider than the screen.
+def list_faults(
+    site: Path, pages: Sequence[str], out: Path | None = None, probes: Mapping[str, str] = PROBES
+) -> list[str]:
+    """Open pages as each kind of reader; returns what `listen` hears, and what probes, of JavaScript, count.
 
     With `out`, pictures of the pages are written there.
     """
     from playwright.sync_api import sync_playwright
 
-    found: list[str] = []
+    faults: list[str] = []
     with served(site) as address, sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=browser(), args=[*FLAGS])
         for scheme, (device, width) in [(s, w) for s in ("light", "dark") for w in WIDTHS.items()]:
             tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            said = listen(tab, address)
+            texts = listen(tab, address)
             for page in pages:
-                said.clear()
+                texts.clear()
                 tab.goto(address + page, timeout=120_000)
                 tab.evaluate("window.MathJax?.startup?.promise?.then(() => null) ?? null")
-                if (wide := tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
-                    said.append(f"{wide} pixels wider than the screen")
-                if wrong := tab.evaluate("document.querySelectorAll('[data-mjx-error]').length"):
-                    said.append(f"{wrong} formulas that MathJax does not read")
-                found += [f"{page} ({device}, {scheme}): {text}" for text in said]
+                texts += [f"{number} {fault}" for fault, probe in probes.items() if (number := tab.evaluate(probe)) > 0]
+                faults += [f"{page} ({device}, {scheme}): {text}" for text in texts]
                 if out:
                     name = page.removesuffix(".html").replace("/", ".")
                     tab.screenshot(path=out / f"{name}-{device}-{scheme}.png", full_page=True)
             tab.close()
         chromium.close()
-    return found
+    return faults
 
 
 def main() -> int:
@@ -93,11 +108,11 @@ def main() -> int:
     options = parser.parse_args()
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-    every = sorted(path.relative_to(options.site).as_posix() for path in options.site.rglob("*.html"))
-    chosen = [page for page in every if page.startswith(tuple(options.only)) and not page.startswith("_")]
-    found = faults(options.site, chosen, options.out)
-    print("\n".join([*found, f"{len(chosen)} pages, {len(found)} faults"]))
-    return bool(found)
+    pages = sorted(path.relative_to(options.site).as_posix() for path in options.site.rglob("*.html"))
+    pages = [page for page in pages if page.startswith(tuple(options.only)) and not page.startswith("_")]
+    faults = list_faults(options.site, pages, options.out)
+    print("\n".join([*faults, f"{len(pages)} pages, {len(faults)} faults"]))
+    return bool(faults)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,11 @@ import sys
 
 def run(code, **variables):
     """Return what the code prints, with these environment variables beside the usual ones."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    assert process.returncode == 0, process.stderr
+    return process.stdout.strip()
 
 
 def run_with_threads(code, n):

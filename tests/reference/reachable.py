@@ -77,28 +77,30 @@ def faults(rng, tries):
     """Return what is wrong in one case."""
     query, key, value, targets, options = problem(rng)
     limits = Limits(**{name: value for name, value in options.items() if name not in ("scale", "norm")})
-    found = reachable(query, key, value, targets, scale=options["scale"], norm=options["norm"], limits=limits)
+    result = reachable(query, key, value, targets, scale=options["scale"], norm=options["norm"], limits=limits)
     size = max(np.abs(targets).max(), *(np.abs(rows).max() for rows in value))
     wrong = []
-    if not found.upper >= found.error - 1e-12 * size:
-        wrong.append(f"upper {found.upper} below error {found.error}")
-    if found.prefix is not None:
-        measured = error(found.prefix, query, key, value, targets, options)
-        if not abs(measured - found.upper) <= 1e-9 * max(found.upper, size):
-            wrong.append(f"witness has {measured}, not {found.upper}")
-    if found.attained and not found.upper <= found.error * (1 + 1e-8) + 1e-11 * size:
-        wrong.append(f"attained, but {found.upper} above {found.error}")
-    few = "key_norm" not in options or "length" in options  # else more tokens than are built may be needed
-    alone = len(found.groups) == 1 and options["norm"] == "max" and found.error == found.errors.max()
-    if alone and few and not found.upper <= found.error + 1e-6 * size:  # where the floor is a limit, masses are finite
-        wrong.append(f"the witness has {found.upper}, the floor is {found.error}")
+    if not result.upper >= result.error - 1e-12 * size:
+        wrong.append(f"upper {result.upper} below error {result.error}")
+    if result.prefix is not None:
+        achieved = error(result.prefix, query, key, value, targets, options)
+        if not abs(achieved - result.upper) <= 1e-9 * max(result.upper, size):
+            wrong.append(f"witness has {achieved}, not {result.upper}")
+    if result.attained and not result.upper <= result.error * (1 + 1e-8) + 1e-11 * size:
+        wrong.append(f"attained, but {result.upper} above {result.error}")
+    buildable = "key_norm" not in options or "length" in options  # else more tokens than are built may be needed
+    alone = len(result.groups) == 1 and options["norm"] == "max" and result.error == result.errors.max()
+    if (
+        alone and buildable and not result.upper <= result.error + 1e-6 * size
+    ):  # where the floor is a limit, masses are finite
+        wrong.append(f"the witness has {result.upper}, the floor is {result.error}")
     for _ in range(tries):
-        other = prefix_at_random(rng, found.prefix, (query.shape[1], targets.shape[1]), options)
-        if other is not None:
-            got = error(other, query, key, value, targets, options)
-            if not got >= found.error * (1 - 1e-11) - 1e-12 * size:
-                wrong.append(f"a prefix has {got}, below {found.error}")
-    return [f"{line}: {options}, groups {[len(g) for g in found.groups]}" for line in wrong]
+        trial = prefix_at_random(rng, result.prefix, (query.shape[1], targets.shape[1]), options)
+        if trial is not None:
+            size_of_error = error(trial, query, key, value, targets, options)
+            if not size_of_error >= result.error * (1 - 1e-11) - 1e-12 * size:
+                wrong.append(f"a prefix has {size_of_error}, below {result.error}")
+    return [f"{line}: {options}, groups {[len(g) for g in result.groups]}" for line in wrong]
 
 
 def main():

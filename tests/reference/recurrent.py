@@ -30,15 +30,15 @@ VOCABULARY = 64
 def case(length: int, tokens: int, robust: bool) -> tuple[Any, Any, Any, Any]:
     """Return a model, queries, a prompt of about so many tokens, and the answers."""
     rng = np.random.default_rng(length)
-    wanted = tokens // (2 * length)
-    keys = np.unique(rng.integers(1, VOCABULARY + 1, (wanted + wanted // 4, length)), axis=0)
-    keys = rng.permutation(keys)[: wanted + 1]
+    n_keys = tokens // (2 * length)
+    keys = np.unique(rng.integers(1, VOCABULARY + 1, (n_keys + n_keys // 4, length)), axis=0)
+    keys = rng.permutation(keys)[: n_keys + 1]
     absent, keys = keys[:1], keys[1:]
     values = rng.integers(1, VOCABULARY + 1, keys.shape)
-    chosen = [0, len(keys) // 2, len(keys) - 1]
-    answers = np.vstack([values[chosen], np.zeros((1, length))])
+    rows = [0, len(keys) // 2, len(keys) - 1]
+    answers = np.vstack([values[rows], np.zeros((1, length))])
     model = Dictionary(length, VOCABULARY, robust)
-    return model, np.vstack([keys[chosen], absent]), model.prompt(keys, values), answers
+    return model, np.vstack([keys[rows], absent]), model.prompt(keys, values), answers
 
 
 def wrong(outputs: Any, answers: Any) -> int:
@@ -46,13 +46,15 @@ def wrong(outputs: Any, answers: Any) -> int:
     return int(np.count_nonzero(~(np.rint(outputs) == answers)))
 
 
-def measured(length: int, kinds: list[str], tokens: int, robust: bool) -> list[dict[str, Any]]:
+def measure(length: int, kinds: list[str], tokens: int, robust: bool) -> list[dict[str, Any]]:
     """Return a record for the network, and for each kind of module and dtype."""
     model, queries, prompt, answers = case(length, tokens, robust)
     start = time.perf_counter()
-    found = wrong(model.run(queries, prompt), answers)
+    n_wrong = wrong(model.run(queries, prompt), answers)
     base = {"length": length, "layers": len(model.network.layers), "tokens": len(prompt), "answered": answers.size}
-    records = [{**base, "kind": "network", "dtype": "float64", "wrong": found, "seconds": time.perf_counter() - start}]
+    records = [
+        {**base, "kind": "network", "dtype": "float64", "wrong": n_wrong, "seconds": time.perf_counter() - start}
+    ]
     x = model.sequences(queries, prompt)
     for kind in kinds:
         for dtype in DTYPES:
@@ -77,7 +79,7 @@ def main() -> None:
     torch.set_num_threads(1)  # more only wait for each other
     records: list[dict[str, Any]] = []
     for length in tqdm(options.lengths):
-        records += measured(length, options.kinds, options.tokens, not options.plain)
+        records += measure(length, options.kinds, options.tokens, not options.plain)
         if options.out is not None:
             options.out.write_text(json.dumps(records, indent=1), encoding="utf-8")
     print(tabulate(records, headers="keys", floatfmt=".1f"))

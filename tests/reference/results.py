@@ -43,18 +43,18 @@ def modules() -> Iterator[types.ModuleType]:
     """Yield the packages and all their modules that can be imported here."""
     for package in map(importlib.import_module, PACKAGES):
         yield package
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        for entry in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             with suppress(ImportError):  # an extra is missing
-                yield importlib.import_module(found.name)
+                yield importlib.import_module(entry.name)
 
 
 def public() -> Iterator[tuple[str, Any]]:
     """Yield the public callables of all modules that list them, and their methods, by qualified name."""
-    seen: set[int] = set()
+    ids: set[int] = set()
     for module in modules():
         for thing in (getattr(module, name, None) for name in getattr(module, "__all__", ())):
-            if callable(thing) and id(thing) not in seen and str(thing.__module__).startswith(PACKAGES):
-                seen.add(id(thing))
+            if callable(thing) and id(thing) not in ids and str(thing.__module__).startswith(PACKAGES):
+                ids.add(id(thing))
                 yield thing.__qualname__, thing
                 yield from methods(thing) if inspect.isclass(thing) else ()
 
@@ -62,8 +62,8 @@ def public() -> Iterator[tuple[str, Any]]:
 def methods(kind: type) -> Iterator[tuple[str, Any]]:
     """Yield the public methods and properties of a class, inherited ones included."""
     for key in dir(kind):
-        found = inspect.getattr_static(kind, key)
-        member = getattr(found, "fget", None) or getattr(found, "__func__", found)
+        entry = inspect.getattr_static(kind, key)
+        member = getattr(entry, "fget", None) or getattr(entry, "__func__", entry)
         if not key.startswith("_") and str(getattr(member, "__module__", "")).startswith(PACKAGES):
             yield f"{kind.__qualname__}.{key}", member
 
@@ -91,20 +91,20 @@ def digest(value: Any, depth: int = 0) -> str:
 
 def run(source: str, space: dict[str, Any]) -> str:
     """Run an example and return what it shows and assigns."""
-    before, shown, printed = dict(space), [], io.StringIO()
-    sys.displayhook = lambda value: None if value is None else shown.append(digest(value))
+    before, texts, stdout = dict(space), [], io.StringIO()
+    sys.displayhook = lambda value: None if value is None else texts.append(digest(value))
     try:
-        with redirect_stdout(printed), redirect_stderr(io.StringIO()), warnings.catch_warnings():
+        with redirect_stdout(stdout), redirect_stderr(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(compile(source, "<example>", "single"), space)
     except Exception as error:
-        shown.append(f"{type(error).__name__}: {error}")
+        texts.append(f"{type(error).__name__}: {error}")
     finally:
         sys.displayhook = sys.__displayhook__
     new = {k: v for k, v in space.items() if not k.startswith("__") and before.get(k, space) is not v}
     named = (types.ModuleType, type, types.FunctionType)
     fresh = [f"{k} = {digest(v)}" for k, v in sorted(new.items()) if not isinstance(v, named)]
-    return " ".join([*shown, printed.getvalue(), *fresh]).strip()
+    return " ".join([*texts, stdout.getvalue(), *fresh]).strip()
 
 
 def record(path: Path) -> None:
@@ -132,8 +132,8 @@ def apart(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
 
 def around(old: str, new: str) -> tuple[str, str]:
     """Return two results from a little before the first character in which they differ."""
-    same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    return old[max(same - 60, 0) : same + 60], new[max(same - 60, 0) : same + 60]
+    first = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    return old[max(first - 60, 0) : first + 60], new[max(first - 60, 0) : first + 60]
 
 
 def compare(old: Path, new: Path, names: Path | None) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -455,6 +456,7 @@ def gauss_table(bits: int) -> tuple[tuple[Any, ...], ...]:
         )
 
 
+@dataclass
 class Part:
     """A part of an integral over the colatitude theta: `factor`(theta) sin^(m-1)(theta), smooth on [low, high].
 
@@ -462,21 +464,18 @@ class Part:
     The variable is theta, or pi - theta (`mirrored`), so that it lies in [0, pi/2] and has its digits at both poles.
     """
 
-    def __init__(
-        self,
-        m1: int,
-        lam: float,
-        waves: Sequence[tuple[int, Any]],
-        low: Any,
-        high: Any,
-        factor: Callable[[Any], Any],
-        mirrored: bool,
-    ) -> None:
-        self.m1, self.lam, self.low, self.high, self.factor, self.mirrored = m1, lam, low, high, factor, mirrored
-        if mirrored:
-            self.waves = [(-slope, float(slope * mp.pi + offset)) for slope, offset in waves]
-        else:
-            self.waves = [(slope, float(offset)) for slope, offset in waves]
+    m1: int
+    lam: float
+    waves: Sequence[tuple[int, Any]]
+    low: Any
+    high: Any
+    factor: Callable[[Any], Any]
+    mirrored: bool
+
+    def __post_init__(self) -> None:
+        if self.mirrored:
+            self.waves = [(-slope, slope * mp.pi + offset) for slope, offset in self.waves]
+        self.waves = [(slope, float(offset)) for slope, offset in self.waves]
 
     def shape(self, wave: tuple[int, float], a: float, b: float) -> tuple[float, float, float]:
         """Return the log of e^(lam (cos v - 1)) sin^(m-1) at the middle of [a, b], its spread and its upper bound."""
@@ -500,21 +499,21 @@ class Part:
     def panels(self) -> list[tuple[Any, Any]]:
         """Return the intervals that matter, each so short that the log of no wave that matters varies by `RISE`."""
         low, high = float(self.low), float(self.high)
-        done, todo, best = [], [(low, high)], -math.inf
+        short, todo, best = [], [(low, high)], -math.inf
         for _ in range(400):
-            found = [(a, b, [self.shape(wave, a, b) for wave in self.waves]) for a, b in todo]
-            best = max([best, *(value for _, _, shapes in found for value, _, _ in shapes)])
+            panels = [(a, b, [self.shape(wave, a, b) for wave in self.waves]) for a, b in todo]
+            best = max([best, *(value for _, _, shapes in panels for value, _, _ in shapes)])
             todo = []
-            for a, b, shapes in found:
+            for a, b, shapes in panels:
                 spreads = [spread for _, spread, ceiling in shapes if ceiling >= best - CUT]
                 c = 0.5 * (a + b)
                 if spreads and (max(spreads) <= RISE or not a < c < b):
-                    done.append((a, b))
+                    short.append((a, b))
                 elif spreads:
                     todo += [(a, c), (c, b)]
             if not todo:
                 ends = {low: self.low, high: self.high}  # the exact ones
-                return [(mp.mpf(ends.get(a, a)), mp.mpf(ends.get(b, b))) for a, b in sorted(done)]
+                return [(mp.mpf(ends.get(a, a)), mp.mpf(ends.get(b, b))) for a, b in sorted(short)]
         raise Doubtful(f"an integral of m-1 = {self.m1}, lambda = {self.lam} has too fine a structure")
 
     def at(self, t: Any) -> Any:
@@ -549,28 +548,23 @@ class Part:
             return b ** (1 + fraction) * total, largest
         if not branch and last * last <= fine * size * largest:
             return half * sum(rule[1] * value for rule, value in zip(gauss(bits), values, strict=True)), largest
-        left, largest = self.over(a, centre, largest, fraction, depth + 1)
-        right, largest = self.over(centre, b, largest, fraction, depth + 1)
-        return left + right, largest
+        lower, largest = self.over(a, centre, largest, fraction=fraction, depth=depth + 1)
+        upper, largest = self.over(centre, b, largest, fraction=fraction, depth=depth + 1)
+        return lower + upper, largest
 
     def integral(self, fraction: Any = 0) -> Any:
         """Return the integral of `factor` sin^(m-1) times theta^fraction."""
         total = largest = mp.mpf(0)
         for a, b in sorted(self.panels(), key=lambda panel: -self.at((panel[0] + panel[1]) / 2)):
-            value, largest = self.over(a, b, largest, fraction)
+            value, largest = self.over(a, b, largest, fraction=fraction)
             total += value
         return total
 
 
 def integral(
-    dim: int,
-    lam: float,
-    waves: Sequence[tuple[int, Any]],
-    low: Any,
-    high: Any,
-    factor: Callable[[Any], Any],
+    dim: int, lam: float, waves: Sequence[tuple[int, Any]], low: Any, high: Any, factor: Callable[[Any], Any],
     fraction: Any = 0,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return the integral of a `Part` over [low, high], in one or two parts."""
     half, total = mp.pi / 2, mp.mpf(0)
     if low < min(high, half):

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +52,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     plain = warnings.formatwarning
     warnings.formatwarning = lambda message, *_: f"spherapprox: warning: {message}\n"  # without its line of source
     try:
-        if getattr(options, "out", None) is not None:
-            _check_files(options, module.FILES)
+        if (out := getattr(options, "out", None)) is not None:  # refuse what is no earlier result, unless forced
+            own, foreign = earlier(Path(out), module.FILES)
+            if foreign and not options.force:
+                names = ", ".join(str(Path(out, name)) for name in foreign)
+                why = "in the way, and no earlier result; name another folder (--out) or use --force"
+                raise ValueError(f"{names}: {why}")
+            if (own or foreign) and not options.quiet:
+                print(f"spherapprox {options.command}: the results in {out} will be replaced", file=sys.stderr)
         status: int = module.run(options) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has seen enough; files are written before anything is printed
@@ -68,14 +74,3 @@ def run(arguments: Sequence[str] | None = None) -> int:
     finally:
         warnings.formatwarning = plain
     return status
-
-
-def _check_files(options: argparse.Namespace, files: Mapping[str, bytes]) -> None:
-    """Refuse to replace files that are no earlier results, unless forced; announce a replacement."""
-    out = Path(options.out)
-    own, others = earlier(out, files)
-    if others and not options.force:
-        names = ", ".join(str(out / name) for name in others)
-        raise ValueError(f"{names}: in the way, and no earlier result; name another folder (--out) or use --force")
-    if (own or others) and not options.quiet:
-        print(f"spherapprox {options.command}: the results in {out} will be replaced", file=sys.stderr)

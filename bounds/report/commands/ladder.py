@@ -31,13 +31,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     constants = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm")}
-    stated = {"smoothness": options.smoothness, "jackson_constant": options.ragozin}
-    text, document = print_ladder(options.eps, **constants, **stated)
-    constants["theorems"] = state_all(**stated)
+    choices = {"smoothness": options.smoothness, "jackson_constant": options.ragozin}
+    text, document = print_ladder(options.eps, **constants, **choices)
+    constants["theorems"] = state_all(**choices)
     hypotheses = list_hypotheses(ladder(options.eps, **constants))
     report = from_ladder.report_ladder(options.eps, **constants, progress=not options.quiet)
-    written = () if options.out is None else report.save(options.out)
-    show(options, [text, "\nHypotheses", hypotheses], {"made_by": f"spherapprox {__version__}"} | document, written)
+    files = () if options.out is None else report.save(options.out)
+    document = {"made_by": f"spherapprox {__version__}"} | document
+    show(options, [text, "\nHypotheses", hypotheses], document, files=files)
 
 
 def print_ladder(
@@ -46,14 +47,14 @@ def print_ladder(
 ) -> tuple[str, dict[str, Any]]:  # fmt: skip
     """Return the ladder with a title, its hypotheses' constants in a note, and as a document."""
     bounds = ladder(eps, theorems=state_all(jackson_constant=jackson_constant, smoothness=smoothness), **constants)
-    printed = prefix_length(eps, theorem=state("thesis-core", jackson_constant=1.0), **constants)
+    thesis = prefix_length(eps, theorem=state("thesis-core", jackson_constant=1.0), **constants)
     names = f"Lipschitz constant {constants['lipschitz']:g}, sup norm {constants['sup_norm']:g}"
     names += "" if smoothness is None else f", smoothness {smoothness:g}"
     note = "Thesis lines take the proven C_R (docs/theorems/4.6-jackson-constants.md) and C_H = 1"
     if jackson_constant is not None:
         note = f"Thesis lines assume C_R = {jackson_constant:g} and C_H = 1"
-    elif printed.holds:
-        note += f"; with C_R = 1, as the thesis leaves it open, thesis-core needs 10^{printed.log10:.2f}"
+    elif thesis.holds:
+        note += f"; with C_R = 1, as the thesis leaves it open, thesis-core needs 10^{thesis.log10:.2f}"
     title = f"\nPrefix length for sup error {eps:g} on S^{constants['dim']}, {names}{remark}"
     document = from_ladder.describe_ladder(eps, bounds, **constants, smoothness=smoothness)
     return f"{title}\n{bounds}\n{note}.", document

@@ -9,8 +9,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +56,10 @@ def choice(text: str) -> str | float:
 choice.__name__ = "'theory', 'second-order', 'best', 'mean' or number"
 
 
-def add_output(parser: argparse.ArgumentParser, what: str, out: str | None = None) -> None:
+def add_output(parser: argparse.ArgumentParser, purpose: str, out: str | None = None) -> None:
     """Add the options on what is written and printed."""
     add = parser.add_argument
-    add("--out", type=folder, default=out, metavar="DIR", help=what)
+    add("--out", type=folder, default=out, metavar="DIR", help=purpose)
     add("--force", action="store_true", help="replace files of the same names that are no earlier results")
     add("--json", action="store_true", help="print a JSON document in place of the tables")
     add("-q", "--quiet", action="store_true", help="print no progress and no notes on stderr")
@@ -94,22 +93,15 @@ def chosen_target(options: argparse.Namespace) -> Target:
             raise ValueError(f"'--target' must be module:function or one of {names}")
         return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
     _checks.left_out(options.year, "--year", "where '--target' is not of the catalogue")
-    with _current_folder():
-        return _tried(_from_module(name), name, options.dim)
-
-
-@contextmanager
-def _current_folder() -> Iterator[None]:
-    """Look for modules in the current folder first, and no longer than this lasts: nobody else's file is to run."""
     folder = os.getcwd()
-    sys.path.insert(0, folder)
+    sys.path.insert(0, folder)  # no longer than this lasts: nobody else's file is to run
     try:
-        yield
+        return _test_target(_import_function(name), name, options.dim)
     finally:
         sys.path.remove(folder)
 
 
-def _tried(function: Any, name: str, dim: int | None) -> Target:
+def _test_target(function: Any, name: str, dim: int | None) -> Target:
     """Return the target of the user's function, which is called once: it may import its neighbours only then."""
     if isinstance(function, Target):
         target = function
@@ -126,7 +118,7 @@ def _tried(function: Any, name: str, dim: int | None) -> Target:
     return target
 
 
-def _from_module(text: str) -> Any:
+def _import_function(text: str) -> Any:
     """Import module:function."""
     module, _, name = text.partition(":")
     if not module or not name:
@@ -140,10 +132,10 @@ def _from_module(text: str) -> Any:
         raise ValueError(f"'--target {text}': {type(error).__name__}: {error}") from error
 
 
-def show(options: argparse.Namespace, text: Sequence[str], document: Mapping[str, Any], written: Any) -> None:
+def show(options: argparse.Namespace, text: Sequence[str], document: Mapping[str, Any], *, files: Any) -> None:
     """Print the tables, or the document alone; then the files are named on stderr."""
     print(json.dumps(document, indent=1, allow_nan=False) if options.json else "\n".join(text))
-    for path in () if options.json and options.quiet else written:
+    for path in () if options.json and options.quiet else files:
         print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
 
 

@@ -7,6 +7,7 @@ import shlex
 
 from spherapprox import shortest_head
 from spherapprox._checks import upper_text
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.shortest import SearchOptions, TokenFormat
 
 from .. import from_search
@@ -28,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add("--eps", type=float, required=True, help="the error wanted, in the target's units")
     add("--relative", action="store_true", help="eps is a share of the target's largest value")
-    add("--kind", choices=["split", "core"], default="split", help="default: %(default)s")
+    add("--kind", choices=list(FAMILIES), default="split", help="default: %(default)s")
     add("--keys", choices=["unit", "free"], default="unit", help="free: a concentration per token (default: unit)")
     add("--norm", choices=["sup", "rms"], default="sup", help="the norm of the error (default: %(default)s)")
     add("--max-tokens", type=count, default=300, help="default: %(default)s")
@@ -57,13 +58,12 @@ def run(options: argparse.Namespace) -> int:
         target, options.eps, options.kind, relative=options.relative, norm=options.norm, search=how,
         tokens=TokenFormat(options.keys, options.value_bound, options.dtype), certified=not options.no_proof,
     )  # fmt: skip
-    others = compare_fixed_points(target, least=search.eps)
-    report = from_search.report_search(
-        search, target, others=others, command=shlex.join(["spherapprox", *options.typed])
-    )
-    written, error = report.save(options.out), search.error
+    methods = compare_fixed_points(target, least=search.eps)
+    command = shlex.join(["spherapprox", *options.typed])
+    report = from_search.report_search(search, target, others=methods, command=command)
+    files, error = report.save(options.out), search.error
     upper = f", and no error is above {upper_text(error.upper)}" if error.upper < float("inf") else ""
     reached = f"{search.n} tokens, error {error.lower:.4g} (eps {upper_text(search.eps)}){upper}"
     end = f"{target.name} on S^{target.dim}: {reached}"
-    show(options, ["", str(search), "", _LEGEND, "", end], report.document, written)
+    show(options, ["", str(search), "", _LEGEND, "", end], report.document, files=files)
     return 0 if search.reached else 1

@@ -56,14 +56,14 @@ def run(options: argparse.Namespace) -> int:
     )  # fmt: skip
     if options.eps is not None and later:
         ladders = _ladders_for(options.eps, study.target, " (estimated constants)")
-    written = from_study.report_study(study, command=shlex.join(["spherapprox", *options.typed])).save(options.out)
+    files = from_study.report_study(study, command=shlex.join(["spherapprox", *options.typed])).save(options.out)
     table = study.table()
     sharp = "\n".join(line for line in _SHARP.splitlines() if "2nd order" in table or not line.startswith("2nd"))
     legend = [_MEASURED, *([] if study.target.lipschitz is None else [sharp])]
     notes = [f"note     {as_option(note)}" for note in study.notes]
     text = [study.title, table, *legend, *notes, *(text for text, _ in ladders)]
     document = study.document() | ({"ladders": [document for _, document in ladders]} if ladders else {})
-    show(options, text, document, written)
+    show(options, text, document, files=files)
     return 1 if study.refuted or any(row.verdict.startswith("violated") for row in study.rows) else 0
 
 
@@ -77,5 +77,4 @@ def _ladders_for(eps: float, target: Target, remark: str = "") -> list[tuple[str
     plain: dict[str, Any] = {"lipschitz": 1.0, "sup_norm": 1.0, "smoothness": None}
     own = {name: getattr(target, name) or value for name, value in plain.items()}  # a constant has zeros
     ladders = [print_ladder(eps, dim=target.dim, remark=remark, **own)]
-    same = own | {"smoothness": None} == plain
-    return ladders if same else [*ladders, print_ladder(eps, dim=target.dim, **plain)]
+    return ladders if own | {"smoothness": None} == plain else [*ladders, print_ladder(eps, dim=target.dim, **plain)]

@@ -7,12 +7,13 @@ import shlex
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
 
-from spherapprox import ClassicalHead, CoreHead, PointSet, SplitHead, _checks, load, points, sphere
+from spherapprox import PointSet, _checks, load, points, sphere
 from spherapprox.error import Proof
 from spherapprox.heads.head import Head
+from spherapprox.heads.registry import HEADS
 from spherapprox.partition import EqualMeasurePartition
+from spherapprox.summation import show_progress
 from spherapprox.target import Target
 
 from ...error import best_concentration
@@ -21,12 +22,12 @@ from ...validation.api import validate
 from ...validation.claims import VALUES
 from ...validation.estimates import with_estimates, with_proofs
 from .. import from_validation
-from .._trial import LOCAL, Measure, least_bound, least_error
+from .._trial import LOCAL, Measure, can_choose, least_bound, least_error
 from .options import STATUS, add_measuring, add_output, add_target, choice, chosen_target, count, show
 
 FILES = from_validation.FILES
 
-KINDS: dict[str, type[Head]] = {"split": SplitHead, "core": CoreHead, "classical": ClassicalHead}
+KINDS = {head.__name__.removesuffix("Head").lower(): head for head in HEADS}
 """Kinds of head that can be made."""
 N = 1000
 POINTS = ("partition", "fibonacci", "gauss_product")
@@ -57,22 +58,23 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
-    stated = chosen_target(options)
-    target = with_proofs(stated)
-    proven = target is not stated
+    bare = chosen_target(options)
+    target = with_proofs(bare)
+    derived = target is not bare
     if options.estimate_lipschitz:
         target, _ = with_estimates(target, options.seed)
     _checks.integer(options.points, "--points", minimum=1)
     head = _head(options, target)
     proof = Proof(options.slack, options.max_evaluations, progress=not options.quiet and sys.stderr.isatty())
-    validation = validate(
-        head, target, n=options.points, workers=options.workers, rng=options.seed,
-        certified=False if options.no_proof else proof, examine=("claims", "worst case", "lemmas"),
-    )  # fmt: skip
-    command, source = shlex.join(["spherapprox", *options.typed]), _source(options, target, proven)
-    written = from_validation.report_validation(validation, command=command, source=source).save(options.out)
+    with show_progress(not options.quiet):
+        validation = validate(
+            head, target, n=options.points, workers=options.workers, rng=options.seed,
+            certified=False if options.no_proof else proof, examine=("claims", "worst case", "lemmas"),
+        )  # fmt: skip
+    command, source = shlex.join(["spherapprox", *options.typed]), _source(options, target, derived)
+    files = from_validation.report_validation(validation, command=command, source=source).save(options.out)
     title = f"{target.name} on S^{target.dim}, {head!r}"
-    show(options, [title, "", str(validation), "", _LEGEND], validation.document(), written)
+    show(options, [title, "", str(validation), "", _LEGEND], validation.document(), files=files)
     # values of another rule are not wrong: nobody stated theirs
     return 1 if validation.violated or set(validation.refuted) - {VALUES} else 0
 
@@ -119,38 +121,36 @@ def _make_head(options: argparse.Namespace, target: Target, kind: type[Head]) ->
     if not isinstance(way, str):
         return make(_checks.concentration(way, maximum=1e150))
     radius = known_radius(cells) or EqualMeasurePartition(target.dim, len(cells)).cell_radius()
+    speaks = can_choose(way, kind.family, target)
     if way == "theory":
-        if target.lipschitz is None or (kind is CoreHead and target.sup_norm is None):
+        if not speaks:
             raise ValueError(
                 f"'--concentration theory' needs constants that '{target.name}' does not state: give a number"
             )
-        return make(least_bound(target, kind.family, radius, len(cells)))
+        return make(least_bound(target, kind.family, radius, n=len(cells)))
     if way == "second-order":
-        return make(_second_order(options, target, cells, kind))
+        if not speaks:
+            raise ValueError(
+                "'--concentration second-order' is for heads that divide by the sum of their kernels, got "
+                f"'--head {options.head}': take split, or another choice"
+            )
+        return make(float(best_concentration(theorem=LOCAL, target=target, points=cells).concentration))
     sample = sphere.uniform(target.dim, min(options.points, _SAMPLE), rng=options.seed)
-    measure = Measure(target, (), options.points, sample, target(sample), options.seed, options.workers)
+    measure = Measure(
+        target, (), options.points, sample=sample, values=target(sample), rng=options.seed, workers=options.workers
+    )
     return make(least_error(measure, make, radius, mean=way == "mean"))
 
 
-def _second_order(options: argparse.Namespace, target: Target, points: Any, kind: type[Head]) -> float:
-    """Return the concentration with the least bound of second order."""
-    if kind is CoreHead:
-        raise ValueError(
-            "'--concentration second-order' is for heads that divide by the sum of their kernels, got "
-            "'--head core': take split, or another choice"
-        )
-    return float(best_concentration(theorem=LOCAL, target=target, points=points).concentration)
-
-
-def _source(options: argparse.Namespace, target: Target, proven: bool) -> str:
-    """Return lines of Python that make the target, `proven` if with the constants of `targets.with_constants`."""
+def _source(options: argparse.Namespace, target: Target, derived: bool) -> str:
+    """Return lines of Python that make the target, `derived` if with the constants of `targets.with_constants`."""
     module, colon, name = options.target.partition(":")
     estimated = "  # with constants estimated from its values" if options.estimate_lipschitz else ""
     if colon:
         first = name.partition(".")[0]
-        also = ", with targets.with_constants" if proven else ""
+        also = ", with targets.with_constants" if derived else ""
         return f"from {module} import {first}\ntarget = {name}  # as a Target on S^{target.dim}{also}{estimated}"
     year = "" if options.year is None else f", year={options.year:g}"
     call = f"targets.make({options.target!r}, dim={target.dim}{year})"
-    call = f"targets.with_constants({call})" if proven else call
+    call = f"targets.with_constants({call})" if derived else call
     return f"from spherapprox import targets\ntarget = {call}{estimated}"

@@ -10,13 +10,14 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from spherapprox import _checks
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.target import Target
 
 from ...api import prefix_length
 from .._study import Row, Study
-from .style import BLUE, PINK, PURPLE, RED, WINE, Figure, Label, count_axis, grid, label_ends
+from .style import BLUE, GREEN, PINK, PURPLE, RED, WINE, Figure, Label, count_axis, grid, label_ends
 
-_COLOUR = {"core": BLUE, "split": RED}
+_COLOUR = dict(zip(FAMILIES, (BLUE, RED, GREEN), strict=False))
 _MARKER = {"theory": "o", "second-order": "v", "best": "D", "fixed": "s", "mean": "^"}
 _WAY = {
     "theory": "$\\lambda$ of least bound", "best": "$\\lambda$ of least error", "fixed": "$\\lambda$ fixed",
@@ -57,10 +58,10 @@ def error_figure(study: Study) -> Figure:
     thesis = [row for row in study.rows if row.thesis_log10_n is not None and row.error > 0.0]
     figure = Figure(figsize=(11.5 if thesis else 9.5, 5.4), layout="constrained")
     widths = [3, 1] if thesis else [1]
-    (left, *right) = figure.subplots(1, len(widths), squeeze=False, sharey=True, width_ratios=widths)[0]
-    label_ends(left, _draw_errors(left, study))
+    panels = figure.subplots(1, len(widths), squeeze=False, sharey=True, width_ratios=widths)[0]
+    label_ends(panels[0], _draw_errors(panels[0], study))
     if thesis:
-        _draw_thesis(right[0], thesis)
+        _draw_thesis(panels[1], thesis)
     elif study.target.lipschitz is not None:
         figure.supxlabel(_silence(study), color=WINE, fontsize=10, wrap=True)
     return figure
@@ -71,20 +72,21 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
     labels: list[Label] = []
     estimated = "estimated " if study.estimated else ""
     for head, colour in _COLOUR.items():
-        measured = {way: rows for way in _MARKER if (rows := _series(study, head, way))}
-        best = min(measured.keys() - {"second-order"}, key=lambda way: measured[way][-1].error, default=None)
-        for way, rows in measured.items():
+        series = {way: [row for row in study.rows if (row.head, row.choice) == (head, way)] for way in _MARKER}
+        series = {way: rows for way, rows in series.items() if rows}  # by increasing n
+        best = min(series.keys() - {"second-order"}, key=lambda way: series[way][-1].error, default=None)
+        for way, rows in series.items():
             own = PURPLE if way == "second-order" else colour
             labels += _draw_second_order(axes, rows) if way in ("second-order", "fixed") else []
             errors = [row.mean_error if way == "mean" else row.error for row in rows]
-            name = "sup error" if way == "best" and "mean" in measured else _WAY[way]
+            name = "sup error" if way == "best" and "mean" in series else _WAY[way]
             labels += _curve(
                 axes, rows, errors, f"{head} head, {name}", color=own, marker=_MARKER[way], ms=6,
                 lw=2.6 if way in (best, "mean") else 1.1, mfc="white" if way == "best" else own,
             )  # fmt: skip
-            proven = [(row.n, row.upper) for row in rows if row.upper is not None and way != "mean"]
-            if proven:
-                axes.scatter(*zip(*proven, strict=True), color=own, marker="_", s=120, lw=1.6, zorder=3)
+            upper_ends = [(row.n, row.upper) for row in rows if row.upper is not None and way != "mean"]
+            if upper_ends:
+                axes.scatter(*zip(*upper_ends, strict=True), color=own, marker="_", s=120, lw=1.6, zorder=3)
             if way in ("theory", "fixed"):
                 bounds = [row.bound for row in rows]
                 labels += _curve(axes, rows, bounds, f"{head} head, {estimated}bound", color=colour, ls="--", lw=1.1)
@@ -102,11 +104,6 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
         axes.text(0.5, 0.5, remark, transform=axes.transAxes, ha="center", va="center")
         axes.yaxis.set_visible(bool(labels))
     return labels
-
-
-def _series(study: Study, head: str, choice: str) -> tuple[Row, ...]:
-    """Return the rows of one kind of head and one choice of the concentration, "fixed" for numbers, by increasing n."""
-    return tuple(row for row in study.rows if row.head == head and row.choice == choice)
 
 
 def _draw_second_order(axes: Any, rows: Sequence[Row]) -> list[Label]:
@@ -132,13 +129,10 @@ def _curve(
     if len(points) == 1:  # no line is seen
         style = {"marker": "_", "ms": 16, "mew": 2} | style
     axes.plot(counts, errors, label=label, color=color, lw=lw, **style)
-    rate = f", $N^{{{round(_slope(counts, errors), 2) + 0.0:.2f}}}$" if len(points) > 1 else ""
-    return [Label(label + rate, errors[-1], color, lw > 2.0)]
-
-
-def _slope(n: Sequence[float], error: Sequence[float]) -> float:
-    """Return the least-squares slope of log(error) against log(n)."""
-    return float(np.polyfit(np.log(n), np.log(error), 1)[0])
+    if len(points) > 1:
+        slope = float(np.polyfit(np.log(counts), np.log(errors), 1)[0])
+        label += f", $N^{{{round(slope, 2) + 0.0:.2f}}}$"
+    return [Label(label, errors[-1], color, lw > 2.0)]
 
 
 def _draw_thesis(axes: Any, rows: Sequence[Row]) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from spherapprox import _checks
 from spherapprox._types import Array
+from spherapprox.heads.registry import FAMILIES
 
 from ...theorems import THEOREMS
 from ..ladder import Curves
-from .style import BLUE, PINK, RED, WINE, Figure, Label, grid, label_ends
+from .style import BLUE, GREEN, PINK, RED, WINE, Figure, Label, grid, label_ends
 
-_FAMILY = {"thesis": (WINE, "-."), "core": (BLUE, "--"), "split": (RED, "-"), "lower": ("0.35", ":")}
+_HEADS = ((BLUE, "--"), (RED, "-"), (GREEN, "-"))
+_FAMILY = {"thesis": (WINE, "-."), "lower": ("0.35", ":")} | dict(zip(FAMILIES, _HEADS, strict=False))
 
 
 def ladder_figure(curves: Curves) -> Figure:
@@ -41,14 +44,14 @@ def ladder_figure(curves: Curves) -> Figure:
     'Prefix length on $S^{2}$'
     """
     _checks.instance(curves, "curves", Curves)
-    speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if THEOREMS[name].printed)
-    heights = (1.0, 2.8) if speaks else (1.0,)
-    figure = Figure(figsize=(9.5, 8.2 if speaks else 6.0), layout="constrained")
+    thesis_speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if THEOREMS[name].printed)
+    heights = (1.0, 2.8) if thesis_speaks else (1.0,)
+    figure = Figure(figsize=(9.5, 8.2 if thesis_speaks else 6.0), layout="constrained")
     panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     above, below = panels[0], panels[-1]
     floor = np.nan_to_num(curves.log10["lower"])  # 0, one token, where the theorem says nothing
-    proven = [y for name, y in curves.log10.items() if THEOREMS[name].family == "split"]
-    below.fill_between(curves.axis, floor, np.fmin.reduce(proven), color="0.87", zorder=0)
+    lengths = [y for name, y in curves.log10.items() if THEOREMS[name].family == "split"]
+    below.fill_between(curves.axis, floor, np.fmin.reduce(lengths), color="0.87", zorder=0)
     if curves.over == "eps":
         above.set_title(f"Prefix length on $S^{{{curves.fixed:g}}}$")
         below.set(xscale="log", xlabel="sup error $\\epsilon$", xlim=(curves.axis.max(), curves.axis.min()))
@@ -72,16 +75,11 @@ def ladder_figure(curves: Curves) -> Figure:
     return figure
 
 
-def _hardest(curves: Curves) -> int:
-    """Return the index of the right end: of the least eps, or the largest dim."""
-    return int(np.argmin(curves.axis) if curves.over == "eps" else np.argmax(curves.axis))
-
-
 def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
     """Draw one theorem's curve, bold for the best of its family; returns its name for the right end."""
     family = THEOREMS[name].family
     colour, line = _FAMILY[family]
-    end = _hardest(curves)
+    end = int(np.argmin(curves.axis) if curves.over == "eps" else np.argmax(curves.axis))  # on the right
     mates = {mate: y for mate, y in curves.log10.items() if THEOREMS[mate].family == family}
     ends = {mate: float(y[end]) for mate, y in mates.items() if np.isfinite(y[end])}
     best = min(ends, key=lambda mate: ends[mate] * (1 if curves.sides[mate] == "upper" else -1), default=None)
@@ -93,17 +91,15 @@ def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
     return Label(f"{name}, $10^{{{exponent}}}$", ends[name], colour, bold)
 
 
-def concentration_figure(eps: Array, printed: Array, proven: Array, sharp: Array, dim: int) -> Figure:
-    """Draw Lambda(eps), (n,), of the thesis, with C_R = 1 and with a proven C_R, beside the sharp threshold of 4.1."""
+def concentration_figure(eps: Array, curves: Sequence[Array], dim: int) -> Figure:
+    """Draw Lambda(eps), (n,), of the thesis, with C_R = 1 and with a proven C_R, and the sharp threshold of 4.1."""
     figure = Figure(figsize=(7.2, 4.8), layout="constrained")
     axes = figure.add_subplot()
     labels = ("thesis (4.6), $C_R = C_H = 1$", "thesis (4.6), proven $C_R$, $C_H = 1$", "sharp (4.1)")
     colours = (PINK, WINE, BLUE)
-    for values, label, colour in zip((printed, proven, sharp), labels, colours, strict=True):
-        shown = np.where(values > 0.0, values, np.nan)
-        if np.isnan(shown).all():  # every concentration will do
-            continue
-        axes.plot(eps, shown, label=label, color=colour, lw=1.6)
+    for values, label, colour in zip(curves, labels, colours, strict=True):
+        if (values > 0.0).any():  # else every concentration will do
+            axes.plot(eps, np.where(values > 0.0, values, np.nan), label=label, color=colour, lw=1.6)
     axes.set(xscale="log", yscale="log", xlabel="convolution error $\\epsilon$")
     axes.set_ylabel("concentration $\\Lambda(\\epsilon)$")
     axes.set_title(f"The concentration from which the kernel itself is accurate, on $S^{{{dim}}}$", fontsize=11)

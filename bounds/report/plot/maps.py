@@ -89,7 +89,11 @@ def draw_map(
         style = {"shading": "gouraud", "rasterized": True} | _colours(values) | colours
         image = axes.pcolormesh(longitude, latitude, values, **style)
     if _checks.flag(coastlines, "coastlines"):
-        _draw_coastlines(axes)
+        latitude, longitude = np.arange(-89.25, 90.0, 1.0), np.arange(-179.25, 180.0, 1.0)  # every other cell of it
+        cells = np.meshgrid(latitude, longitude, indexing="ij")
+        land = targets.land()(sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel()))
+        style = {"levels": [0.5], "colors": "0.25", "linewidths": 0.5}
+        axes.contour(np.radians(longitude), np.radians(latitude), land.reshape(cells[0].shape), **style)
     if points is not None:
         rows = _checks.shaped(_checks.reals(points, "points"), "points", ("n", 3))
         north, east = sphere.to_latitude_longitude(rows, degrees=False)
@@ -117,13 +121,6 @@ def _colours(values: Array) -> dict[str, Any]:
     top = float(np.abs(values).max())
     signed = float(values.min()) < -1e-9 * top
     return {"cmap": "RdBu_r" if signed else "viridis", "vmin": -top if signed else 0.0, "vmax": top}
-
-
-def _draw_coastlines(axes: Any) -> None:
-    latitude, longitude = np.arange(-89.25, 90.0, 1.0), np.arange(-179.25, 180.0, 1.0)  # every other cell of the map
-    cells = np.meshgrid(latitude, longitude, indexing="ij")
-    land = targets.land()(sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())).reshape(cells[0].shape)
-    axes.contour(np.radians(longitude), np.radians(latitude), land, levels=[0.5], colors="0.25", linewidths=0.5)
 
 
 def maps_figure(
@@ -179,18 +176,13 @@ def maps_figure(
     figure = Figure(figsize=(5.6, 7.8), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
     for place, difference in enumerate((truth, approximation, approximation - truth)):
         axes: Any = figure.add_subplot(3, 1, place + 1, projection="mollweide")
-        shown = draw_map(axes, _as_map(difference, resolution), coastlines=coastlines, **colours[place])
-        _label_grid(axes)
+        image = draw_map(axes, _as_map(difference, resolution), coastlines=coastlines, **colours[place]).image
+        axes.set_latitude_grid(30)
+        axes.set_longitude_grid(90)  # room for labels inside
+        axes.grid(color="0.3", lw=0.3, alpha=0.6)
+        axes.tick_params(labelsize=10)
+        for label in axes.get_xticklabels():  # which stand on the map
+            label.set_path_effects([withStroke(linewidth=2.5, foreground="white", alpha=0.8)])
         axes.set_title(titles[place], fontsize=11)
-        figure.colorbar(shown.image, ax=axes, shrink=0.8, pad=0.03, label=target.unit)
+        figure.colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=target.unit)
     return figure
-
-
-def _label_grid(axes: Any) -> None:
-    """Draw meridians and parallels with their degrees, which stand on the map."""
-    axes.set_latitude_grid(30)
-    axes.set_longitude_grid(90)  # room for labels inside
-    axes.grid(color="0.3", lw=0.3, alpha=0.6)
-    axes.tick_params(labelsize=10)
-    for label in axes.get_xticklabels():
-        label.set_path_effects([withStroke(linewidth=2.5, foreground="white", alpha=0.8)])

@@ -59,7 +59,7 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
     figure = Figure(figsize=(9.6, 5.3), layout="constrained")
     panels = figure.subplots(1, 2)
     for axes, view in zip(panels, _VIEWS, strict=True):
-        _draw_globe(axes, partition, share, view, norm)
+        _draw_globe(axes, partition, share, view=view, norm=norm)
     bar = figure.colorbar(
         ScalarMappable(norm, COLOURS), ax=panels, orientation="horizontal", shrink=0.5, aspect=40, pad=0.02
     )
@@ -86,7 +86,7 @@ def _edges(box: Float64) -> list[Float64]:
 
 
 def _draw_globe(
-    axes: Any, partition: EqualMeasurePartition, values: Float64, view: tuple[float, float], norm: Any
+    axes: Any, partition: EqualMeasurePartition, values: Float64, *, view: tuple[float, float], norm: Any
 ) -> None:
     """Draw the visible half of the sphere: a colour for each pixel's cell, the sides, and the centres."""
     toward = sphere.from_latitude_longitude(*view)
@@ -100,9 +100,9 @@ def _draw_globe(
     axes.imshow(image, extent=(-1.0, 1.0, -1.0, 1.0), origin="lower", cmap=COLOURS, norm=norm, interpolation="none")
     sides = [side for i in range(partition.n) for side in _edges(partition.cell(i))]
     if sides:
-        seen = np.concatenate(sides) @ frame
-        seen[seen[:, 2] < 0.0] = np.nan
-        axes.plot(seen[:, 0], seen[:, 1], color="0.15", lw=min(0.7, 20.0 / math.sqrt(partition.n)))
+        lines = np.concatenate(sides) @ frame
+        lines[lines[:, 2] < 0.0] = np.nan
+        axes.plot(lines[:, 0], lines[:, 1], color="0.15", lw=min(0.7, 20.0 / math.sqrt(partition.n)))
     front = partition.centers() @ frame
     front = front[front[:, 2] >= 0.0]
     axes.plot(front[:, 0], front[:, 1], ".", color=RED, ms=min(5.0, 60.0 / math.sqrt(partition.n)), zorder=3)

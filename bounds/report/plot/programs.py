@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -20,35 +19,7 @@ _COLOURS = {
 _SWEEPS = 12
 
 
-class Variable(Protocol):
-    """What is drawn of a variable of a program; its class, or one that it inherits, says what it is."""
-
-    name: str | None
-    dim: int
-
-    @property
-    def inputs(self) -> Sequence[Any]:
-        """The variables that it is computed from."""
-
-
-@runtime_checkable
-class Program(Protocol):
-    """What is drawn of a `spherapprox.prompts.recurrent.Program`."""
-
-    @property
-    def name(self) -> str:
-        """The title."""
-
-    @property
-    def variables(self) -> Sequence[Any]:
-        """All variables, each after those that it is computed from."""
-
-    @property
-    def output(self) -> Any:
-        """The last of them."""
-
-
-def program_figure(program: Program) -> Figure:
+def program_figure(program: Any) -> Figure:
     """Draw the graph of a program, inputs on the left and the output on the right.
 
     There is a disc for the input, for each variable that is not linear, for linear ones with a name and for the output,
@@ -57,7 +28,7 @@ def program_figure(program: Program) -> Figure:
 
     Parameters
     ----------
-    program : Program
+    program : spherapprox.prompts.recurrent.Program
 
     Raises
     ------
@@ -73,8 +44,8 @@ def program_figure(program: Program) -> Figure:
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['1', 'bits', '1', 'total', '1', '1', '1', 'output']
     """
-    kind: Any = Program
-    _checks.instance(program, "program", kind)
+    if not all(hasattr(program, part) for part in ("name", "variables", "output")):
+        raise _checks.wrong_type(program, "program", "a Program")
     sources = _sources(program)
     places = _places(sources)
     columns = 1.0 + max(x for x, _ in places.values())
@@ -84,7 +55,13 @@ def program_figure(program: Program) -> Figure:
     for node, before in sources.items():
         for source in before:
             axes.add_patch(_edge(places[source], places[node]))
-        _draw(axes, node, places[node], "output" if node is program.output and node.name is None else node.name)
+        kind, place = _kind(node), places[node]
+        axes.plot(*place, "o", ms=15.0, color=_COLOURS[kind], zorder=3)
+        if kind in ("LinState", "RunningMax"):
+            axes.plot(*place, "o", ms=20.0, mfc="none", mec=_COLOURS[kind], mew=1.5, zorder=2)
+        axes.annotate(str(node.dim), place, color="white", ha="center", va="center", fontsize=9, zorder=4)
+        if label := node.name or ("output" if node is program.output else ""):
+            axes.annotate(label, place, (0, -12), textcoords="offset points", ha="center", va="top", fontsize=10)
     axes.set(xlim=(-0.6, columns - 0.4), title=program.name)
     axes.set_ylim(*np.add([-0.7, 0.5], axes.get_ylim()))
     axes.axis("off")
@@ -94,33 +71,33 @@ def program_figure(program: Program) -> Figure:
     return figure
 
 
-def _kind(node: Variable) -> str:
+def _kind(node: Any) -> str:
     """Return the kind of a variable as the legend has it."""
     return next(base.__name__ for base in type(node).__mro__ if base.__name__ in _COLOURS)
 
 
-def _sources(program: Program) -> dict[Variable, list[Variable]]:
+def _sources(program: Any) -> dict[Any, list[Any]]:
     """Return the variables that are drawn, each with those that it is computed from."""
-    shown: dict[Variable, list[Variable]] = {}
-    through: dict[Variable, list[Variable]] = {}
+    sources: dict[Any, list[Any]] = {}
+    through: dict[Any, list[Any]] = {}
     for node in program.variables:
         before = list(dict.fromkeys(source for v in node.inputs for source in through[v]))
-        drawn = _kind(node) != "Linear" or node.name is not None or node is program.output
-        through[node] = [node] if drawn else before
-        if drawn:
-            shown[node] = before
-    return shown
+        visible = _kind(node) != "Linear" or node.name is not None or node is program.output
+        through[node] = [node] if visible else before
+        if visible:
+            sources[node] = before
+    return sources
 
 
-def _places(sources: dict[Variable, list[Variable]]) -> dict[Variable, tuple[float, float]]:
+def _places(sources: dict[Any, list[Any]]) -> dict[Any, tuple[float, float]]:
     """Return a place for each variable: right of all that it is computed from, near the mean height of neighbours."""
-    column: dict[Variable, int] = {}
+    column: dict[Any, int] = {}
     near = {node: list(before) for node, before in sources.items()}
     for node, before in sources.items():
         column[node] = 1 + max((column[v] for v in before), default=-1)
         for source in before:
             near[source].append(node)
-    columns: list[list[Variable]] = [[] for _ in range(1 + max(column.values()))]
+    columns: list[list[Any]] = [[] for _ in range(1 + max(column.values()))]
     for node, place in column.items():
         columns[place].append(node)
     height = {node: _row(i, len(nodes)) for nodes in columns for i, node in enumerate(nodes)}
@@ -143,14 +120,3 @@ def _edge(start: tuple[float, float], end: tuple[float, float]) -> PathPatch:
     around = (0.0 if span < 1.5 else 0.35 + 0.06 * span) * (1.0 if start[1] + end[1] >= 0.0 else -1.0)
     points = [start, (middle, start[1] + around), (middle, end[1] + around), end]
     return PathPatch(Path(points, [Path.MOVETO, *[Path.CURVE4] * 3]), fc="none", ec="0.7", lw=0.9, zorder=1)
-
-
-def _draw(axes: Any, node: Variable, place: tuple[float, float], label: str | None) -> None:
-    """Draw a variable, and its label below."""
-    kind = _kind(node)
-    axes.plot(*place, "o", ms=15.0, color=_COLOURS[kind], zorder=3)
-    if kind in ("LinState", "RunningMax"):
-        axes.plot(*place, "o", ms=20.0, mfc="none", mec=_COLOURS[kind], mew=1.5, zorder=2)
-    axes.annotate(str(node.dim), place, color="white", ha="center", va="center", fontsize=9, zorder=4)
-    if label is not None:
-        axes.annotate(label, place, (0, -12), textcoords="offset points", ha="center", va="top", fontsize=10)

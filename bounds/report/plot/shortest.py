@@ -61,10 +61,14 @@ def shortest_figure(
     labels = []
     least = 0.25 * min(search.eps, search.error.lower or search.eps)
     for (name, points), colour in zip((others or {}).items(), _COLOURS, strict=False):
-        shown = [points[i] for i in range(len(points)) if i == 0 or points[i - 1][1] > least]
-        axes.plot(*zip(*shown, strict=True), color=colour, marker="o", ms=4, lw=1.4)
-        labels.append(Label(name, max(shown[-1][1], least), colour))
-    front = [(row.n, max(row.lower, least)) for row in _front(search.history)]
+        curve = [points[i] for i in range(len(points)) if i == 0 or points[i - 1][1] > least]
+        axes.plot(*zip(*curve, strict=True), color=colour, marker="o", ms=4, lw=1.4)
+        labels.append(Label(name, max(curve[-1][1], least), colour))
+    front: list[tuple[int, float]] = []
+    for row in search.history:  # those that no shorter one beats
+        if not front or row.lower < front[-1][1]:
+            front.append((row.n, row.lower))
+    front = [(n, max(error, least)) for n, error in front]
     axes.plot(*zip(*front, strict=True), color=GREEN, lw=2.6)
     for row in search.history:
         inside = row.lower <= search.eps
@@ -88,26 +92,17 @@ def shortest_figure(
     return figure
 
 
-def _front(rows: Sequence[Any]) -> list[Any]:
-    """Return the rows that no shorter one beats."""
-    kept: list[Any] = []
-    for row in rows:
-        if not kept or row.lower < kept[-1].lower:
-            kept.append(row)
-    return kept
-
-
 def _draw_floor(axes: Any, floor: Points) -> None:
     """Hatch the numbers of tokens below the lower bounds."""
-    left, (low, high) = axes.get_xlim()[0], axes.get_ylim()
+    start, (low, high) = axes.get_xlim()[0], axes.get_ylim()
     steps = sorted((error, n) for n, error in floor)
     corners = [(steps[0][1], low)]
     for i, (error, n) in enumerate(steps):
-        corners += [(n, error), (steps[i + 1][1] if i + 1 < len(steps) else left, error)]
-    axes.fill([*(n for n, _ in corners), left], [*(error for _, error in corners), low], facecolor="none",
+        corners += [(n, error), (steps[i + 1][1] if i + 1 < len(steps) else start, error)]
+    axes.fill([*(n for n, _ in corners), start], [*(error for _, error in corners), low], facecolor="none",
               edgecolor="0.65", hatch="///", lw=0.0)  # fmt: skip
     axes.plot(*zip(*corners, strict=True), color="0.4", lw=1.2)
-    axes.set_xlim(left, None)
+    axes.set_xlim(start, None)
     inside = axes.transLimits.transform(np.log10(corners[0]))[0] > 0.25  # else the label is wider than what it names
     axes.annotate("proven: no such head", corners[0], (-6 if inside else 6, 8), textcoords="offset points", color="0.3",
                   ha="right" if inside else "left", fontsize=10,

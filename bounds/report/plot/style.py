@@ -39,21 +39,16 @@ def count_axis(axes: Any, counts: Sequence[float]) -> None:
     axes.set_xscale("log")
     decades = [10.0**k for k in range(20) if min(counts) <= 10**k <= max(counts)]
     if len(decades) < 2:
-        ticks = _readable(sorted(set(counts)))
+        numbers = sorted(set(counts))
+        letter = 0.018 * math.log(1.5625 * numbers[-1] / numbers[0])  # of an axis of some 500 points
+        ticks = numbers[:1]
+        for count in numbers[1:]:  # those that fit beside each other
+            letters = 0.5 * (len(f"{count:g}") + len(f"{ticks[-1]:g}")) + 1.0
+            if math.log(count / ticks[-1]) >= letters * letter:
+                ticks.append(count)
         axes.set_xticks(ticks, [f"{count:g}" for count in ticks])
     axes.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
     axes.set_xlim(min(counts) / 1.25, max(counts) * 1.25)
-
-
-def _readable(counts: Sequence[float]) -> list[float]:
-    """Return the counts whose numbers fit beside each other on a logarithmic axis, from the least on."""
-    letter = 0.018 * math.log(1.5625 * counts[-1] / counts[0])  # of an axis of some 500 points
-    ticks = [counts[0]]
-    for count in counts[1:]:
-        letters = 0.5 * (len(f"{count:g}") + len(f"{ticks[-1]:g}")) + 1.0
-        if math.log(count / ticks[-1]) >= letters * letter:
-            ticks.append(count)
-    return ticks
 
 
 class Label(NamedTuple):
@@ -65,15 +60,16 @@ class Label(NamedTuple):
     bold: bool = False
 
 
-def label_ends(axes: Any, labels: Sequence[Label], size: float = 10.0, gap: float = 1.3) -> None:
+def label_ends(axes: Any, labels: Sequence[Label]) -> None:
     """Write the names of curves beside the right end of the axes, as near to the ends of the curves as they fit.
 
-    The vertical limits are to be set before. Names are moved apart by `gap` times their size.
+    The vertical limits are to be set before.
     """
+    size = 10.0
     height = axes.figure.get_figheight() * 72.0 * axes.get_position().height
     to_axes = axes.transData + axes.transAxes.inverted()
     ends = [float(to_axes.transform((axes.get_xlim()[1], label.y))[1]) for label in labels]
-    places = _apart(ends, gap * size / height)
+    places = _apart(ends, 1.3 * size / height)
     for label, end, place in zip(labels, ends, places, strict=True):
         axes.annotate(
             label.text, (1.0, min(max(end, 0.0), 1.0)), (1.045, place), xycoords="axes fraction",

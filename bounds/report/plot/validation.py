@@ -57,25 +57,23 @@ def validation_figure(
     for check in checks:
         _checks.instance(check, "checks", Check)
     _checks.instance(error, "error", ErrorInterval)
-    shown = [check for check in checks if check.predicted and check.achieved and check.predicted < math.inf]
+    telling = [check for check in checks if check.predicted and check.achieved and check.predicted < math.inf]
     mapped = head is not None and target is not None
-    heights = [*[1.1 + 0.6 * max(len(shown), 1)] * (bool(shown) or not mapped), *[3.5] * mapped]
+    heights = [*[1.1 + 0.6 * max(len(telling), 1)] * (bool(telling) or not mapped), *[3.5] * mapped]
     figure = Figure(figsize=(5.6, sum(heights)), layout=ConstrainedLayoutEngine(h_pad=0.1))
     places = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-    if shown or not mapped:
-        _draw_intervals(figure.add_subplot(places[0]), shown, "" if target is None else target.unit)
+    if telling or not mapped:
+        _draw_intervals(figure.add_subplot(places[0]), telling, "" if target is None else target.unit)
     if head is not None and target is not None:
-        place = places[len(heights) - 1]
-        if target.dim == 2:
-            _draw_map(figure, place, head, target, error)
-        else:
-            _draw_profile(figure.add_subplot(place), head, target, error)
+        flat = target.dim == 2
+        axes = figure.add_subplot(places[len(heights) - 1], projection="mollweide" if flat else None)
+        (_draw_map if flat else _draw_profile)(axes, head, target, error=error)
     return figure
 
 
-def _draw_intervals(axes: Any, shown: Sequence[Check], unit: str) -> None:
+def _draw_intervals(axes: Any, checks: Sequence[Check], unit: str) -> None:
     """Draw each check's interval as a bar and its bound as a tick, on a line of its own."""
-    for line, check in enumerate(reversed(shown)):
+    for line, check in enumerate(reversed(checks)):
         assert check.predicted is not None
         assert check.achieved is not None
         colour = COLOURS.get(check.verdict, _GREY)
@@ -84,14 +82,14 @@ def _draw_intervals(axes: Any, shown: Sequence[Check], unit: str) -> None:
         axes.plot([check.achieved], [line], color=colour, marker="o", ms=6)
         axes.plot([check.predicted], [line], color=colour, marker="|", ms=18, mew=3)
         axes.plot([high, check.predicted], [line, line], color=colour, lw=1, ls=":")
-    axes.set_yticks(range(len(shown)), [f"{check.theorem}\n{check.verdict}" for check in reversed(shown)])
-    if shown:
+    axes.set_yticks(range(len(checks)), [f"{check.theorem}\n{check.verdict}" for check in reversed(checks)])
+    if checks:
         axes.set_xscale("log")
         low, high = axes.get_xlim()
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > 300.0 * low else (1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_ylim(-0.6, len(shown) - 0.4)
+        axes.set_ylim(-0.6, len(checks) - 0.4)
     axes.set_xlabel("error achieved (bar) and bound (tick)" + (f"  [{unit}]" if unit else ""))
     grid(axes)
 
@@ -101,9 +99,8 @@ def _errors(head: Head, target: Target, x: Float64) -> Float64:
     return np.asarray(lengths(difference.reshape(len(x), -1)))
 
 
-def _draw_map(figure: Figure, place: Any, head: Head, target: Target, error: ErrorInterval) -> None:
+def _draw_map(axes: Any, head: Head, target: Target, *, error: ErrorInterval) -> None:
     """Draw |f - h| as a map, with a ring where it is largest."""
-    axes: Any = figure.add_subplot(place, projection="mollweide")
     halo = [withStroke(linewidth=4.5, foreground="white")]
     ring = {"s": 120.0, "facecolors": "none", "edgecolors": RED, "linewidths": 1.8, "path_effects": halo}
     image = draw_map(
@@ -116,10 +113,10 @@ def _draw_map(figure: Figure, place: Any, head: Head, target: Target, error: Err
     axes.grid(color="0.6", lw=0.3, alpha=0.6)
     axes.tick_params(axis="y", labelsize=10)
     axes.set_title("Error |f - h|; the circle is where it is largest", fontsize=11)
-    figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.7, pad=0.06, label=target.unit)
+    axes.figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.7, pad=0.06, label=target.unit)
 
 
-def _draw_profile(axes: Any, head: Head, target: Target, error: ErrorInterval) -> None:
+def _draw_profile(axes: Any, head: Head, target: Target, *, error: ErrorInterval) -> None:
     """Draw |f - h| along the great circle through its largest place and the control point nearest to it."""
     at = error.at
     nearest = head.control_points[int(np.argmax(head.control_points @ at))].astype(float)
@@ -136,13 +133,9 @@ def _draw_profile(axes: Any, head: Head, target: Target, error: ErrorInterval) -
     if error.upper < math.inf:
         axes.axhline(error.upper, color=GREEN, lw=1.2)
     axes.plot([0.0], [error.lower], marker="o", ms=9, mfc="none", mec=RED, mew=1.8)
-    axes.set(
-        xlim=(-180, 180),
-        xticks=range(-180, 181, 60),
-        ylim=(0, None),
-        xlabel="degrees from the largest error, along a great circle",
-    )
+    axes.set(xlim=(-180, 180), xticks=range(-180, 181, 60), ylim=(0, None))
+    axes.set_xlabel("degrees from the largest error, along a great circle")
     axes.set_ylabel("|f - h|" + (f"  [{target.unit}]" if target.unit else ""))
-    proven = "; green: proven" if error.upper < math.inf else ""
-    axes.set_title(f"Error; the circle is where it is largest{proven}", fontsize=11)
+    remark = "; green: proven" if error.upper < math.inf else ""
+    axes.set_title(f"Error; the circle is where it is largest{remark}", fontsize=11)
     grid(axes)

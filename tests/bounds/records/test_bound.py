@@ -30,10 +30,10 @@ def test_whole_bounds_are_exact(count):
 
 
 def test_as_integer_of_hundreds_of_digits():
-    printed = prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1))
-    number = printed.as_integer()
+    thesis = prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1))
+    number = thesis.as_integer()
     assert len(str(number)) == 668
-    assert abs(Fraction(number, 10**667) - Fraction(str(10 ** (printed.log10 - 667)))) < Fraction(1, 10**7)
+    assert abs(Fraction(number, 10**667) - Fraction(str(10 ** (thesis.log10 - 667)))) < Fraction(1, 10**7)
 
 
 def test_as_integer_refuses_the_endless():
@@ -57,7 +57,7 @@ def test_settle_gives_the_trivial_value_on_the_right_side():
     assert settle(error).value == 0.0
     with pytest.raises(HypothesisError, match="source needs dim >= 8"):
         settle(error).require()
-    assert (kept := bound(5.0)).require() is kept
+    assert (itself := bound(5.0)).require() is itself
 
 
 def test_prints_as_one_line():

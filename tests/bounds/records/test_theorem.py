@@ -45,8 +45,8 @@ def test_the_docstring_lists_every_theorem():
 def test_a_record_is_complete(theorem):
     assert theorem.count or theorem.error
     assert bool(theorem.needs) == bool(theorem.error)
-    known = {*inspect.signature(bounds.error_bound).parameters, *theorem.options}
-    assert {*theorem.needs, *theorem.uses} <= known | {field.name for field in dataclasses.fields(Prefix)}
+    names = {*inspect.signature(bounds.error_bound).parameters, *theorem.options}
+    assert {*theorem.needs, *theorem.uses} <= names | {field.name for field in dataclasses.fields(Prefix)}
     assert set(theorem.options) <= set(OPTIONS)
     assert set(theorem.constants) <= {"lipschitz", "sup_norm", "smoothness"}
     assert not theorem.joins or THEOREMS[theorem.joins].head == theorem.head
@@ -77,8 +77,8 @@ def test_a_proof_has_the_name_of_the_theorem_s_own_file(theorem):
 )
 def test_what_control_points_must_be(name, enough):
     enough += (DESIGN,) if RULE in enough else ()
-    for some in (CELLS, CENTROIDS, SPREAD, RULE, DESIGN, BARE, None):
-        assert bool(THEOREMS[name].requires.lack(some)) == (some not in enough)
+    for nodes in (CELLS, CENTROIDS, SPREAD, RULE, DESIGN, BARE, None):
+        assert bool(THEOREMS[name].requires.lack(nodes)) == (nodes not in enough)
 
 
 def test_no_other_file_asks_for_a_theorem_s_name():

@@ -37,8 +37,8 @@ def test_hypotheses_are_all_there():
     text = list_hypotheses(bounds)
     assert [line.split()[0] for line in text.splitlines() if line[0] != " "] == [bound.theorem for bound in bounds]
     assert all(len(line) < 120 for line in text.splitlines())
-    said = " ".join(text.split())
-    assert all(str(hypothesis) in said for bound in bounds for hypothesis in bound.hypotheses)
+    words = " ".join(text.split())
+    assert all(str(hypothesis) in words for bound in bounds for hypothesis in bound.hypotheses)
     assert "eps < sup_norm (fails)" in list_hypotheses(ladder(1.5, dim=8)[-1:])
 
 
@@ -65,8 +65,8 @@ def test_curves_over_dim_have_gaps_where_theorems_fail():
 
 def test_figure_has_a_curve_a_theorem_and_the_gap(over_eps):
     above, below = plot.ladder_figure(over_eps).axes
-    drawn = [line.get_label() for axes in (above, below) for line in axes.get_lines()]
-    assert sorted(drawn) == sorted(over_eps.log10)
+    names_drawn = [line.get_label() for axes in (above, below) for line in axes.get_lines()]
+    assert sorted(names_drawn) == sorted(over_eps.log10)
     bold = {line.get_label() for axes in (above, below) for line in axes.get_lines() if line.get_linewidth() > 2.0}
     assert bold == {"thesis-split", "sharp-core-rank", "sharp-split-nearest", "lower"}  # where eps is least
     names = [text.get_text().partition(",")[0] for axes in (above, below) for text in axes.texts]

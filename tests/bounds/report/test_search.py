@@ -56,22 +56,18 @@ class TestReport:
     def test_files_are_those_of_the_search(self, harmonic, tmp_path, no_figures):
         search, target = harmonic
         report = report_search(search, target, others={"a method": [(3, 0.5), (9, 0.1)]})
-        written = {path.name: path for path in report.save(tmp_path)}
+        files = {path.name: path for path in report.save(tmp_path)}
         names = ["head.npz", "shortest.csv", "shortest.html", "shortest.json", "shortest.npz"]
-        assert sorted(written) == ["error.png", *names[:1], "map.png", *names[1:]]
-        assert load(written["head.npz"]) == search.head
-        assert load(written["shortest.npz"]).n == search.n
-        lines = written["shortest.csv"].read_text("utf-8").splitlines()
+        assert sorted(files) == ["error.png", *names[:1], "map.png", *names[1:]]
+        assert load(files["head.npz"]) == search.head
+        assert load(files["shortest.npz"]).n == search.n
+        lines = files["shortest.csv"].read_text("utf-8").splitlines()
         assert lines[0].startswith("n,error,upper,rms,numbers")
         assert len(lines) == 1 + len(search.history)
         assert float(lines[-1].split(",")[1]) == search.history[-1].lower
 
-    def test_a_target_is_asked_for(self, harmonic):
-        with pytest.raises(TypeError, match="'target' must be a Target"):
-            report_search(harmonic[0], len)
 
-
-def drawn(figure):
+def size_of(figure):
     """Return the width and the height of a figure that can be written."""
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=20)
@@ -95,9 +91,9 @@ class TestFigures:
     )
     def test_every_search_can_be_drawn(self, target, options):
         result = find(target, **({"eps": 0.1} | options))
-        assert list(drawn(plot.shortest_figure(result, target))) == [9.5, 5.4]
+        assert list(size_of(plot.shortest_figure(result, target))) == [9.5, 5.4]
         if target.dim == 2:
-            assert list(drawn(plot.control_points_figure(result, target, resolution=19))) == [9.0, 5.6]
+            assert list(size_of(plot.control_points_figure(result, target, resolution=19))) == [9.0, 5.6]
         else:
             with pytest.raises(ValueError, match="to be drawn as a map"):
                 plot.control_points_figure(result, target)
@@ -106,9 +102,9 @@ class TestFigures:
         target = targets.zonal_harmonic(2, 4)
         with pytest.warns(RuntimeWarning, match="no head within eps"):
             result = find(target, 1e-3, max_tokens=4)
-        others = {"one": [(4, 0.9), (16, 0.5)], "another": [(4, 0.8)]}
-        figure = plot.shortest_figure(result, target, others=others, floor=[(3, 1e-3), (2, 1e-1)], remark="a remark")
-        drawn(figure)
+        methods = {"one": [(4, 0.9), (16, 0.5)], "another": [(4, 0.8)]}
+        figure = plot.shortest_figure(result, target, others=methods, floor=[(3, 1e-3), (2, 1e-1)], remark="a remark")
+        size_of(figure)
         (axes,) = figure.axes
         marks = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
         hollow = [line for line in marks if line.get_markerfacecolor() == "white"]

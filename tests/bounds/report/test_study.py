@@ -1,13 +1,12 @@
 """The study: what its rows say, and that its files are written together or not at all."""
 
-import csv
 import json
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from matplotlib.contour import ContourSet
 
 from bounds import error_bound, prefix_length, validate
 from bounds.records import Prefix
@@ -38,16 +37,15 @@ def test_errors_of_every_row_keep_to_bound_and_floor(small):
     for row in small.rows:
         assert row.error <= row.bound
         assert row.radius == EqualMeasurePartition(2, row.n).cell_radius()
-        assert (
-            row.floor == error_bound(dim=2, theorem="lower", lipschitz=target.lipschitz, points=Prefix(n=row.n)).value
-        )
+        lower = error_bound(dim=2, theorem="lower", lipschitz=target.lipschitz, points=Prefix(n=row.n))
+        assert row.floor == lower.value
         assert row.thesis_needs == "needs dim >= 8"
         # of the largest value at 1000 points, which the bound sup_norm exceeds
         assert 1.0 < row.relative_error / (row.error / target.sup_norm) < 1.05
         kind = {"core": CoreHead, "split": SplitHead}[row.head]
         head = kind.from_target(target, EqualMeasurePartition(2, row.n), row.concentration)
-        found = validate(head, target, n=1000, examine=["claims"]).checks
-        checks = [c for c in found if c.bound and c.bound.holds and c.quantity == "error"]
+        study = validate(head, target, n=1000, examine=["claims"]).checks
+        checks = [c for c in study if c.bound and c.bound.holds and c.quantity == "error"]
         assert row.verdict == min(checks, key=lambda check: check.bound.value).verdict
         assert row.verdict in ("holds", "vacuous")
         x = sphere.uniform(2, 20_000, rng=5)
@@ -62,73 +60,68 @@ def test_second_order_bounds_are_within_a_factor_of_2_of_errors_of_split_heads(s
             assert row.error <= row.second_order_local <= row.second_order
         if row.choice == "second-order":
             assert row.second_order_local <= 2.0 * row.error
-    chosen, best = (series(small, "split", choice) for choice in ("second-order", "best"))
-    assert all(by_bound.error <= 1.2 * by_error.error for by_bound, by_error in zip(chosen, best, strict=True))
+    by_theory, best = (series(small, "split", choice) for choice in ("second-order", "best"))
+    assert all(by_bound.error <= 1.2 * by_error.error for by_bound, by_error in zip(by_theory, best, strict=True))
 
 
 def test_second_order_needs_a_target_that_has_it():
     with pytest.raises(ValueError, match="'choices' may hold 'second-order' only for a target with"):
         run_study(targets.distance(2), [20], choices=["second-order"])
-    found = run_study(targets.bump(3, 4.0), [30], choices=[9.0], points=200)  # smooth, and no polynomial
-    core, split = found.rows
+    study = run_study(targets.bump(3, 4.0), [30], choices=[9.0], points=200)  # smooth, and no polynomial
+    core, split = study.rows
     assert (core.second_order, split.second_order_local) == (None, None)
     assert split.error <= split.second_order
 
 
 def test_an_error_above_its_bound_is_not_said_to_hold():
     wrong = Target(targets.distance(2).function, 2, lipschitz=0.05, sup_norm=4.0)
-    found = run_study(wrong, [50], choices=["best"], points=200)
-    row = series(found, "split", "best")[0]
+    study = run_study(wrong, [50], choices=["best"], points=200)
+    row = series(study, "split", "best")[0]
     assert row.error > row.bound
     assert not row.verdict.startswith(("holds", "vacuous"))
 
 
 def test_a_plain_function_has_measured_errors_only(tmp_path):
-    found = run_study(Target(lambda x: np.abs(x[:, :2]), 3), [60], points=300)
-    assert [(row.head, row.choice) for row in found.rows] == [
-        (head, choice) for head in ("core", "split") for choice in ("best", "mean")
-    ]
-    for row in found.rows:
+    study = run_study(Target(lambda x: np.abs(x[:, :2]), 3), [60], points=300)
+    assert [(row.head, row.choice) for row in study.rows] == list(product(("core", "split"), ("best", "mean")))
+    for row in study.rows:
         assert (row.bound, row.floor, row.thesis_log10_n, row.relative_error) == (None, None, None, None)
         assert (row.verdict, row.thesis_needs) == ("", "")
         assert 0.0 < row.mean_error < row.error
-    (note,) = found.notes
+    (note,) = study.notes
     assert "states no Lipschitz constant" in note
-    assert found.table().splitlines()[0].split() == ["N", "head", "by", "lambda", "error", "mean"]
-    report_study(found).save(tmp_path)
+    assert study.table().splitlines()[0].split() == ["N", "head", "by", "lambda", "error", "mean"]
+    report_study(study).save(tmp_path)
     assert json.loads((tmp_path / "study.json").read_text("utf-8"))["notes"] == [note]
 
 
 def test_land_has_mean_errors_that_fall_while_sup_errors_cannot():
-    found = run_study(targets.land(), [50, 800], points=2000)
+    study = run_study(targets.land(), [50, 800], points=2000)
     for head in ("core", "split"):
-        few, many = series(found, head, "mean")
-        assert many.mean_error < 0.6 * few.mean_error
-        assert few.mean_error <= series(found, head, "best")[0].mean_error
-        assert all(row.error > 0.49 for row in found.rows)
-    assert found.shown.concentration == min(found.rows, key=lambda row: row.mean_error).concentration
-    drawn = {text.get_text().partition(", $")[0] for text in plot.error_figure(found).axes[0].texts}
-    assert drawn == {f"{head} head, {kind} error" for head in ("core", "split") for kind in ("sup", "mean")}
+        short, long = series(study, head, "mean")
+        assert long.mean_error < 0.6 * short.mean_error
+        assert short.mean_error <= series(study, head, "best")[0].mean_error
+        assert all(row.error > 0.49 for row in study.rows)
+    assert study.shown.concentration == min(study.rows, key=lambda row: row.mean_error).concentration
+    marks = {text.get_text().partition(", $")[0] for text in plot.error_figure(study).axes[0].texts}
+    assert marks == {f"{head} head, {kind} error" for head in ("core", "split") for kind in ("sup", "mean")}
 
 
 @pytest.mark.parametrize("value", [0.0, 2.0])
 def test_a_constant_is_approximated(value, tmp_path):
     constant = Target(lambda x: value + 0.0 * x[:, 0], 2, lipschitz=0.0, sup_norm=value)
-    found = run_study(constant, [12], points=100)
-    assert all(row.error <= row.bound + 1e-12 * value for row in series(found, "split", "theory"))
-    assert len(report_study(found).save(tmp_path)) == 5
+    study = run_study(constant, [12], points=100)
+    assert all(row.error <= row.bound + 1e-12 * value for row in series(study, "split", "theory"))
+    assert len(report_study(study).save(tmp_path)) == 5
 
 
 def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
-    found = run_study(Target(lambda x: x[:, 0], 2, lipschitz=1.0), [30], choices=["theory", 5.0], points=100)
-    assert [(row.head, row.choice) for row in found.rows] == [
-        ("core", "fixed"),
-        ("split", "theory"),
-        ("split", "fixed"),
-    ]
-    assert found.rows[0].thesis_needs == "needs the target's sup norm"
-    assert found.rows[1].bound is not None
-    assert "no bounds for core heads" in found.notes[0]
+    study = run_study(Target(lambda x: x[:, 0], 2, lipschitz=1.0), [30], choices=["theory", 5.0], points=100)
+    rows = [(row.head, row.choice) for row in study.rows]
+    assert rows == [("core", "fixed"), ("split", "theory"), ("split", "fixed")]
+    assert study.rows[0].thesis_needs == "needs the target's sup norm"
+    assert study.rows[1].bound is not None
+    assert "no bounds for core heads" in study.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -145,64 +138,44 @@ def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
 )
 def test_estimated_constants_are_near_the_true_ones_and_below(target, tolerance):
     bare = Target(target.function, target.dim)
-    found = estimate_constants(bare)
-    assert target.lipschitz * (1.0 - tolerance) <= found.lipschitz <= target.lipschitz * (1.0 + 1e-6)
-    assert target.sup_norm * (1.0 - tolerance) <= found.sup_norm <= target.sup_norm * (1.0 + 1e-6)
+    study = estimate_constants(bare)
+    assert target.lipschitz * (1.0 - tolerance) <= study.lipschitz <= target.lipschitz * (1.0 + 1e-6)
+    assert target.sup_norm * (1.0 - tolerance) <= study.sup_norm <= target.sup_norm * (1.0 + 1e-6)
 
 
 def test_estimates_are_called_estimates_wherever_they_are_used(tmp_path):
-    found = run_study(estimate_constants(Target(lambda x: x[:, 0], 2)), [20, 40], points=200)
-    assert found.estimated == ("lipschitz", "sup_norm")
-    assert "estimated" in found.target.provenance
-    assert all(row.verdict.endswith("(estimated constants)") for row in found.rows)
-    assert "estimated from below" in found.notes[0]
-    names = [text.get_text() for text in plot.error_figure(found).axes[0].texts]
+    study = run_study(estimate_constants(Target(lambda x: x[:, 0], 2)), [20, 40], points=200)
+    assert study.estimated == ("lipschitz", "sup_norm")
+    assert "estimated" in study.target.provenance
+    assert all(row.verdict.endswith("(estimated constants)") for row in study.rows)
+    assert "estimated from below" in study.notes[0]
+    names = [text.get_text() for text in plot.error_figure(study).axes[0].texts]
     assert sum("estimate" in name for name in names) == 3
-    stated = Target(lambda x: x[:, 0], 2, lipschitz=1.0, sup_norm=1.0)
-    assert estimate_constants(stated).origin("lipschitz") == "given"
+    target_of_ours = Target(lambda x: x[:, 0], 2, lipschitz=1.0, sup_norm=1.0)
+    assert estimate_constants(target_of_ours).origin("lipschitz") == "given"
 
 
 def test_best_is_better_than_theory_and_theory_has_the_smaller_bound(small):
     for n in (100, 400):
         for head in ("core", "split"):
             theory, best = (
-                next(r for r in small.rows if (r.n, r.head, r.choice) == (n, head, c)) for c in ("theory", "best")
+                next(row for row in series(small, head, choice) if row.n == n) for choice in ("theory", "best")
             )
             assert best.error <= theory.error
             assert theory.bound <= best.bound
 
 
 def test_error_is_that_of_the_head(small):
-    row = next(r for r in small.rows if (r.n, r.head, r.choice) == (400, "split", "best"))
+    row = series(small, "split", "best")[-1]
     head = SplitHead.from_target(small.target, EqualMeasurePartition(2, 400), row.concentration)
     assert row.error == sup_error(head, small.target, n=1000, rng=0, workers=-1).lower
 
 
-def test_files_are_read_back_as_the_study(small, tmp_path):
-    paths = report_study(small).save(tmp_path / "out")
-    assert [p.name for p in paths] == ["error.png", "maps.png", "study.csv", "study.html", "study.json"]
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [p.name for p in paths]
-    document = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
-    assert document["target"]["dim"] == 2
+def test_document_and_table_are_those_of_the_rows(small):
+    document, records = report_study(small).document, report_study(small).records()
     assert [row["error"] for row in document["rows"]] == [row.error for row in small.rows]
-    with (tmp_path / "out" / "study.csv").open() as file:
-        table = list(csv.DictReader(file))
-    assert [float(row["concentration"]) for row in table] == [row.concentration for row in small.rows]
-    assert table[0]["thesis_needs"] == "needs dim >= 8"
-    assert (tmp_path / "out" / "error.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
-def test_an_interrupt_leaves_nothing_behind(small, tmp_path, monkeypatch, stop):
-    def interrupted(*_):
-        raise stop
-
-    (tmp_path / "study.csv").write_text("an earlier result")
-    monkeypatch.setattr(plot, "maps_figure", interrupted)
-    with pytest.raises(stop):
-        report_study(small).save(tmp_path)
-    assert [p.name for p in tmp_path.iterdir()] == ["study.csv"]
-    assert (tmp_path / "study.csv").read_text("utf-8") == "an earlier result"
+    assert [row["concentration"] for row in records] == [row.concentration for row in small.rows]
+    assert document["target"]["dim"] == 2
 
 
 @pytest.mark.usefixtures("short_search")
@@ -213,12 +186,7 @@ def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
         assert row.thesis_needs == ""
         count = prefix_length(row.error, dim=8, sup_norm=result.target.sup_norm, theorem="thesis-split")
         assert (row.thesis_concentration, row.thesis_log10_n) == (count.concentration, count.log10)
-    assert [p.name for p in report_study(result).save(tmp_path)] == [
-        "error.png",
-        "study.csv",
-        "study.html",
-        "study.json",
-    ]
+    assert (tmp_path / "maps.png") not in report_study(result).save(tmp_path)
     assert "10^" in result.table()
 
 
@@ -265,9 +233,9 @@ def test_names_of_curves_do_not_overlap(small):
 
 @pytest.mark.parametrize("constants", [{}, {"lipschitz": 1.0, "sup_norm": 1.0}])
 def test_errors_that_no_axis_shows_are_said_to_be_zero(constants):
-    found = run_study(Target(lambda x: 0.0 * x[:, 0], 2, **constants), [20], choices=[9.0], points=100)
-    assert any(note.startswith("every sup error is 0 or infinite") for note in found.notes)
-    figure = plot.error_figure(found)
+    study = run_study(Target(lambda x: 0.0 * x[:, 0], 2, **constants), [20], choices=[9.0], points=100)
+    assert any(note.startswith("every sup error is 0 or infinite") for note in study.notes)
+    figure = plot.error_figure(study)
     assert any("Every sup error is 0 or infinite" in text.get_text() for text in figure.axes[0].texts)
     assert figure.axes[0].yaxis.get_visible() == bool(constants)  # then bounds are drawn
 
@@ -281,89 +249,53 @@ def test_a_single_length_is_drawn_with_marks(small):
 
 @pytest.mark.usefixtures("short_search")
 def test_the_thesis_stands_beside_the_errors_where_it_speaks():
-    found = run_study(targets.distance(8), [30, 90], choices=[5.0], points=200)
-    errors, thesis = plot.error_figure(found).axes
-    drawn = np.concatenate([line.get_xydata() for line in thesis.get_lines()])
-    assert {tuple(pair) for pair in drawn} == {(row.thesis_log10_n, row.error) for row in found.rows}
+    study = run_study(targets.distance(8), [30, 90], choices=[5.0], points=200)
+    errors, thesis = plot.error_figure(study).axes
+    marks = np.concatenate([line.get_xydata() for line in thesis.get_lines()])
+    assert {tuple(pair) for pair in marks} == {(row.thesis_log10_n, row.error) for row in study.rows}
     assert errors.get_ylim() == thesis.get_ylim()
-
-
-def test_maps_of_the_earth_have_coastlines(small):
-    def coasts(target, **options):
-        axes = plot.maps_figure(small.shown, target, 1.0, resolution=9, **options).axes[0]
-        return [c for c in axes.collections if isinstance(c, ContourSet)]
-
-    (coast,) = coasts(targets.geomagnetic_field())
-    longitude, latitude = np.degrees(np.concatenate([path.vertices for path in coast.get_paths()])).T
-    x = sphere.from_latitude_longitude(latitude, longitude)
-    around = [targets.land()(sphere.from_latitude_longitude(latitude + d, longitude)) for d in (-1.0, 0.0, 1.0)]
-    assert len(x) > 1000
-    assert np.mean(np.ptp(around, axis=0)) > 0.5  # both land and sea within a degree
-    assert not coasts(targets.distance(2))
-    assert coasts(targets.distance(2), coastlines=True)
-
-
-def test_maps_show_target_head_and_error(small):
-    figure = plot.maps_figure(small.shown, small.target, small.shown_error, resolution=19)
-    images = [axes.collections[0].get_array().reshape(19, 37) for axes in figure.axes[::2]]  # colour bars lie between
-    np.testing.assert_allclose(images[1] - images[0], images[2], atol=1e-12)
-    # the north pole's row is one value, the field there
-    np.testing.assert_allclose(images[0][-1], small.target(np.array([[0.0, 0.0, 1.0]]))[0], rtol=1e-12)
-
-
-def test_a_study_prints_as_its_table():
-    found = run_study(targets.land(), [50], choices=[9.0], points=200)
-    title, *table, note = str(found).splitlines()
-    assert title == "land on S^2: Lipschitz constant unknown, sup norm 1"
-    assert table == found.table().splitlines()
-    assert (note,) == found.notes
-
-
-def test_maps_need_the_sphere(small):
-    with pytest.raises(ValueError, match="'target' must have dim = 2 to be drawn as a map, got 3"):
-        plot.maps_figure(small.shown, targets.distance(3), 1.0)
 
 
 def test_a_constant_that_sampling_refutes_is_noted():
     wrong = replace(targets.distance(2), lipschitz=0.9)
-    found = run_study(wrong, [100], choices=["best"], points=2000)
-    assert [claim.name for claim in found.refuted] == ["Lipschitz constant"]
-    assert any(note.startswith("refuted: the Lipschitz constant 0.9 that is stated; ") for note in found.notes)
+    study = run_study(wrong, [100], choices=["best"], points=2000)
+    assert [claim.name for claim in study.refuted] == ["Lipschitz constant"]
+    assert any(note.startswith("refuted: the Lipschitz constant 0.9 that is stated; ") for note in study.notes)
     assert not run_study(targets.distance(2), [100], choices=["best"], points=2000).refuted
 
 
 def test_nothing_is_called_proven_that_rests_on_refuted_constants():
     wrong = Target(lambda x: 3.0 * x[:, 0], 1, lipschitz=1.0, sup_norm=1.0)
-    found = run_study(wrong, [100], choices=[2.0, 1e4], points=500, certified=True)
-    assert [claim.name for claim in found.refuted] == ["Lipschitz constant", "sup norm"]
-    assert found.notes[-1] == "refuted: the sup norm 1 that is stated; 3 was found"
-    assert all(row.upper is None for row in found.rows)
-    assert {row.verdict.partition(":")[0] for row in found.rows} <= {"not applicable", "violated"}
+    study = run_study(wrong, [100], choices=[2.0, 1e4], points=500, certified=True)
+    assert [claim.name for claim in study.refuted] == ["Lipschitz constant", "sup norm"]
+    assert study.notes[-1] == "refuted: the sup norm 1 that is stated; 3 was found"
+    assert all(row.upper is None for row in study.rows)
+    assert {row.verdict.partition(":")[0] for row in study.rows} <= {"not applicable", "violated"}
     bent = Target(lambda x: x[:, 0] ** 5, 1, lipschitz=5.0, sup_norm=1.0, degree=2)
-    found = run_study(bent, [300], choices=[5.0], points=500, certified=True)
-    assert [claim.name for claim in found.refuted] == ["degree"]
-    assert all(row.upper is None for row in found.rows)
+    study = run_study(bent, [300], choices=[5.0], points=500, certified=True)
+    assert [claim.name for claim in study.refuted] == ["degree"]
+    assert all(row.upper is None for row in study.rows)
 
 
 def test_nothing_is_called_proven_that_rests_on_estimates():
     target = estimate_constants(Target(lambda x: np.abs(x[:, 0]), 1))
-    found = run_study(target, [60], choices=["theory"], points=500, certified=True)
-    assert all(row.upper is None for row in found.rows)
-    assert "proven" not in found.table()
+    study = run_study(target, [60], choices=["theory"], points=500, certified=True)
+    assert all(row.upper is None for row in study.rows)
+    assert "proven" not in study.table()
 
 
 def test_errors_are_proven_where_that_takes_seconds(tmp_path):
     wave = targets.zonal_harmonic(2, 3)
-    found = run_study(wave, [60], choices=["theory", 12.0], points=300, certified=True)
-    assert any(row.concentration > 1e4 for row in found.rows)
-    assert all(row.error <= row.upper <= 1.0501 * row.error for row in found.rows)
+    study = run_study(wave, [60], choices=["theory", 12.0], points=300, certified=True)
+    assert any(row.concentration > 1e4 for row in study.rows)
+    assert all(row.error <= row.upper <= 1.0501 * row.error for row in study.rows)
     steep = run_study(targets.zonal_harmonic(5, 3), [30], choices=[300.0], points=300, certified=True)
     assert steep.rows[0].upper is None
-    assert series(found, "split", "fixed")[0].verdict == "proved"
-    header, _, first, *_ = found.table().splitlines()
-    assert upper_text(found.rows[0].upper) in first
+    assert series(study, "split", "fixed")[0].verdict == "proved"
+    header, _, first, *_ = study.table().splitlines()
+    assert upper_text(study.rows[0].upper) in first
     assert "proven" in header
-    drawn = {offset for part in plot.error_figure(found).axes[0].collections for offset in part.get_offsets()[:, 1]}
-    assert {row.upper for row in found.rows} <= drawn
-    report_study(found).save(tmp_path)
-    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["rows"][0]["upper"] == found.rows[0].upper
+    marks = {offset for part in plot.error_figure(study).axes[0].collections for offset in part.get_offsets()[:, 1]}
+    assert {row.upper for row in study.rows} <= marks
+    report_study(study).save(tmp_path)
+    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["rows"][0]["upper"] == study.rows[0].upper

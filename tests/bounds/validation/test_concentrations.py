@@ -26,10 +26,10 @@ def test_theorems_refuse_several_concentrations(kind):
 
 
 def test_equal_concentrations_are_one():
-    one = SplitHead(ROWS, WAVE(ROWS), 20.0)
-    several = dataclasses.replace(one, concentration=np.full(60, 20.0))
+    head = SplitHead(ROWS, WAVE(ROWS), 20.0)
+    keyed = dataclasses.replace(head, concentration=np.full(60, 20.0))
     first, second = (
-        bounds.validate(head, WAVE, n=500, examine=["claims", "worst case", "lemmas"]) for head in (one, several)
+        bounds.validate(head, WAVE, n=500, examine=["claims", "worst case", "lemmas"]) for head in (head, keyed)
     )
     assert first.records() == second.records()
     assert bounds.report.report_validation(second).to_html().count("20 to 20") >= 1

@@ -7,23 +7,14 @@ import numpy as np
 import pytest
 
 from bounds import error_bound, validate
-from spherapprox import (
-    CoreHead,
-    EqualMeasurePartition,
-    SplitHead,
-    Target,
-    VonMisesFisher,
-    points,
-    sphere,
-    sup_error,
-    targets,
-)
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sphere, sup_error, targets
 from spherapprox.error import Proof
+from spherapprox.vmf import VonMisesFisher
 
 
 def lemmas(head, target, **options):
-    found = validate(head, target, n=400, examine=["lemmas"], **options)
-    return {check.quantity: check for check in found.lemmas}
+    validation = validate(head, target, n=400, examine=["lemmas"], **options)
+    return {check.quantity: check for check in validation.lemmas}
 
 
 @pytest.mark.parametrize(("dim", "degree"), [(1, 5), (2, 4)])
@@ -49,26 +40,26 @@ def test_the_convolution_error_of_a_distance_attains_its_bound(dim):
 
 def test_vectors_have_parts_too():
     target = Target(lambda x: np.stack([x[:, 0], x[:, 2] ** 2], axis=1), 2, lipschitz=1.5, sup_norm=1.2, degree=2)
-    found = lemmas(CoreHead.from_target(target, EqualMeasurePartition(2, 100), 15.0), target)
+    checks = lemmas(CoreHead.from_target(target, EqualMeasurePartition(2, 100), 15.0), target)
     a = VonMisesFisher(2, 15.0).eigenvalue_complement([1, 2])
     top = max(math.hypot(a[0] * math.sqrt(1 - z * z), a[1] * (z * z - 1 / 3)) for z in np.linspace(0, 1, 2001))
-    assert found["convolution"].achieved == pytest.approx(top, rel=1e-6)
+    assert checks["convolution"].achieved == pytest.approx(top, rel=1e-6)
 
 
-def test_the_parts_of_a_core_heads_error_add_up_and_each_is_proved():
+def test_the_checks_a_core_heads_error_add_up_and_each_is_proved():
     wave = targets.zonal_harmonic(2, 3)
     head = CoreHead.from_target(wave, EqualMeasurePartition(2, 200), 20.0)
-    found = lemmas(head, wave, certified=Proof(0.3))
-    assert {check.verdict for check in found.values()} == {"proved"}
-    parts = [found[name].upper for name in ("convolution", "discretisation")]
+    checks = lemmas(head, wave, certified=Proof(0.3))
+    assert {check.verdict for check in checks.values()} == {"proved"}
+    parts = [checks[name].upper for name in ("convolution", "discretisation")]
     assert sup_error(head, wave, n=400).lower <= sum(parts)
-    whole = error_bound(theorem="sharp-core", target=wave, points=head.points, concentration=20.0).value
+    bound = error_bound(theorem="sharp-core", target=wave, points=head.points, concentration=20.0).value
     # beside it the convolution's bound knows that f changes by 2 at most
-    assert sum(found[name].predicted for name in ("convolution", "discretisation")) == pytest.approx(whole, rel=1e-4)
+    assert sum(checks[name].predicted for name in ("convolution", "discretisation")) == pytest.approx(bound, rel=1e-4)
     # K*f of a harmonic is a multiple of it
     x = sphere.uniform(2, 2000, rng=0)
     smooth = float(VonMisesFisher(2, 20.0).eigenvalue(3)) * wave(x)
-    assert np.abs(head(x) - smooth).max() <= found["discretisation"].upper
+    assert np.abs(head(x) - smooth).max() <= checks["discretisation"].upper
 
 
 def test_the_denominator_is_that_of_the_softmax():
@@ -107,8 +98,8 @@ def test_a_part_that_cannot_be_examined_says_why():
 def test_a_bound_of_the_convolution_by_a_refuted_sup_norm_is_none(sup_norm, verdict):
     wave = targets.zonal_harmonic(2, 4)
     head = SplitHead.from_target(wave, EqualMeasurePartition(2, 20), 80.0)
-    found = validate(head, dataclasses.replace(wave, sup_norm=sup_norm), n=400, examine=["claims", "lemmas"])
-    check = next(check for check in found.lemmas if check.quantity == "convolution")
-    assert found.refuted == ("sup norm",)
+    validation = validate(head, dataclasses.replace(wave, sup_norm=sup_norm), n=400, examine=["claims", "lemmas"])
+    check = next(check for check in validation.lemmas if check.quantity == "convolution")
+    assert validation.refuted == ("sup norm",)
     assert check.verdict == verdict
     assert "sup norm" in check.reason

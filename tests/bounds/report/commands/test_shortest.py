@@ -17,30 +17,30 @@ SMALL = ["shortest", "--target", "zonal_harmonic", "--dim", "1", "--starts", "1"
 @pytest.fixture
 def few_counts(monkeypatch):
     """Compare with two heads at fixed points: more take longer than all the rest."""
-    few = functools.partial(shortest.compare_fixed_points, counts=(4, 8))
-    monkeypatch.setattr(shortest, "compare_fixed_points", few)
+    compare = functools.partial(shortest.compare_fixed_points, counts=(4, 8))
+    monkeypatch.setattr(shortest, "compare_fixed_points", compare)
 
 
 def test_a_head_is_found_proven_and_saved(capsys, tmp_path):
     out = tmp_path / "here"
     assert main([*SMALL, "--eps", "0.1", "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
-    found = load(out / "shortest.npz")
-    assert f" on S^1: {found.n} tokens, error {found.error.lower:.4g}" in printed
-    assert "no error is above" in printed
-    assert "N=1 not in" in printed
-    assert load(out / "head.npz") == found.head
+    text = capsys.readouterr().out
+    search = load(out / "shortest.npz")
+    assert f" on S^1: {search.n} tokens, error {search.error.lower:.4g}" in text
+    assert "no error is above" in text
+    assert "N=1 not in" in text
+    assert load(out / "head.npz") == search.head
     names = ["error.png", "head.npz", "shortest.csv", "shortest.html", "shortest.json", "shortest.npz"]
     assert sorted(path.name for path in out.iterdir()) == names
-    assert all(f"wrote {out / name}" in printed for name in names)
+    assert all(f"wrote {out / name}" in text for name in names)
 
 
 def test_json_is_all_that_stands_on_stdout(capsys, tmp_path):
     options = ["--eps", "0.2", "--kind", "core", "--keys", "free", "--no-proof", "--json", "-q"]
     assert main([*SMALL, *options, "--out", str(tmp_path)]) == 0
-    written = capsys.readouterr()
-    document = json.loads(written.out)
-    assert written.err == ""
+    output = capsys.readouterr()
+    document = json.loads(output.out)
+    assert output.err == ""
     assert (document["kind"], document["reached"], document["eps"]) == ("core", True, 0.2)
     assert document["error"]["upper"] is None
     assert json.loads((tmp_path / "shortest.json").read_text("utf-8")) == document
@@ -54,13 +54,13 @@ def test_an_eps_that_is_not_reached_has_its_status(capsys, tmp_path):
 
 
 def test_a_search_goes_on_from_its_checkpoint(capsys, tmp_path):
-    kept = tmp_path / "kept.npz"
-    options = ["--no-proof", "-q", "--out", str(tmp_path / "out"), "--checkpoint", str(kept)]
+    path = tmp_path / "kept.npz"
+    options = ["--no-proof", "-q", "--out", str(tmp_path / "out"), "--checkpoint", str(path)]
     assert main([*SMALL, "--eps", "0.3", *options]) == 0
-    first = load(kept)
-    assert main([*SMALL, "--eps", "0.05", *options, "--start", str(kept)]) == 0
-    assert {row.n for row in first.history} <= {row.n for row in load(kept).history}
-    assert load(kept).eps == 0.05
+    first = load(path)
+    assert main([*SMALL, "--eps", "0.05", *options, "--start", str(path)]) == 0
+    assert {row.n for row in first.history} <= {row.n for row in load(path).history}
+    assert load(path).eps == 0.05
 
 
 @pytest.mark.parametrize(
@@ -90,20 +90,11 @@ def test_bad_arguments_are_named_and_nothing_is_written(capsys, tmp_path, monkey
     SplitHead([[0.0, 1.0]], [1.0], 1.0).save("head.npz")
     try:
         status = main([*SMALL, *options, "--out", "out"])
-    except SystemExit as ended:  # of argparse
-        status = ended.code
+    except SystemExit as stop:  # of argparse
+        status = stop.code
     assert status == 2
     assert complaint in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_that_takes_no_files_is_refused_before_the_search(capsys, tmp_path):
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(SystemExit) as ended:
-        main([*SMALL, "--eps", "0.1", "--out", str(tmp_path / "file")])
-    assert ended.value.code == 2
-    assert "is no folder that can be written to" in capsys.readouterr().err
-    assert (tmp_path / "file").read_text("utf-8") == "mine"
 
 
 def test_files_from_elsewhere_are_not_replaced_unless_forced(capsys, tmp_path):
@@ -117,18 +108,17 @@ def test_files_from_elsewhere_are_not_replaced_unless_forced(capsys, tmp_path):
 
 
 def test_help_names_the_options_and_the_status(capsys):
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as stop:
         main(["shortest", "--help"])
-    assert ended.value.code == 0
-    printed = capsys.readouterr().out
-    assert all(
-        word in printed for word in ("--eps", "--keys", "--checkpoint", "--time-limit", "exit status: 0; 1 where")
-    )
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert {"--eps", "--keys", "--checkpoint", "--time-limit"} <= set(text.split())
+    assert "exit status: 0; 1 where" in text
 
 
 def test_the_default_target_is_drawn_as_a_map(tmp_path):
     options = ["--eps", "0.3", "--relative", "--starts", "1", "--no-proof", "--no-lower", "-q", "--out", str(tmp_path)]
     assert main(["shortest", *options]) == 0
-    found = load(tmp_path / "shortest.npz")
-    assert found.eps == pytest.approx(0.3 * targets.geomagnetic_field(2025.0).sup_norm, rel=0.01)
+    search = load(tmp_path / "shortest.npz")
+    assert search.eps == pytest.approx(0.3 * targets.geomagnetic_field(2025.0).sup_norm, rel=0.01)
     assert (tmp_path / "map.png").exists()

@@ -15,9 +15,9 @@ SMALL = ["--target", "zonal_harmonic", "--dim", "1", "--points", "200", "--slack
 def test_a_head_is_made_proven_and_saved(capsys, tmp_path):
     out = tmp_path / "here"
     assert main(["validate", *SMALL, "--n", "60", "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
-    assert "PROVED" in printed
-    assert "ok: True (proved)" in printed
+    text = capsys.readouterr().out
+    assert "PROVED" in text
+    assert "ok: True (proved)" in text
     assert sorted(path.name for path in out.iterdir()) == [
         "validated-head.npz", "validation.csv", "validation.html", "validation.json", "validation.png",
     ]  # fmt: skip
@@ -30,9 +30,9 @@ def test_a_head_is_made_proven_and_saved(capsys, tmp_path):
 def test_json_is_all_that_stands_on_stdout(capsys, tmp_path, kind):
     options = ["--head", kind, "--n", "30", "--concentration", "9", "--no-proof", "--json", "-q"]
     assert main(["validate", *SMALL, *options, "--out", str(tmp_path)]) == 0
-    written = capsys.readouterr()
-    document = json.loads(written.out)
-    assert written.err == ""
+    output = capsys.readouterr()
+    document = json.loads(output.out)
+    assert output.err == ""
     assert document["head"]["kind"].lower() == f"{kind}head"
     assert document["head"]["concentration"] == 9.0
     assert document["error"]["certificate"] is None
@@ -69,7 +69,7 @@ def test_a_saved_head_is_validated_and_a_refuted_number_has_its_status(capsys, t
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--head", "splitt"], "'--head' must be split, core, classical or a file that `save` wrote, got 'splitt'"),
+        (["--head", "splitt"], "'--head' must be core, split, classical or a file that `save` wrote, got 'splitt'"),
         (["--head", "none.npz"], "none.npz"),
         (["--n", "0"], "'--n' must be at least 1"),
         (["--head", "mine.npz", "--n", "3"], "'--n' must be left out where '--head' is a file"),

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from bounds.report import plot
 from spherapprox import CoreHead, EqualMeasurePartition, Target, VonMisesFisher, sphere, targets
 
+FIELD = targets.geomagnetic_field()
+HEAD = CoreHead.from_target(FIELD, EqualMeasurePartition(2, 100), 30.0)
 POLE = np.array([[0.0, 0.0, 1.0]])
 
 
@@ -41,9 +43,9 @@ def test_a_map_takes_functions_and_values(axes):
     called, points = plot.draw_map(axes, wave, resolution=19)
     values = np.asarray(called.get_array()).reshape(19, 37)
     np.testing.assert_allclose(values[-1], wave(POLE)[0], rtol=1e-12)  # the north pole is the last row
-    given = plot.draw_map(axes, values, cmap="magma", vmin=-2.0).image
-    np.testing.assert_array_equal(given.get_array(), called.get_array())
-    assert (given.get_cmap().name, given.get_clim(), points) == ("magma", (-2.0, 1.0), None)
+    again = plot.draw_map(axes, values, cmap="magma", vmin=-2.0).image
+    np.testing.assert_array_equal(again.get_array(), called.get_array())
+    assert (again.get_cmap().name, again.get_clim(), points) == ("magma", (-2.0, 1.0), None)
 
 
 def test_points_are_where_they_are_with_the_colours_of_their_values(axes):
@@ -54,23 +56,24 @@ def test_points_are_where_they_are_with_the_colours_of_their_values(axes):
     assert (list(points.get_array()), list(points.get_sizes())) == ([1.0, 2.0], [7.0])
 
 
-def test_coasts_are_drawn_where_they_are_asked_for(axes):
-    plot.draw_map(axes, points=POLE)
-    assert not [part for part in axes.collections if isinstance(part, ContourSet)]
-    plot.draw_map(axes, coastlines=True)
-    assert [part for part in axes.collections if isinstance(part, ContourSet)]
+def test_maps_of_the_earth_have_coastlines():
+    def coasts(target, **options):
+        axes = plot.maps_figure(HEAD, target, 1.0, resolution=9, **options).axes[0]
+        return [c for c in axes.collections if isinstance(c, ContourSet)]
+
+    (coast,) = coasts(FIELD)
+    longitude, latitude = np.degrees(np.concatenate([path.vertices for path in coast.get_paths()])).T
+    x = sphere.from_latitude_longitude(latitude, longitude)
+    around = [targets.land()(sphere.from_latitude_longitude(latitude + d, longitude)) for d in (-1.0, 0.0, 1.0)]
+    assert len(x) > 1000
+    assert np.mean(np.ptp(around, axis=0)) > 0.5  # both land and sea within a degree
+    assert not coasts(targets.distance(2))
+    assert coasts(targets.distance(2), coastlines=True)
 
 
-@pytest.mark.parametrize(
-    ("message", "call"),
-    [
-        ("'axes' must be Mollweide axes", lambda axes: plot.draw_map(Figure().subplots(), np.eye(3))),
-        ("'function' must have shape", lambda axes: plot.draw_map(axes, np.ones(3))),
-        ("'points' must have shape", lambda axes: plot.draw_map(axes, points=np.ones((3, 4)))),
-        ("'resolution' must be at least 2", lambda axes: plot.draw_map(axes, targets.bump(2), resolution=1)),
-        ("'coastlines' must be True or False", lambda axes: plot.draw_map(axes, coastlines=1)),
-    ],
-)
-def test_what_is_no_map_is_named(axes, message, call):
-    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
-        call(axes)
+def test_maps_show_target_head_and_error():
+    figure = plot.maps_figure(HEAD, FIELD, 100.0, resolution=19)
+    images = [axes.collections[0].get_array().reshape(19, 37) for axes in figure.axes[::2]]  # colour bars lie between
+    np.testing.assert_allclose(images[1] - images[0], images[2], atol=1e-12)
+    # the north pole's row is one value, the field there
+    np.testing.assert_allclose(images[0][-1], FIELD(POLE)[0], rtol=1e-12)

@@ -17,11 +17,6 @@ def test_discs_lines_and_names():
     assert len(axes.patches) == 1 + 2 + 3  # to the state, from it, and to the output
     places = {text.get_text(): text.xy for text in axes.texts}
     assert places["pair"][0] < places["total"][0] < places["output"][0]
-    assert [text.get_text() for text in figure.legends[0].texts] == [
-        "Input",
-        "Linear",
-        "LinState",
-        "ReLU",
-        "RunningMax",
-    ]
+    legend = [text.get_text() for text in figure.legends[0].texts]
+    assert legend == ["Input", "Linear", "LinState", "ReLU", "RunningMax"]
     figure.savefig(io.BytesIO(), format="png")

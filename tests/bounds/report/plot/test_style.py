@@ -3,11 +3,8 @@
 import io
 import itertools
 
-import numpy as np
 import pytest
 
-import bounds
-import bounds.certify
 from bounds.report import plot
 from bounds.report.plot.style import Figure, count_axis
 from spherapprox import EqualMeasurePartition
@@ -32,23 +29,3 @@ def test_numbers_of_counts_are_not_overprinted(counts):
     boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
     assert boxes
     assert all(a.x1 + 2.0 <= b.x0 for a, b in itertools.pairwise(boxes))
-
-
-@pytest.mark.parametrize("wrong", [None, "abc", 3.0, np.ones(3), [None]], ids=str)
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [
-        ("curves", plot.ladder_figure),
-        ("study", plot.error_figure),
-        ("partition", plot.partition_figure),
-        ("search", lambda v: plot.shortest_figure(v, v)),
-        ("search", lambda v: plot.control_points_figure(v, v)),
-        ("checks", lambda v: plot.validation_figure([v], v, None, None)),
-        ("target", lambda v: plot.maps_figure(v, v, 0.1)),
-        ("figure", lambda v: plot.write(v, "x.png")),
-        ("bound", lambda v: bounds.certify.certified(v, v)),
-    ],
-)
-def test_what_is_drawn_is_named_where_it_is_something_else(name, call, wrong):
-    with pytest.raises(TypeError, match=f"^'{name}' must be an? "):
-        call(wrong)

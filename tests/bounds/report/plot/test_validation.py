@@ -39,10 +39,9 @@ def test_numbers_of_the_logarithmic_axis_are_plain_and_apart(narrow):
     texts(figure)
     (axes,) = figure.axes
     assert not [label for label in axes.get_xticklabels(minor=True) if label.get_text()]
-    inside = [
-        label for label in axes.get_xticklabels() if axes.get_xlim()[0] <= label.get_position()[0] <= axes.get_xlim()[1]
-    ]
+    low, high = axes.get_xlim()
+    inside = [label for label in axes.get_xticklabels() if low <= label.get_position()[0] <= high]
     assert len(inside) >= 2
     assert all(float(label.get_text()) == pytest.approx(label.get_position()[0]) for label in inside)
     boxes = [label.get_window_extent() for label in inside]
-    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert all(first.x1 < second.x0 for first, second in pairwise(boxes))

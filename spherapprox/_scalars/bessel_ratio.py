@@ -46,47 +46,47 @@ def last_step(v: float, x: float, tail: float) -> twofold.Pair:
     drift.
     """
     # Step 1: T_1 = s + 1 - (2v+5) x / T_2 = below + low
-    whole, low = twofold.two_sum(2.0 * v, 2.0 * x)
-    whole, rest = twofold.two_sum(whole, 3.0)
-    low += rest
-    below, rest = twofold.two_sum(whole, -((2.0 * v + 5.0) * (x * (0.5 / (v + 1.0 + x))) * tail))
-    low += rest
+    head, low = twofold.two_sum(2.0 * v, 2.0 * x)
+    head, residual = twofold.two_sum(head, 3.0)
+    low += residual
+    below, residual = twofold.two_sum(head, -((2.0 * v + 5.0) * (x * (0.5 / (v + 1.0 + x))) * tail))
+    low += residual
     # Step 2: the quotient, corrected by its remainder
-    a, rest = twofold.two_sum(2.0 * v, 3.0)
+    a, residual = twofold.two_sum(2.0 * v, 3.0)
     top, lost = twofold.two_product(a, x)
     p = top / below
     back, lack = twofold.two_product(p, below)
-    rest = (((top - back) - lack) + (lost + rest * x) - p * low) / below
+    residual = (((top - back) - lack) + (lost + residual * x) - p * low) / below
     huge = x > 1e17 * (v + 1.0)  # where a product above may overflow
-    return (v + 1.5 if huge else p), (0.0 if huge else rest)
+    return (v + 1.5 if huge else p), (0.0 if huge else residual)
 
 
-def gap_from(v: float, p: float, rest: float) -> float:
+def gap_from(v: float, p: float, residual: float) -> float:
     """Return e of `gap` from the result of `last_step`."""
     c, low = twofold.two_sum(2.0 * v, 2.0)
-    e, more = twofold.two_sum(c, -p)
-    return e + ((more + low) - rest)
+    e, carry = twofold.two_sum(c, -p)
+    return e + ((carry + low) - residual)
 
 
-def ratio_from(v: float, x: float, p: float, rest: float) -> float:
+def ratio_from(v: float, x: float, p: float, residual: float) -> float:
     """Return x / (x + e), e the `gap`, from the result of `last_step`."""
     c, low = twofold.two_sum(2.0 * v, 2.0)
-    below, more = twofold.two_sum(c, x)
-    below, most = twofold.two_sum(below, -p)
+    below, carry = twofold.two_sum(c, x)
+    below, borrow = twofold.two_sum(below, -p)
     ratio = x / below
-    return ratio - ratio * (((low - rest) + (more + most)) / below) if x < math.inf else 1.0
+    return ratio - ratio * (((low - residual) + (carry + borrow)) / below) if x < math.inf else 1.0
 
 
 def gap(v: float, x: float) -> float:
     """Return e = x I_v(x) / I_{v+1}(x) - x > 0: I_{v+1}/I_v = x/(x + e) and 1 - I_{v+1}/I_v = e/(x + e)."""
-    p, rest = last_step(v, x, perron_tail(v, x))
-    return gap_from(v, p, rest)
+    p, residual = last_step(v, x, perron_tail(v, x))
+    return gap_from(v, p, residual)
 
 
 def first_ratio(v: float, x: float) -> float:
     """Return I_{v+1}(x) / I_v(x), to 3e-16."""
-    p, rest = last_step(v, x, perron_tail(v, x))
-    return ratio_from(v, x, p, rest)
+    p, residual = last_step(v, x, perron_tail(v, x))
+    return ratio_from(v, x, p, residual)
 
 
 def first_complement(v: float, x: float) -> float:
@@ -130,7 +130,7 @@ def multiply_up(v: float, x: float, gaps: Any, out: Any) -> None:
     for k in range(len(gaps)):
         if k % RESTART == 0 and k > 0:
             product, excess = iv_ratio(v, x, float(k)), 0.0
-        below, rest = twofold.two_sum(x, gaps[k])
+        below, residual = twofold.two_sum(x, gaps[k])
         ratio = x / below
         step, error = twofold.two_product(product, ratio)
         if step == 0.0:
@@ -138,22 +138,22 @@ def multiply_up(v: float, x: float, gaps: Any, out: Any) -> None:
             break
         if step > TINY:  # else the errors underflow, and so does the product soon
             back, lost = twofold.two_product(ratio, below)
-            excess += error / step + (((x - back) - lost) - ratio * rest) / x
+            excess += error / step + (((x - back) - lost) - ratio * residual) / x
         product = step
         out[k + 1] = step + step * excess
 
 
 def add_up(terms: Any, out: Any) -> None:
     """Fill out[k] with the sum of the first k terms, rounded once (Kahan-Babuska); a term of -inf makes the rest so."""
-    total, rest = 0.0, 0.0
+    total, residual = 0.0, 0.0
     out[0] = 0.0
     for k in range(len(terms)):
         if terms[k] == -math.inf:
             out[k + 1 :] = -math.inf
             break
         total, error = twofold.two_sum(total, terms[k])
-        rest += error
-        out[k + 1] = total + rest
+        residual += error
+        out[k + 1] = total + residual
 
 
 def radii(v: float, x: float, n: float) -> tuple[float, float, float]:

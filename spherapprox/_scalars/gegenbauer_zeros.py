@@ -69,15 +69,15 @@ def first_guess(k: float, m: float) -> tuple[float, float]:
     """
     half = k + 0.5
     a = 0.5 * m - 1.0
-    whole = half + a  # N
-    s = a / whole
-    c = math.sqrt(half * (whole + a)) / whole  # sqrt(1 - s^2)
+    order = half + a  # N
+    s = a / order
+    c = math.sqrt(half * (order + a)) / order  # sqrt(1 - s^2)
     # Newton's method from psi = pi/2, where the phase is largest
     psi = HALF_PI
     for _ in range(60):
         p, q = math.sin(psi), math.cos(psi)
-        phase = half * psi - a * math.atan((half / whole) * p * q / (s * q * q + p * p))
-        step = (phase - FIRST_ZERO_PHASE) * (s * s * q * q + p * p) / (whole * (c * p) * (c * p))
+        phase = half * psi - a * math.atan((half / order) * p * q / (s * q * q + p * p))
+        step = (phase - FIRST_ZERO_PHASE) * (s * s * q * q + p * p) / (order * (c * p) * (c * p))
         psi -= step
         if step < 1e-3 * psi:
             break

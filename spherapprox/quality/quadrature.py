@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _checks
 from .._loading import load
-from .._threads import in_order, most, slices
+from .._threads import in_order, max_threads, slices
 from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 from .nearest import unit
@@ -69,7 +69,7 @@ def _require_affordable(n: int, dim: int, degree: int, workers: int | None) -> N
     """Check the memory and the operations of the errors against their limits."""
     basis, inner = (math.exp(min(log_columns(degree, k), 500.0)) if k else 1.0 for k in (dim, dim - 1))
     what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
-    threads = min(most(workers), _most_blocks(n, dim, degree, inner))
+    threads = min(max_threads(workers), _most_blocks(n, dim, degree, inner))
     scratch = 2.0 * max(inner, ARRAY_ELEMENTS) + ARRAY_ELEMENTS  # of a thread
     arrays = basis * (3.0 + threads) + threads * scratch + 3.0 * n * (dim + 1)
     _checks.memory(8.0 * arrays, what, "lower 'degree'")

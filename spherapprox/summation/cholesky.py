@@ -14,10 +14,8 @@ from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64
 
-LEAST = 1e-14
-"""The diagonal below which no pivot is taken: its digits are lost."""
-NOISE = 1e-13
-"""What roundings may add to an entry of the remainder: far more than was ever seen."""
+LEAST = 1e-14  # the diagonal below which no pivot is taken: its digits are lost
+NOISE = 1e-13  # what roundings may add to an entry of the remainder: far more than was ever seen
 _UNIT = 2.0**-53
 
 

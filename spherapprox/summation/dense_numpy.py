@@ -7,11 +7,10 @@ import numpy as np
 from .._kernels.summation.layout import NEAR
 from .._types import Float64, Floats
 from .method import Report
-from .partial import Partial, merge
+from .partial import Partial, merge, put
 from .problem import Problem
 
-TILE = (128, 512)
-"""Evaluation and control points of a tile: its two buffers are 1 MiB. Tuned."""
+TILE = (128, 512)  # evaluation and control points of a tile: its two buffers are 1 MiB. Tuned.
 CHAIN, PRODUCTS_CHAIN = 64, 24
 """Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
 
@@ -41,12 +40,12 @@ def _block_sums(problem: Problem, part: slice, defects: Float64 | None) -> Parti
     of_block = half_defects(b) if problem.by_products else None
     for first in range(0, m, TILE[0]):
         rows = slice(first, first + TILE[0])
-        both = None if defects is None or of_block is None else (defects[rows], of_block)
-        tile = tile_sums(problem.x[rows], b, offset, w, problem.rate, both, problem.stretched(part))
-        block.shift[rows], block.numerators[rows], block.denominator[rows] = (
-            tile.shift,
-            tile.numerators,
-            tile.denominator,
+        tile_defects = None if defects is None or of_block is None else (defects[rows], of_block)
+        stretch = problem.stretched(part)
+        put(
+            block,
+            rows,
+            tile_sums(problem.x[rows], b, offset, w=w, rate=problem.rate, defects=tile_defects, stretch=stretch),
         )
     return block
 

@@ -15,14 +15,11 @@ from .._types import Float64
 from .evaluation import LARGEST_CONCENTRATION
 from .problem import compiled_form
 
-_REACH = 45.0
-"""Terms below exp(-45) of the largest, over the number of control points, are left out."""
-_FEW = 100
-"""For fewer points sorting the control points would take longer than all distances. Tuned."""
+_REACH = 45.0  # terms below exp(-45) of the largest, over the number of control points, are left out
+_FEW = 100  # for fewer points sorting the control points would take longer than all distances. Tuned.
 _TREE_COLUMNS, _NARROW = 10, 0.5
 """Columns, and excess of a square over the smallest one, up to which boxes leave out control points. Tuned."""
-_BOX = 32
-"""Control points of a box, at least. Tuned."""
+_BOX = 32  # control points of a box, at least. Tuned.
 _ROWS, _PAIRS = 256, 2**21
 """Points of a task where boxes leave out control points, and pairs of points where not: some milliseconds."""
 

@@ -10,12 +10,9 @@ import numpy as np
 from .._threads import slices
 from .._types import Float64, Indices
 
-_TREE_COLUMNS = 10
-"""Columns up to which a k-d tree finds near control points faster than all are taken. Tuned."""
-_ROWS = 32
-"""Rows of a block that shares its near control points. Tuned."""
-_NUMBERS = 2**17
-"""Differences that are held at once by each worker."""
+_TREE_COLUMNS = 10  # columns up to which a k-d tree finds near control points faster than all are taken. Tuned.
+_ROWS = 32  # rows of a block that shares its near control points. Tuned.
+_NUMBERS = 2**17  # differences that are held at once by each worker
 
 
 class NearBlocks:

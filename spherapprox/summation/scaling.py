@@ -14,21 +14,17 @@ from .partial import Partial, merge
 from .plan import Plan, Wish
 from .problem import FEW_COLUMNS, UNSCALED, Problem, column_parts, lift
 
-NO_UNDERFLOW = 300.0
-"""While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
+NO_UNDERFLOW = 300.0  # while 2 lambda is below this, no exponential of the sum leaves the range of float64
 
 LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0
 """How often a logarithm's parts are rounded, and their size besides the result's and that of the exponents."""
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-LIFTED = 30
-"""Octaves from which on exponentials matter that underflow alone."""
+LIFTED = 30  # octaves from which on exponentials matter that underflow alone
 BAND = 450
 """Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
-_SMALL = 48.0
-"""While 2 lambda is below this, no exponential is small for a weight in float32."""
-_NO_OCTAVES = -1100
-"""Octaves of a column of zeros: fewer than those of any number."""
+_SMALL = 48.0  # while 2 lambda is below this, no exponential is small for a weight in float32
+_NO_OCTAVES = -1100  # octaves of a column of zeros: fewer than those of any number
 
 
 @dataclass(frozen=True)
@@ -43,9 +39,9 @@ class Strand:
     table: Floats
     members: Bools
 
-    def problem(self, whole: Problem) -> Problem:
+    def problem(self, problem_of_all: Problem) -> Problem:
         """Return the problem of these values alone; sums that are divided later are lifted."""
-        return replace(whole.among(self.members, self.table), normalize=False, lifted=whole.normalize)
+        return replace(problem_of_all.among(self.members, self.table), normalize=False, lifted=problem_of_all.normalize)
 
 
 def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
@@ -116,15 +112,15 @@ def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | No
 
     The exponents take any range of values. None if all are 0.
     """
-    (used,) = np.nonzero(column)
-    if not used.size:
+    (positive,) = np.nonzero(column)
+    if not positive.size:
         return None
-    logs = np.log(column[used].astype(np.float64))
+    logs = np.log(column[positive].astype(np.float64))
     top = float(logs.max())
-    nothing = np.broadcast_to(0.0, (len(used), 1))
-    few, offset = problem.among(used, nothing), (top - logs) / problem.rate  # (n',)
-    offset = offset if few.offset is None else offset + few.offset
-    return replace(few, normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
+    nothing = np.broadcast_to(0.0, (len(positive), 1))
+    positive_part, offset = problem.among(positive, nothing), (top - logs) / problem.rate  # (n',)
+    offset = offset if positive_part.offset is None else offset + positive_part.offset
+    return replace(positive_part, normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
 
 
 def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:

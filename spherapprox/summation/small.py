@@ -52,8 +52,8 @@ def _summed(x: Floats, b: Floats, values: Floats, rate: float, normalize: bool) 
     least = _LOST if normalize and 4.0 * rate >= -math.log(_LOST) else 0.0
     flat = (values, result) if values.ndim == 1 else (values.reshape(-1), result.reshape(-1))
     products = x.shape[1] > PRODUCTS_FROM
-    done = kernel(x, b, flat[0], normalize, products, rates(rate, _FLOAT64), _TOLERANCE, least, flat[1])
-    return result if done else None
+    summed = kernel(x, b, flat[0], normalize, products, rates(rate, _FLOAT64), _TOLERANCE, least, flat[1])
+    return result if summed else None
 
 
 def _writeable(array: Floats) -> Floats:

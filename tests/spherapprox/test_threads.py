@@ -64,7 +64,7 @@ def test_an_environment_variable_sets_the_number(monkeypatch, clock):
     monkeypatch.setenv(_threads.VARIABLE, "1")
     assert threads_of(24, 0.003, clock) == {threading.get_ident()}
     monkeypatch.setenv(_threads.VARIABLE, "3")
-    assert _threads.most(None) == 3
+    assert _threads.max_threads(None) == 3
     monkeypatch.setenv(_threads.VARIABLE, "all")
     with pytest.raises(ValueError, match="SPHERAPPROX_WORKERS must be a number of threads, 1 or more, got 'all'"):
         evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, workers=None)
@@ -90,8 +90,8 @@ def test_no_block_runs_after_the_call():
 
 def test_threads_of_others_keep_to_one():
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(_threads.most, None).result() == 1
-    assert _threads.most(None) == 4
+        assert pool.submit(_threads.max_threads, None).result() == 1
+    assert _threads.max_threads(None) == 4
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
@@ -99,13 +99,13 @@ def test_processes_of_others_keep_to_one(method):
     if method == "fork" and sys.platform != "linux":
         pytest.skip("needs fork")
     with ProcessPoolExecutor(1, mp_context=get_context(method)) as pool:
-        assert pool.submit(_threads.most, None).result() == 1
+        assert pool.submit(_threads.max_threads, None).result() == 1
 
 
 def test_workers_of_joblib_keep_to_one():
     joblib = pytest.importorskip("joblib")
     for backend in ("loky", "threading", "multiprocessing"):
-        found = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(_threads.most)(None) for _ in range(2))
+        found = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(_threads.max_threads)(None) for _ in range(2))
         assert found == [1, 1], backend
 
 

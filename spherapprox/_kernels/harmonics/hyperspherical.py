@@ -14,11 +14,8 @@ import numpy as np
 from ..._types import Float64, Int64
 from ..jit import njit, subroutine
 
-_TINY = -900
-"""Powers below 2^_TINY are carried with an exponent of their own, until they grow."""
-
-_STEP = 300
-"""The exponent takes over so many binary digits at a time."""
+_TINY = -900  # powers below 2^_TINY are carried with an exponent of their own, until they grow
+_STEP = 300  # the exponent takes over so many binary digits at a time
 
 
 @subroutine
@@ -36,7 +33,7 @@ def extend(k: int, x: Float64, squares: Float64, offsets: Int64, sizes: Int64, s
     x and squares are (n,), offsets (L+2,), sizes and scale (L+1,), the table (columns, n).
     """
     degree, count = len(sizes) - 1, len(x)
-    given = sizes.copy()
+    sizes_before = sizes.copy()
     value, before, factor = np.empty(count), np.empty(count), np.empty(count)
     for low in range(degree):
         value[:], before[:], last = 1.0, 0.0, 0.0
@@ -52,11 +49,11 @@ def extend(k: int, x: Float64, squares: Float64, offsets: Int64, sizes: Int64, s
             last = b
             # Step 2: times the harmonics of degree `low` of the coordinates before
             target = offsets[high] + sizes[high]
-            for i in range(given[low]):
+            for i in range(sizes_before[low]):
                 into, of = table[target + i], table[source + i]
                 for j in range(count):
                     into[j] = factor[j] * of[j]
-            sizes[high] += given[low]
+            sizes[high] += sizes_before[low]
 
 
 @subroutine

@@ -9,8 +9,7 @@ import numpy as np
 from ..._types import Float64
 from ..jit import njit, subroutine
 
-LANES = 64
-"""Points that are summed side by side, in the first cache."""
+LANES = 64  # points that are summed side by side, in the first cache
 
 
 @subroutine

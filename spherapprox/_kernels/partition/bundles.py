@@ -18,8 +18,7 @@ UPPER, LEAST, MOST, RADIUS, LENGTH = range(5)
 """Columns of a bundle: its cells' radii are at most `upper`, their mean vectors' lengths between `least` and `most`,
 and one cell of the partition has this `radius` and `length`."""
 
-WHOLE = 2**16
-"""Cells of S^2 beyond which the collars about the equator are bounded together."""
+WHOLE = 2**16  # cells of S^2 beyond which the collars about the equator are bounded together
 
 
 @subroutine
@@ -109,23 +108,23 @@ def write_sphere(n: int, out: Float64) -> int:
     if n <= 2:
         angle, collars = math.pi / n, 0
     write_cell(angle, zone.centroid(largest.SPHERE, 0.0, angle, 0.0)[1], out[0])
-    size, known = 1, angle
+    size, top_radius = 1, angle
     for j in range((collars + 1) // 2):
         ends = cap.first_of(n, angle, fitting, collars, j), cap.first_of(n, angle, fitting, collars, j + 1)
         image = n - cap.first_of(n, angle, fitting, collars, collars - j)
         image_end = n - cap.first_of(n, angle, fitting, collars, collars - j - 1)
         if size + 3 > len(out):
             return -1
-        known, size = max(known, _of_arcs(n, ends[0], ends[1], out[size])), size + 1
+        top_radius, size = max(top_radius, _of_arcs(n, ends[0], ends[1], out[size])), size + 1
         if 2 * j + 1 < collars and ends != (image, image_end):  # a tie
-            known, size = max(known, _of_arcs(n, image, image_end, out[size])), size + 1
+            top_radius, size = max(top_radius, _of_arcs(n, image, image_end, out[size])), size + 1
         at = min(cap.boundary(n, min(ends[1], image_end)), angle + (j + 1) * fitting)
         if n > WHOLE and at < 0.5 * math.pi:
             bound = largest.equatorial_bound(largest.CENTROID, float(n), at, fitting)
-            if bound <= known:
+            if bound <= top_radius:
                 _copy(out[:1], 1, out[size : size + 1])
                 # a mean vector is at least as long as the cosine of the radius
-                out[size, UPPER], out[size, LEAST], out[size, MOST] = max(bound, angle), math.cos(known), 1.0
+                out[size, UPPER], out[size, LEAST], out[size, MOST] = max(bound, angle), math.cos(top_radius), 1.0
                 return size + 1
     return size
 

@@ -16,8 +16,7 @@ from ..jit import njit, subroutine
 from ..scalars import subroutines  # noqa: F401
 
 HALF_PI = 0.5 * math.pi
-POWERS = 40
-"""Dimensions below it have sin^(m-1) by squaring, exact to 1e-14 there; others by its logarithm."""
+POWERS = 40  # dimensions below it have sin^(m-1) by squaring, exact to 1e-14 there; others by its logarithm
 
 _nodes, _weights = gauss_legendre(20)
 _NODES, _WEIGHTS = 0.5 + 0.5 * _nodes, 0.5 * _weights

@@ -18,8 +18,7 @@ _NODES, _WEIGHTS = gauss_legendre(32)
 # In the units of the weight's standard deviation, 1/sqrt(m), collars are a few wide and lie within 7 of the equator:
 # the weight is a Gauss function there, or an exponential, whose rounding error the rule reaches.
 
-_NO_LENGTH = 1e-14
-"""A mean vector this short is rounding: that of an annulus about the equator."""
+_NO_LENGTH = 1e-14  # a mean vector this short is rounding: that of an annulus about the equator
 
 
 @subroutine

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from ..._types import Float64
 
-BYTES = 64
-"""Bytes of a vector, and of a line of the cache."""
-TABLE = 2 * BYTES
-"""Bytes of a table of powers of 2 in registers."""
+BYTES = 64  # bytes of a vector, and of a line of the cache
+TABLE = 2 * BYTES  # bytes of a table of powers of 2 in registers
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 

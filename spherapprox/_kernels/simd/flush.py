@@ -11,8 +11,7 @@ from numba.core.cgutils import alloca_once, alloca_once_value, get_or_insert_fun
 from .emit import intrinsic
 from .registers import has_avx512
 
-_FLUSH = 0x8040
-"""Bits of the control register: results, and operands, below the normal range are 0."""
+_FLUSH = 0x8040  # bits of the control register: results, and operands, below the normal range are 0
 
 
 @intrinsic

@@ -92,8 +92,7 @@ def _filled(form: Any, number: float) -> Any:
 
 
 block_zeros = _filled(_full, 0.0)
-row_zeros = _filled(_rows, 0.0)
-"""row_zeros(array): one vector of zeros for each vector of evaluation points"""
+row_zeros = _filled(_rows, 0.0)  # row_zeros(array): one vector of zeros for each vector of evaluation points
 row_infinities = _filled(_rows, math.inf)
 
 
@@ -154,10 +153,8 @@ add_squares = _step(lambda builder, t, x, b: emit.add_square(builder, x, b, t))
 """add_squares(t, tile, at, b, at_b): t + (x - b)^2"""
 add_products = _step(lambda builder, t, x, b: emit.fused(builder, x, b, t))
 """add_products(t, tile, at, b, at_b): t + x b"""
-pair_sums = _step(lambda builder, t, x, b: builder.fadd(x, b))
-"""pair_sums(like, tile, at, b, at_b): x + b"""
-multiples = _step(lambda builder, t, x, b: builder.fmul(t, b))
-"""multiples(t, tile, at, b, at_b): t b"""
+pair_sums = _step(lambda builder, t, x, b: builder.fadd(x, b))  # pair_sums(like, tile, at, b, at_b): x + b
+multiples = _step(lambda builder, t, x, b: builder.fmul(t, b))  # multiples(t, tile, at, b, at_b): t b
 
 
 @intrinsic

@@ -7,12 +7,10 @@ BLOCK, SHORT_BLOCK = 240, 64
 CHUNK, SHORT_CHUNK = 60, 16
 """Control points whose exponentials are kept until they meet the columns of their weights, in float64 and in float32:
 whole parts of a block. Tuned."""
-MANY = 200
-"""Coordinates and columns together above which that is the way. Tuned."""
-CHAIN = 24
-"""Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
-NEAR = 0.5
-"""Where a squared distance is below it, differences are as accurate as it is small; products are not."""
+MANY = 200  # coordinates and columns together above which that is the way. Tuned.
+CHAIN = 24  # coordinates in a running sum: its rounding errors grow with it, not with the dimension
+CHAIN_LENGTH = 64  # roundings that a term passes in a block of all pairs: those of a group or a chunk, and their sum
+NEAR = 0.5  # where a squared distance is below it, differences are as accurate as it is small; products are not
 NEAR_BLOCK, NEAR_TILE = 24, 24
 """Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
 
@@ -20,11 +18,6 @@ NEAR_BLOCK, NEAR_TILE = 24, 24
 def block_length(itemsize: int) -> int:
     """Return the number of control points of a block: whole groups."""
     return BLOCK if itemsize == 8 else SHORT_BLOCK
-
-
-def chunk_length(itemsize: int) -> int:
-    """Return the number of control points of a chunk."""
-    return CHUNK if itemsize == 8 else SHORT_CHUNK
 
 
 def in_chunks(d: int, columns: int) -> bool:
@@ -36,27 +29,12 @@ def in_chunks(d: int, columns: int) -> bool:
     return columns > 1 and d + columns > MANY
 
 
-def chain_length() -> int:
-    """Count the roundings that a term passes in a block of all pairs: those of a group or a chunk, and their sum."""
-    return 64
-
-
 def whole_blocks(n: int, itemsize: int) -> int:
     """Return about n control points: whole blocks, and at least one."""
     block = block_length(itemsize)
     return max(1, n // block) * block
 
 
-def near_chain_length() -> int:
-    """Count the additions that a term passes in a block that may be left out."""
-    return NEAR_BLOCK
-
-
 def distance_chain_length(d: int) -> float:
     """Count the additions that a coordinate's square passes in a squared distance."""
     return min(d, CHAIN) + d / CHAIN
-
-
-def near_sizes() -> tuple[int, int]:
-    """Return the numbers of control points of a block, left out as one, and of evaluation points that leave it out."""
-    return NEAR_BLOCK, NEAR_TILE

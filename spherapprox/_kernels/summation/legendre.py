@@ -20,8 +20,7 @@ from ..simd.alignment import BYTES, aligned_zeros
 from ..simd.vectors import load, multiply, multiply_add, spread, store, zeros
 
 LANES = BYTES // 8
-MARGIN = 100.0
-"""Orders m above ``1.01 degree sin(theta)`` by this, where P_lm is below 1e-30, are left out."""
+MARGIN = 100.0  # orders m above ``1.01 degree sin(theta)`` by this, where P_lm is below 1e-30, are left out
 
 _CONSTANTS = 16 + 8 * LANES
 """Numbers of a block of four degrees that are the same for all parallels: of its steps, and sums or coefficients."""
@@ -142,9 +141,8 @@ def _analyse(first, size, versine, powers, work, data, here):
         store(work, 4 * size + i, p2)
         store(work, 5 * size + i, p3)
         j = here + i
-        even, even_i, odd, odd_i = (
-            load(data, j), load(data, j + size), load(data, j + 2 * size), load(data, j + 3 * size)
-        )  # fmt: skip
+        even, even_i = load(data, j), load(data, j + size)
+        odd, odd_i = load(data, j + 2 * size), load(data, j + 3 * size)
         s0, t0 = multiply_add(p0, even, s0), multiply_add(p0, even_i, t0)
         s1, t1 = multiply_add(p1, odd, s1), multiply_add(p1, odd_i, t1)
         s2, t2 = multiply_add(p2, even, s2), multiply_add(p2, even_i, t2)

@@ -31,8 +31,8 @@ def worst(got, wanted):
     return float(np.max(np.abs(got - wanted) / np.abs(wanted)))
 
 
-def deviation(dtype, d, p, concentration, normalize, spread=None):
-    b = sphere(230, d - 1, 1)
+def deviation(dtype, d, p, concentration, normalize, spread=None, n=230):
+    b = sphere(n, d - 1, 1)
     b = (b if spread is None else unit(np.eye(1, d) + spread * b)).astype(dtype)  # around one point
     x = near(b, concentration, dtype)
     w = (np.random.default_rng(3).random((len(b), p)) + 0.1).astype(dtype)
@@ -91,10 +91,9 @@ def test_rows_that_underflow_are_summed_again():
     np.testing.assert_allclose(got, truth(x, b, w, 3e4, True)[0].astype(float), rtol=1e-11)
 
 
-def test_many_parts_keep_their_digits(monkeypatch):
-    monkeypatch.setattr(all_pairs, "PACKED", 400)
-    for d, p in ((3, 3), (14, 3), (14, 190)):
-        assert deviation(np.float64, d, p, 10.0, True) <= 2e-15
+def test_many_parts_keep_their_digits():
+    for d, p, n in ((3, 3, 40_000), (14, 3, 20_000), (14, 190, 3000)):
+        assert deviation(np.float64, d, p, 10.0, True, n=n) <= 2e-15
 
 
 @wide
@@ -111,20 +110,18 @@ def test_products_keep_fewer_digits_of_exponents_up_to_five(dtype, limit):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("rtol", [1e-14, 0.1])
-def test_columns_in_chunks_are_as_accurate_as_a_few(dtype, rtol, monkeypatch):
+def test_columns_in_chunks_are_as_accurate_as_a_few(dtype, rtol):
     x, b = sphere(700, 13, 1).astype(dtype), sphere(1001, 13, 2).astype(dtype)
-    values = np.random.default_rng(3).standard_normal((1001, 5)).astype(dtype)
+    values = np.random.default_rng(3).standard_normal((1001, 2 * layout.MANY)).astype(dtype)
     for normalize in (False, True):
-        found = []
-        for many in (1000, 0):
-            monkeypatch.setattr(layout, "MANY", many)
-            found.append(evaluate(x, b, values, 3.0, normalize=normalize, method="dense", rtol=rtol))
-        assert 0.0 < np.abs(found[0] - found[1]).max() <= LIMIT[dtype] * np.abs(found[0]).max()
+        options = {"normalize": normalize, "method": "dense", "rtol": rtol}
+        together = evaluate(x, b, values, 3.0, **options)
+        few = np.concatenate([evaluate(x, b, part, 3.0, **options) for part in np.split(values, 8, axis=1)], axis=1)
+        assert 0.0 < np.abs(together - few).max() <= LIMIT[dtype] * np.abs(few).max()
 
 
-def test_accuracy_does_not_depend_on_the_number_of_parts(monkeypatch):
-    monkeypatch.setattr(all_pairs, "PACKED", 1)  # a block in each of hundreds
-    x, b = sphere(3, 2), sphere(128_000, 2, 1)
+def test_accuracy_does_not_depend_on_the_number_of_parts():
+    x, b = sphere(1, 2), sphere(1_300_000, 2, 1)  # 200 parts
     w = np.random.default_rng(2).random(len(b))
     assert worst(evaluate(x, b, w, 2.0, method="dense"), truth(x, b, w, 2.0)[0]) <= 3e-16
 
@@ -175,10 +172,8 @@ def test_numbers_below_the_normal_range_are_as_before_afterwards(method, p):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_sum_in_the_midst_of_another_changes_nothing(workers, monkeypatch):
     x, b, values = sphere(2000, 2, 1), sphere(3000, 2, 2), np.random.default_rng(3).standard_normal(3000)
-    monkeypatch.setattr(all_pairs, "TASK_WORK", 1e6)
-    monkeypatch.setattr(all_pairs, "LEAST_WORK", 1e6)
     wanted, half = (evaluate(x, b, v, 20.0, method="dense", workers=workers) for v in (values, values[::-1]))
-    run, inner = all_pairs.run, []
+    run, inner = all_pairs.run_tasks, []
 
     def interrupted(task, parts, workers, report):
         """Sum in the midst of the first sum, as a handler of signals may."""
@@ -187,7 +182,7 @@ def test_a_sum_in_the_midst_of_another_changes_nothing(workers, monkeypatch):
             inner[0] = evaluate(x, b, values[::-1], 20.0, method="dense", workers=workers)
         run(task, parts, workers, report)
 
-    monkeypatch.setattr(all_pairs, "run", interrupted)
+    monkeypatch.setattr(all_pairs, "run_tasks", interrupted)
     np.testing.assert_array_equal(evaluate(x, b, values, 20.0, method="dense", workers=workers), wanted)
     np.testing.assert_array_equal(inner[0], half)
 
@@ -209,8 +204,7 @@ def test_the_parts_of_a_sum_have_one_room(monkeypatch):
         return room
 
     monkeypatch.setattr(packing, "aligned_room", noted)
-    monkeypatch.setattr(all_pairs, "PACKED", 1)
-    evaluate(sphere(300, 2, 1), sphere(1200, 2, 2), np.ones(1200), 20.0, method="dense", workers=1, rtol=None)
+    evaluate(sphere(300, 2, 1), sphere(30_000, 2, 2), np.ones(30_000), 20.0, method="dense", workers=1, rtol=None)
     assert len(places) == 5
     assert len(set(places[1:])) == 1
 

@@ -17,8 +17,7 @@ _RADIX = 800
 _ROW_NUMBERS = 2**15
 """Elements per work array of one block of rows: a quarter of a MiB, so that the few arrays of a block stay in cache."""
 
-_KEPT = 255
-"""Largest degree whose `roots` are kept: those of all take a quarter of a MiB."""
+_KEPT = 255  # largest degree whose `roots` are kept: those of all take a quarter of a MiB
 
 
 def blocks(n_rows: int, max_degree: int) -> list[slice]:

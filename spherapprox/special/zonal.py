@@ -16,8 +16,7 @@ from .._types import Float64
 from .arguments import degrees, derivative_orders, dims, real
 from .dispatch import common_shape, elementwise
 
-LONG = 100
-"""Elements' time from which a scalar goes to a compiled loop too."""
+LONG = 100  # elements' time from which a scalar goes to a compiled loop too
 RECURRENCE_STEPS, TWOFOLD_STEPS = 50.0, 2.0
 """Steps of a zonal polynomial's recurrence that plain Python does in 10 us, in float and in twice the precision."""
 

@@ -9,8 +9,7 @@ import numpy as np
 from .._types import Float64
 from . import VonMisesFisher
 
-_MOST = 2_000_000
-"""Terms that are summed at most; where more are needed the bound is the kernel's peak."""
+_MOST = 2_000_000  # terms that are summed at most; where more are needed the bound is the kernel's peak
 
 
 def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool = False) -> Float64:

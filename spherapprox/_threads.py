@@ -68,10 +68,9 @@ def cores() -> int:
 
 
 def max_threads(workers: int | None) -> int:
-    """Return the largest number of threads that a call may take.
+    """Return the largest number of threads that a call may take; None stands for the environment's, or all cores.
 
-    None stands for the environment variable's number, or for all cores; for one in a process or a thread that somebody
-    else started, as joblib, Dask and multiprocessing do, whose other workers take the other cores.
+    In a process or a thread of joblib, Dask or multiprocessing it stands for one: other workers take the other cores.
     """
     if workers is not None:
         return workers
@@ -169,10 +168,7 @@ def _do_next(function: Callable[[Any], Any], todo: deque[Any], inbox: SimpleQueu
 
 
 def interruptible(function: Callable[[], Result]) -> Result:
-    """Return a function's result; an interruption ends the wait at once, and the function ends later, unheard.
-
-    It is for a call of LAPACK, which takes seconds and heeds nothing: a thread of its own makes it.
-    """
+    """Return a function's result, from a thread of its own: an interruption ends the wait, as LAPACK heeds none."""
     if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
         return function()
     inbox = SimpleQueue[tuple[Any, BaseException | None]]()
@@ -195,8 +191,7 @@ def _alone(
 ) -> Generator[Result, None, int]:
     """Yield the results of the first blocks, computed on this thread, and return their number.
 
-    With a stated number of workers it is all or none. With None blocks are done here until those that are left seem to
-    take longer than `WORTH`.
+    With a stated number of workers it is all or none, with None until the others seem to take longer than `WORTH`.
     """
     threaded = len(blocks) > 1 and max_threads(workers) > 1
     if threaded and workers is not None:

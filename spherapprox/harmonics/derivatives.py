@@ -27,10 +27,7 @@ LARGEST_DEGREE = 10_000
 
 
 def circle_weights(degree: int) -> Float64:
-    """Return weights (3, 2n+1) of values at the angles 2 pi k/(2n+1) that give the first three derivatives at 0.
-
-    They are exact for trigonometric polynomials of degree n (docs/theorems/6.3-polynomial-derivatives.md).
-    """
+    """Return weights (3, 2n+1) of values at the angles 2 pi k/(2n+1) that give three derivatives at 0 (6.3)."""
     n, q = degree, 2 * degree + 1
     j, k = np.arange(1, n + 1.0), np.arange(q)
     # 6.3 (1); exact residues keep the angles' digits
@@ -219,8 +216,7 @@ class PolynomialDerivatives:
 def turn_coefficients(coefficients: Float64, axis: int) -> Float64:
     """Return the coefficients ((n+1)^2, p) of a polynomial's derivative as it is turned about a coordinate axis of R^3.
 
-    ``L_a f(x)`` is the derivative of ``f(R x)`` by the angle of the rotation R about the axis a: it is of f's degree,
-    and in `synthesize`'s order, where all functions of a degree have one normalisation, it takes three terms.
+    ``L_a f(x)`` is the derivative of ``f(R x)`` by the angle of R: in `synthesize`'s order it takes three terms.
     """
     n, p = math.isqrt(len(coefficients)) - 1, coefficients.shape[1]
     k, m = np.arange(n + 1)[:, None], np.arange(n + 1)

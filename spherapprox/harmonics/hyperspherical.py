@@ -186,10 +186,9 @@ def seeds(dim: int, degree: int) -> Float64:
 
 
 def solid_harmonics(x: Float64, weights: Float64, offsets: Int64, constants: Float64) -> Float64:
-    """Return the table of weighted solid harmonics of some coordinates, a column for each point.
+    """Return the table of weighted solid harmonics of coordinates x (m+1, n), a column for each point.
 
-    x has a coordinate in each row, (m+1, n), and in each degree the order is that in which the coordinates bring
-    harmonics in. Those of degree l are over the constant of their sphere and degree (`seeds`).
+    In each degree the order is that in which coordinates bring harmonics in; they are over the constants of `seeds`.
     """
     degree = len(offsets) - 2
     table = np.empty((int(offsets[-1]), x.shape[1]))

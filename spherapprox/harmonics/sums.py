@@ -57,7 +57,7 @@ def _sum_compiled(columns: Float64, max_degree: int, z: Float64, s: Float64, azi
         kernels.add(z, s, cos, sin, _roots(max_degree), _split_orders(columns[:, part], max_degree), result[part])
     deep = (s > 0.0) & (s < 2.0 ** (-390.0 / max(max_degree, 1)))
     if deep.any():
-        result[:, deep] = _sum_in_numpy(columns, max_degree, z[deep], s[deep], azimuth[deep])
+        result[:, deep] = _sum_in_numpy(columns, max_degree, z[deep], s=s[deep], azimuth=azimuth[deep])
     return result
 
 

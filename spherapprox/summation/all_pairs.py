@@ -35,8 +35,7 @@ ready: set[tuple[str, np.dtype[Any]]] = set()  # kernels and types that are comp
 def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms: int = layout.CHAIN_LENGTH) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows.
 
-    `shift` is the largest of the rows', `merges` counts those of states, which are not compensated, and `terms` those
-    that are added one after another.
+    For the rows' largest `shift`, `merges` of states, without compensation, and `terms` added one after another.
     """
     unit, quotient = unit_roundoff(problem), 2.0 if problem.normalize else 1.0
     if problem.dots:

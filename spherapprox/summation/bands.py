@@ -31,10 +31,7 @@ class Band:
 
 
 def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tuple[Float64, Plan]:
-    """Return the sums (m, p) or the quotients of a problem, or their logarithms, for concentrations (n,); their plan.
-
-    The problem's own rate does not matter.
-    """
+    """Return sums (m, p) or quotients, or logarithms, for concentrations (n,) in place of the rate; their plan."""
     if wish.method not in ("auto", _DENSE):
         raise ValueError(
             f"'method' {wish.method!r} cannot be used here: {_REASON}, {concentrations.min():g} to "

@@ -32,23 +32,20 @@ class Factored:
 
 
 def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -> Factored:
-    """Compute attention of queries x (m, s) to keys y (n, s) by pivots until certificates are at most `rtol`.
-
-    Logits are ``<x, y>``; `values` (n, p) are at most 1. There are at most `rank` pivots.
-    """
+    """Compute attention of queries x (m, s) to keys y (n, s) by pivots until certificates are at most `rtol`."""
     m, rows = len(x), np.concatenate([x, y])
     _checks.memory(8.0 * len(rows) * rank, "the factor", 'take a smaller rank, or method="auto"')
     half_squares = 0.5 * np.einsum("ij,ij->i", y, y)
     weights = np.exp(half_squares - half_squares.max())  # (n,)
     rounding = (len(y) + min(rank, len(rows)) + 8.0) * _UNIT * float(weights.sum())
     with one_blas_thread():
-        factor, remainder = _factor(rows, weights, m, rtol, rank, rounding)
+        factor, remainder = _factor(rows, weights, m, rtol=rtol, rank=rank, rounding=rounding)
         columns = np.column_stack([values, np.ones(len(y))]) * weights[:, None]  # (n, p+1)
         sums = factor[:, :m].T @ (factor[:, m:] @ columns)  # (m, p+1)
     below = sums[:, -1]
     with np.errstate(all="ignore"):  # where there is no certificate
         output = sums[:, :-1] / below[:, None]
-    return Factored(output, _certificate(remainder, weights, m, below, rounding), len(factor))
+    return Factored(output, _certificate(remainder, weights, m, below=below, rounding=rounding), len(factor))
 
 
 def _factor(
@@ -59,7 +56,8 @@ def _factor(
     below = np.zeros(m)
     for r in range(len(factor)):
         pivot = int(remainder.argmax())
-        if remainder[pivot] < LEAST or _certificate(remainder, weights, m, below, rounding).max() <= rtol:
+        certificate = _certificate(remainder, weights, m, below=below, rounding=rounding)
+        if remainder[pivot] < LEAST or certificate.max() <= rtol:
             return factor[:r], remainder
         # 4.16, certificate: differences, so that the kernel is right to its last digits
         difference = rows - rows[pivot]

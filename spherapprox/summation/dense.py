@@ -16,7 +16,7 @@ from .._threads import slices
 from .._types import Floats
 from . import all_pairs, dense_numpy
 from .method import Report, Sums, Tolerance, silent
-from .partial import Partial, put
+from .partial import Partial, write_rows
 from .problem import Problem, compiled_form
 
 COMPILE_WORTH = 1e9
@@ -99,7 +99,7 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
             last = packing.half_defects(x, dtype, products)
         fused.fused_sums(x, last, *packed, products, rates, totals[rows])
 
-    _over_parts(problem, pack, add, workers, report)
+    _over_parts(problem, pack, add, workers=workers, report=report)
     all_pairs.ready.add(("fused", dtype))
     if problem.normalize:
         state = all_pairs.as_partial(np.zeros(len(totals)), totals)
@@ -108,7 +108,7 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
     # 4.8, plain and shifted sums: once more, relative to the nearest control point
     if len(lost := all_pairs.lost_rows(problem, state)):
         lost_problem = replace(problem.at_rows(lost), dtype=np.dtype(np.float64), dots=False)
-        put(state, lost, _shifted(lost_problem, workers, silent))
+        write_rows(state, lost, _shifted(lost_problem, workers, silent))
     return state
 
 
@@ -127,7 +127,7 @@ def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
     def add(packed: Packed, x: Floats, rows: slice) -> None:
         shifted.shifted_sums(x, *packed, angles, rates, shift[rows], totals[rows])
 
-    _over_parts(problem, pack, add, workers, report)
+    _over_parts(problem, pack, add, workers=workers, report=report)
     all_pairs.ready.add(("shifted", dtype))
     return all_pairs.as_partial(shift, totals)
 
@@ -138,8 +138,8 @@ def _over_parts(
 ) -> None:  # fmt: skip
     """Add the sums over each part of the control points, packed."""
     n, size = len(problem.b), all_pairs.packed_size(problem)
-    for first in range(0, n, size):
-        _over_part(problem, slice(first, min(first + size, n)), pack, add, workers, report)
+    for part in slices(n, size):
+        _over_part(problem, part, pack, add=add, workers=workers, report=report)
 
 
 def _over_part(

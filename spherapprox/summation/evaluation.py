@@ -14,7 +14,7 @@ from .._types import Floats
 from . import bands, scaling, small
 from .plan import METHODS, Plan, Wish, with_last_rounding
 from .problem import Problem
-from .progress import reported, shown
+from .progress import is_shown, reported
 
 _FLOAT64 = np.dtype(np.float64)
 LARGEST_CONCENTRATION = {_FLOAT64: 1e300, np.dtype(np.float32): 4.5e4}
@@ -133,7 +133,7 @@ def evaluate(
     >>> evaluate(b, b, [1.0, 2.0], 3.0, normalize=True).round(6)
     array([1.047426, 1.952574])
     """
-    if not shown.get():
+    if not is_shown.get():
         quick = small.sums(x, control_points, values, concentration, normalize, method, rtol, workers)
         if quick is not None:
             return quick
@@ -235,7 +235,7 @@ def evaluate_at(
     rtol: float | None, workers: int | None,
 ) -> Floats:  # fmt: skip
     """Evaluate the sum of kernels at points, for control points, values and a flag that were checked before."""
-    if not shown.get():
+    if not is_shown.get():
         quick = small.sums(x, controls, values, concentration, normalize, method, rtol, workers)
         if quick is not None:
             return quick
@@ -267,7 +267,7 @@ def evaluate_arrays(
 
     # Step 2: evaluate, in float64 where float32 does not reach
     table = values.reshape(len(values), -1)  # (n, p)
-    with reported(wish) if shown.get() else nullcontext(wish) as options:
+    with reported(wish) if is_shown.get() else nullcontext(wish) as options:
         if isinstance(rate, np.ndarray):
             problem = Problem(points, controls, 0.0, _FLOAT64, table, normalize)
             answer, record = bands.sums(problem, rate, options, log)
@@ -285,15 +285,17 @@ def evaluate_arrays(
     return result, with_last_rounding(record, answer, dtype, log)
 
 
-def checked_wish(method: str, rtol: float | None, workers: int | None = None, others: tuple[str, ...] = ()) -> Wish:
+def checked_wish(
+    method: str, rtol: float | None, workers: int | None = None, extra_methods: tuple[str, ...] = ()
+) -> Wish:
     """Return the checked options of a sum, whose method may be one of others, too."""
-    check_method(method, rtol, others)
+    check_method(method, rtol, extra_methods)
     return Wish(method, rtol, _checks.workers(workers))
 
 
-def check_method(method: str, rtol: float | None, others: tuple[str, ...] = ()) -> None:
+def check_method(method: str, rtol: float | None, extra_methods: tuple[str, ...] = ()) -> None:
     """Check the name of a method and the range of `rtol`."""
-    _checks.choice(method, "method", ("auto", *METHODS, *others))
+    _checks.choice(method, "method", ("auto", *METHODS, *extra_methods))
     if rtol is not None:
         _checks.real(rtol, "rtol", above=0.0)
     elif method not in ("auto", "dense"):

@@ -59,10 +59,7 @@ class Scales:
         return (share + self.count) / self.least if self.least > 0.0 else np.inf
 
     def sharpened(self, state: Partial, term_error: float, normalize: bool) -> Scales:
-        """Return the scales raised to those of a result whose terms of weight 1 err by at most `term_error`.
-
-        Quotients are by denominators as computed, whose least is known then.
-        """
+        """Return the scales raised to those of a result whose terms of weight 1 err by at most `term_error`."""
         largest, least = self.largest, self.least
         below = np.abs(state.numerators[:, self.columns])
         if normalize:

@@ -51,8 +51,8 @@ def sums(
 ) -> Sums:
     """Return the sums with the polynomial that the tolerance allows; `report` counts finished pairs.
 
-    Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
-    small beside the sum of weights that roundings spoil it, as where x and control points lie in opposite caps.
+    All rows are doubtful if the result is so small beside the sum of weights that roundings spoil it, as in opposite
+    caps.
     """
     load("spherapprox._kernels.summation.features")
     # Step 1: choose the degree, and lay out the monomials
@@ -60,13 +60,12 @@ def sums(
     plan = layout(problem.variables, kernel.degree(tolerance.omitted, scales.need(problem.normalize), coarsest))
     # Step 2: moments of the control points
     half = len(problem.x) * len(problem.b) // 2
-    moments, chain = _moments(problem, plan, workers, _shares(half, len(problem.b), report))
+    moments, chain = _moments(problem, plan, workers, report=_shares(half, len(problem.b), report))
     # Step 3: the polynomial at the evaluation points
     powers, sizes, uncertain = coefficients(kernel.z, plan.degree)
-    answer = _polynomials(
-        problem, plan, moments, kernel.scaled(powers, problem.rate), workers,
-        _shares(len(problem.x) * len(problem.b) - half, len(problem.x), report),
-    )  # fmt: skip
+    counter = _shares(len(problem.x) * len(problem.b) - half, len(problem.x), report)
+    powers = kernel.scaled(powers, problem.rate)
+    answer = _polynomials(problem, plan, moments, powers=powers, workers=workers, report=counter)
     denominator = answer[:, problem.p].copy() if problem.normalize else np.zeros(len(answer))
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
     # Step 4: bound the error
@@ -137,10 +136,7 @@ class _Kernel:
         return cls(2.0 * problem.rate * reach, reach, weight)
 
     def degree(self, rtol: float, need: float, coarsest: float = COARSEST) -> int:
-        """Return the least degree that truncates at most SHARE of rtol, and rounds little beside it where possible.
-
-        `need` is the error of the result, relative to itself, if all terms of weight 1 err by 1.
-        """
+        """Return the least degree that truncates at most SHARE of rtol; terms' errors grow by `need` in results."""
         log = math.log(min(rtol, coarsest)) - math.log(need) - math.log(self.weight)
         return _degree(self.z, log + math.log(SHARE), log - math.log(ROUNDING))
 
@@ -161,10 +157,7 @@ class _Kernel:
 
 @lru_cache(maxsize=64)
 def _log_mean(dim: int, concentration: float) -> float:
-    """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere.
-
-    docs/theorems/1-kernel.md, 1.1.
-    """
+    """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere (1.1)."""
     if concentration < 1e-3:
         return 0.0
     order = 0.5 * (dim - 1)
@@ -253,10 +246,7 @@ def _split(rows: Floats, problem: Problem) -> tuple[Float64, Float64]:
 
 
 def _roundings(d: int, degree: int, chain: float) -> Float64:
-    """Bound the roundings that a term of each degree passes, products and sums.
-
-    docs/theorems/4.10-polynomial-features.md.
-    """
+    """Bound the roundings that a term of each degree passes, products and sums (4.10)."""
     rows = [rank(-(-d // 2), j) + rank(d // 2, j) for j in range(degree + 1)]
     # 4.10, rounding: H_j = 6 j + 20 + l + n_1(j) + n_2(j)
     return np.asarray(6.0 * np.arange(degree + 1) + chain + 20.0 + np.array(rows), np.float64)

@@ -111,10 +111,7 @@ def tangent_moments(
 
 
 def _boxed(controls: Float64, sort: bool) -> tuple[Float64, Float64, int]:
-    """Return control points (n, d) as columns, the boxes (2d, B) of so many after each other, and the number of these.
-
-    Where they are not sorted all of them are in one box.
-    """
+    """Return control points as columns (d, n), boxes (2d, B) of so many of them, and that number (unsorted: all)."""
     n, size = len(controls), len(controls)
     if sort:
         from scipy.spatial import cKDTree

@@ -14,7 +14,7 @@ from .._loading import load
 from .._types import Float64
 from . import dense, rates
 from .method import Method, Report, Scale, Tolerance, silent
-from .partial import Partial, put
+from .partial import Partial, write_rows
 from .problem import Problem
 
 METHODS: dict[str, Scale] = {
@@ -82,10 +82,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Wish:
-    """The options of `evaluate` by which sums are evaluated.
-
-    Only with `explain` the plan names the tolerances that would admit other methods.
-    """
+    """The options of `evaluate` of which sums know; with `explain` plans name tolerances that admit others."""
 
     method: str
     rtol: float | None
@@ -103,16 +100,16 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     if selection.method == "dense":
         state = dense.sums(problem, tolerance, wish.workers, wish.report)
         if state.path == "numba":
-            rates.used("dense", problem)
+            rates.note_use("dense", problem)
         return state.partial, replace(selection, rtol=state.error, path=state.path)
     assert tolerance is not None
     state = _method(selection.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
-    rates.used(selection.method, _in_float64(problem))
+    rates.note_use(selection.method, _in_float64(problem))
     error, reason = state.error, selection.reason
     # Step 3: sum doubtful rows by all pairs
     if state.doubtful is not None and len(state.doubtful):
         again = dense.sums(problem.at_rows(state.doubtful), None, wish.workers, silent)
-        put(state.partial, state.doubtful, again.partial)
+        write_rows(state.partial, state.doubtful, again.partial)
         error = max(error, again.error)
         reason += f"; {len(state.doubtful)} rows by all pairs, for their accuracy"
         if len(state.doubtful) == len(problem.x):

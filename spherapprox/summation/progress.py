@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from .plan import Wish
 
-shown = ContextVar("progress bars of sums", default=False)
+is_shown = ContextVar("progress bars of sums", default=False)
 
 
 @contextmanager
@@ -25,11 +25,11 @@ def show_progress() -> Iterator[None]:
     ...     evaluate(np.eye(3)[:1], np.eye(3), np.ones(3), 0.0)
     array([3.])
     """
-    token = shown.set(True)
+    token = is_shown.set(True)
     try:
         yield
     finally:
-        shown.reset(token)
+        is_shown.reset(token)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ _RUNS = {
 _TOLERANCE = Tolerance(1e-10, 1e-9)
 
 
-def used(method: str, problem: Problem) -> None:
+def note_use(method: str, problem: Problem) -> None:
     """Note that a method's compiled code is loaded, the one that its run needs: no measurement waits for a compiler."""
     if problem.kernel == "fused" and problem.dtype == np.float64:
         _used.add(_run_name(method, problem))

@@ -20,10 +20,9 @@ RANK = 2  # the nearest distance of a sample that says something: that of rank 1
 def share(problem: Problem, block: int, tile: int, cut: float, limit: float = math.inf) -> tuple[float, float]:
     """Estimate the share of pairs, and the usual exponent of the nearest control point.
 
-    A control point matters up to an exponent of `cut` more than the nearest one's, and up to `limit`. Where N control
-    points are, s of a sample of n are as near to x as s N / n of all. So the sample tells the radii of a block and of a
-    tile near x, and how many points are within the reach of x and these radii. Held against the shares that were
-    computed for uniform points, circles and clusters in dimensions 2 to 8.
+    A control point matters up to `cut` above the nearest one's exponent, and up to `limit`. As near to x as s of a
+    sample of n are s N / n of all N: so it tells the radii of a block and a tile, and how many are within reach. Held
+    against what was computed for uniform points, circles and clusters in dimensions 2 to 8.
     """
     n, m = len(problem.b), len(problem.x)
     x = np.asarray(problem.x[:: max(1, m // ROWS)], np.float64)
@@ -92,8 +91,8 @@ class _Near:
     def beside(self, reach: Float64, count: int) -> Float64:
         """Return the usual distance from the centre of a box of `count` points that is at a distance of `reach`.
 
-        In a usual direction, coordinates of the way to the centre are as those of a normal vector; in many dimensions
-        each of them is hardly longer than the box.
+        In a usual direction coordinates are as those of a normal vector, each hardly longer than the box in many
+        dimensions.
         """
         d = min(max(self.dimension, 1.0), 40.0)
         half = self.radius(float(count)) * self.diagonal() / math.sqrt(d)  # (r,)

@@ -47,10 +47,9 @@ class Strand:
 def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     """Cut values (n, p) whose terms differ so much in size that one scale would lose some; mostly nothing is cut.
 
-    Returns the values that go together, 0 in place of the others, or None if those are all; and the others: columns
-    with values beyond 2^450 or below 2^-450, those apart, and columns with huge values, beside which terms matter that
-    underflow alone, without the control points where the column is 0, so that the nearest of the others is what sums
-    are relative to.
+    Returns the values that go together, 0 in place of the others, or None if none do; and the others: columns with
+    values beyond 2^450 or below 2^-450, and with huge values, beside which terms matter that underflow alone, both
+    without the control points where they are 0, so that sums are relative to the nearest of the rest.
     """
     if 4.0 * rate < NO_UNDERFLOW:
         return table, []
@@ -108,10 +107,7 @@ def as_weights(problem: Problem) -> Problem:
 
 
 def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | None:
-    """Return the problem whose denominator is the sum over values (n,) >= 0, and the logarithm it is to be lifted by.
-
-    The exponents take any range of values. None if all are 0.
-    """
+    """Return the problem whose denominator is the sum over values (n,) >= 0, and the logarithm to lift it by."""
     (positive,) = np.nonzero(column)
     if not positive.size:
         return None
@@ -221,10 +217,7 @@ def quotient(scaled: Scaled, below: Partial, rate: float) -> Float64:
 
 
 def underflow(problem: Problem) -> float:
-    """Bound the loss of `value` to underflow, besides its error relative to the sums of absolute terms.
-
-    Terms lose what is below the smallest normal number of the weights' type, unless the row is summed again.
-    """
+    """Bound what `value` loses to underflow: terms below the smallest normal number, unless the row is summed again."""
     if 4.0 * problem.rate < _SMALL or (problem.lifted and not problem.normalize):
         return 0.0
     tiny, size = float(np.finfo(problem.dtype).smallest_normal), float(len(problem.b))

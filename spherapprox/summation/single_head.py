@@ -100,10 +100,7 @@ def lift_error(concentration: float, dtype: np.dtype[Any]) -> float:
 
 
 def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Plan, Float64]:
-    """Return what `_together` does, by all pairs of rows whose lengths are in the same octaves, lifted together.
-
-    Another method is taken if it is the cheapest, and what the lift costs is within the tolerance.
-    """
+    """Return what `_together` does, octave by octave of lengths, or by a cheaper method that is accurate enough."""
     problem, concentration = _problem(scores, value, _FLOAT64)
     selection, _ = plan.choose(scaling.as_weights(problem), wish, False)
     if selection.method != "dense" and wish.rtol is not None and lift_error(concentration, _FLOAT64) <= wish.rtol:
@@ -139,7 +136,7 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
     if rank is None:  # as many operations as all pairs take
         (m, s), n = x.shape, len(y)
         rank = math.ceil(math.sqrt(float(m) * n * (s + value.shape[1] + 14.0) / (m + n)))
-    factor = cholesky.attention(x, y, table, wish.rtol, min(rank, len(x) + len(y)))
+    factor = cholesky.attention(x, y, table, rtol=wish.rtol, rank=min(rank, len(x) + len(y)))
     with np.errstate(over="ignore"):  # of queries without a certificate
         answer = np.ldexp(factor.output, octaves)
     shares = factor.certificate + _logits_error(scores, y)

@@ -31,10 +31,7 @@ _kernels: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
 def sums(
     x: Any, b: Any, values: Any, concentration: Any, normalize: object, method: object, rtol: object, workers: object
 ) -> Floats | None:
-    """Return the sums or quotients of arrays of float64 as `evaluate` does; None if they must go the long way.
-
-    That is where arguments are of any other type, something is wrong with them, or the sum is not small.
-    """
+    """Return the sums or quotients of arrays of float64 as `evaluate` does; None if they must go the long way."""
     if _KERNEL not in all_pairs.ready or not (_kernels or _loaded()):
         return None
     if not (_are_plain_arrays(x, b, values) and _are_plain_options(normalize, method, rtol, workers)):

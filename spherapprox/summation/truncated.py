@@ -19,7 +19,7 @@ from .._threads import max_threads, slices
 from .._types import Float64, Indices, Int64
 from . import all_pairs, dense, sampled
 from .method import Report, Sums, Tolerance, silent
-from .partial import Partial, put
+from .partial import Partial, write_rows
 from .problem import UNSCALED, Problem, compiled_form
 
 if TYPE_CHECKING:
@@ -86,11 +86,11 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
         state = replace(state, numerators=plain[:, : problem.p])
         if problem.normalize:
             state = replace(state, denominator=plain[:, problem.p])
-        underflow = np.zeros(m, np.bool_)
-        underflow[all_pairs.lost_rows(problem, state)] = True
-        _put_shifted_sums(task, task.order[underflow[task.order]], state, workers, silent)
+        is_lost = np.zeros(m, np.bool_)
+        is_lost[all_pairs.lost_rows(problem, state)] = True
+        _put_shifted_sums(task, task.order[is_lost[task.order]], state, workers=workers, report=silent)
     else:
-        _put_shifted_sums(task, task.order, state, workers, report)
+        _put_shifted_sums(task, task.order, state, workers=workers, report=report)
     all_pairs.ready.add(("truncated", problem.dtype))
     if not problem.normalize:
         state = replace(state, denominator=np.zeros(m))
@@ -224,7 +224,7 @@ def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: in
         shift, totals = all_pairs.empty_sums(problem, len(rows))
         x = problem.x.take(rows, axis=0)  # (rows, d)
         truncated_triples(x, task.tree, *packed, rates, limits, shift, totals)
-        put(state, rows, all_pairs.as_partial(shift, totals))
+        write_rows(state, rows, all_pairs.as_partial(shift, totals))
         return len(rows) * task.pairs
 
     all_pairs.run_tasks(evaluate, _row_ranges(problem, len(which), workers), workers, report)

@@ -56,7 +56,9 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
     order, length = 0.5 * (columns - 2), min(length, 1.0)
     concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
     _warn_of_axes(points, share, length, concentration)
-    return direction, _marginal(order, n, length, complement, concentration) if marginal else concentration
+    return direction, _marginal(
+        order, n, length, complement=complement, top=concentration
+    ) if marginal else concentration
 
 
 def _warn_of_axes(points: Any, share: Float64, length: float, concentration: float) -> None:

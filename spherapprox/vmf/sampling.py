@@ -76,8 +76,8 @@ def raised_cosine(m: float, n: int, rng: np.random.Generator) -> Float64:
 def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator) -> None:
     """Fill rows with 1 - versine along `mean` and a vector of uniform direction across it (Wood 1994, step 3).
 
-    The direction is that of a normal vector z with z_last = 0, reflected: z - <z, side> (mean + sign e)/(1 + |last|),
-    where mean = (side, last), e is the last axis and sign that of `last`. The reflection takes e to -sign mean.
+    It is a normal vector z with z_last = 0, reflected: z - <z, side> (mean + sign e)/(1 + |last|), mean = (side,
+    last), e the last axis and sign that of `last`.
     """
     side, last = mean[:-1], float(mean[-1])
     dim = side.size

@@ -5,11 +5,10 @@ import subprocess
 import sys
 
 
-def run(code, **variables):
-    """Return what the code prints, with these environment variables beside the usual ones."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True, check=False
-    )
+def run(code, *arguments, **variables):
+    """Return what the code prints, with these arguments and with these environment variables beside the usual ones."""
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, *arguments]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -1,9 +1,9 @@
 import configparser
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from processes import run
 
 from spherapprox.config import OPTIONAL, REQUIRED, show_config
 
@@ -37,6 +37,4 @@ def test_config_of_a_folder_that_cannot_be_made(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     code = "from spherapprox.config import show_config; print(show_config('dicts')['compiled code'])"
-    settings = os.environ | {"NUMBA_CACHE_DIR": str(blocked / "cache")}
-    run = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "None"
+    assert run(code, NUMBA_CACHE_DIR=str(blocked / "cache")) == "None"

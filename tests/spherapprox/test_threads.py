@@ -1,5 +1,4 @@
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -8,6 +7,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from processes import run
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from spherapprox import EqualMeasurePartition, _threads, evaluate
@@ -126,8 +126,7 @@ for method, concentration in (("truncated", 1e6), ("lowrank", 0.1), ("harmonic",
     time.sleep(0.2)
     print(method, time.process_time() - before - (time.thread_time() - begin))
 """
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    for line in found.splitlines():
+    for line in run(code).splitlines():
         method, seconds = line.split()
         assert float(seconds) < 0.02, method  # a thread of OpenBLAS spins for some 100 ms
 
@@ -186,8 +185,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between threads")
 def test_an_interruption_ends_the_wait_for_what_heeds_none():
-    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "raised\nin the main thread: False\ninterrupted\n"
+    assert run(ENDLESS) == "raised\nin the main thread: False\ninterrupted"
 
 
 def test_a_thread_beside_the_main_one_calls_for_itself():
@@ -210,5 +208,4 @@ import scipy.linalg  # which comes with a BLAS of its own
 with one_blas_thread():
     assert threads() == {1}, threads()
 """
-    environment = os.environ | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "3")
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    run(code, OPENBLAS_NUM_THREADS="3", OMP_NUM_THREADS="3", MKL_NUM_THREADS="3")

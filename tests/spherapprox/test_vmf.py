@@ -84,9 +84,8 @@ def test_eigenvalues_over_many_degrees():
     uniform = VonMisesFisher(3, 0.0)
     assert uniform.eigenvalues(2).tolist() == [1.0, 0.0, 0.0]
     assert uniform.eigenvalues(1, log=True).tolist() == [0.0, -math.inf]
-    assert VonMisesFisher(2, 1.0).shift_variation(5e-324, log=True) == pytest.approx(
-        VonMisesFisher(2, 1.0).shift_variation(1e-200, log=True) + math.log(5e-324) - math.log(1e-200), rel=1e-14
-    )
+    least, tiny = (VonMisesFisher(2, 1.0).shift_variation(rho, log=True) for rho in (5e-324, 1e-200))
+    assert least == pytest.approx(tiny + math.log(5e-324) - math.log(1e-200), rel=1e-14)
     assert VonMisesFisher(3, 1e-310).eigenvalues(2, log=True)[1] == pytest.approx(math.log(1e-310) - math.log(4.0))
 
 
@@ -130,9 +129,6 @@ def test_density_takes_what_numpy_takes():
     assert values.dtype == np.float64
     assert math.isnan(values[0, 0])
     assert values[0, 1] == kernel(0.25)
-    for wrong in (1j, "0.5", True, None, [0.5 + 0j], [object()]):
-        with pytest.raises(TypeError, match="'t' must"):
-            kernel.log_density(wrong)
 
 
 def seam_cases():
@@ -176,17 +172,6 @@ def test_logpdf_of_near_points_and_many_rows():
     exact = stretched.astype(np.float64) / np.linalg.norm(stretched.astype(np.float64), axis=1)[:, None]
     drop = kernel.logpdf(exact, mean) - kernel.log_density(1.0, "surface")
     np.testing.assert_allclose(kernel.logpdf(stretched, mean) - kernel.log_density(1.0, "surface"), drop, rtol=1.1e-3)
-
-
-def test_is_a_value():
-    kernel = VonMisesFisher(3.0, np.float32(2.0))
-    assert kernel == VonMisesFisher(3, 2)
-    assert hash(kernel) == hash(VonMisesFisher(3, 2))
-    assert type(kernel.dim) is int
-    assert repr(kernel) == "VonMisesFisher(dim=3, concentration=2.0)"
-    assert kernel.log_normalizer == kernel.log_normalizer
-    with pytest.raises(AttributeError):
-        kernel.dim = 4
 
 
 def tilted(dim):
@@ -329,9 +314,8 @@ def test_samples_about_the_poles_and_shapes():
     assert kernel.rvs([0.0, 0.0, 1.0], size=(3, 0, 2)).shape == (3, 0, 2, 3)
     assert kernel.rvs([0.0, 0.0, 1.0], size=()).shape == (3,)
     one = VonMisesFisher(2, 3.0).rvs(np.float32([1.0, 0.0, 0.0]), size=2, rng=9)
-    np.testing.assert_array_equal(
-        one, VonMisesFisher(2, 3.0).rvs([1.0, 0.0, 0.0], size=2, rng=np.random.default_rng(9))
-    )
+    again = VonMisesFisher(2, 3.0).rvs([1.0, 0.0, 0.0], size=2, rng=np.random.default_rng(9))
+    np.testing.assert_array_equal(one, again)
     # a mean that is only nearly a unit vector still gives unit rows
     np.testing.assert_allclose(np.linalg.norm(kernel.rvs(np.float32([0.6, 0.0, 0.8003])), axis=1), 1.0, atol=4e-16)
     # one generator goes on, and no seed is a new sample each time
@@ -421,19 +405,12 @@ def test_fit_is_to_directions():
         assert again.concentration == pytest.approx(fitted.concentration, rel=1e-9)
     single = (1.0009 * VonMisesFisher(9, 1e8).rvs(tilted(9), size=300, rng=0)).astype(np.float32)
     double = single.astype(np.float64) / np.linalg.norm(single.astype(np.float64), axis=1)[:, None]
-    assert VonMisesFisher.fit(single)[1].concentration == pytest.approx(
-        VonMisesFisher.fit(double)[1].concentration, rel=1e-9
-    )
-    assert VonMisesFisher.fit(single)[1].concentration == pytest.approx(1e8, rel=0.1)
+    of_single, of_double = (VonMisesFisher.fit(x)[1].concentration for x in (single, double))
+    assert of_single == pytest.approx(of_double, rel=1e-9)
+    assert of_single == pytest.approx(1e8, rel=0.1)
     narrow = VonMisesFisher(9, 9e13).rvs(tilted(9), size=3000, rng=0)
     rounded, exact = (VonMisesFisher.fit(x)[1].concentration for x in (narrow.astype(np.float32), narrow))
     assert rounded == pytest.approx(exact, rel=0.01)
-
-
-def _turned_rows(columns, concentration, n, share):
-    """Return points about the first axis, of which a share is turned to the other side."""
-    x = VonMisesFisher(np.eye(columns)[0], concentration).rvs(n, rng=0)
-    return x * np.where(np.random.default_rng(1).random(n) < share, -1.0, 1.0)[:, None]
 
 
 @pytest.mark.parametrize(
@@ -442,7 +419,8 @@ def _turned_rows(columns, concentration, n, share):
 )
 @pytest.mark.parametrize("method", ["mle", "marginal"])
 def test_axes_are_no_directions_and_the_remedy_finds_them(columns, concentration, n, share, method):
-    x = _turned_rows(columns, concentration, n, share)
+    x = VonMisesFisher(np.eye(columns)[0], concentration).rvs(n, rng=0)
+    x *= np.where(np.random.default_rng(1).random(n) < share, -1.0, 1.0)[:, None]  # to the other side
     with pytest.warns(RuntimeWarning, match="no mean direction .* but an axis: .* fit x \\* np.where"):
         VonMisesFisher.fit(x, method=method)
     axis = np.linalg.eigh(x.T @ x)[1][:, -1]
@@ -521,25 +499,23 @@ def test_what_is_written_for_scipy_works():
         assert same == dist
     expected = kernel.rvs(mean, size=5, rng=3)
     for drawn in (
-        kernel.rvs(5, mean, rng=3),
-        kernel.rvs(5, tuple(mean), random_state=3),
-        dist.rvs(5, 3),
-        dist.rvs(5, mean, 3),
-        dist.rvs(size=5, random_state=np.random.default_rng(3)),
-        dist.rvs((5,), 3),
-        dist.rvs(mean, 5, 3),
+        kernel.rvs(5, mean, rng=3), kernel.rvs(5, tuple(mean), random_state=3), dist.rvs(5, 3), dist.rvs(5, mean, 3),
+        dist.rvs(size=5, random_state=np.random.default_rng(3)), dist.rvs((5,), 3), dist.rvs(mean, 5, 3),
         dist.rvs(tuple(mean), 5, 3),
-    ):
+    ):  # fmt: skip
         np.testing.assert_array_equal(drawn, expected)
     assert dist.rvs().shape == (1, 3)
     legacy = np.random.RandomState(4)
     assert not np.array_equal(dist.rvs(2, random_state=legacy), dist.rvs(2, random_state=legacy))
-    np.testing.assert_array_equal(
-        dist.rvs(2, random_state=np.random.RandomState(4)), dist.rvs(2, random_state=np.random.RandomState(4))
-    )
+    first, second = (dist.rvs(2, random_state=np.random.RandomState(4)) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
 
 
-def test_a_stored_mean_direction_is_part_of_the_value():
+def test_a_distribution_is_a_value_that_a_stored_mean_direction_is_part_of():
+    kernel = VonMisesFisher(3.0, np.float32(2.0))
+    assert kernel == VonMisesFisher(3, 2)
+    assert hash(kernel) == hash(VonMisesFisher(3, 2))
+    assert type(kernel.dim) is int
     mean = np.array([0.6, 0.8])
     dist = VonMisesFisher(mean, 2.0)
     mean[:] = 1.0, 0.0  # a copy is stored
@@ -556,7 +532,7 @@ def test_a_stored_mean_direction_is_part_of_the_value():
     assert dataclasses.replace(dist, concentration=5.0).rvs(3).shape == (3, 2)
     assert VonMisesFisher([1.0, -0.0], 1.0) == VonMisesFisher([1.0, 0.0], 1.0)
     assert repr(dist) == "VonMisesFisher(mean_direction=[0.6, 0.8], concentration=2.0)"
-    assert repr(VonMisesFisher(1, 2.0)) == "VonMisesFisher(dim=1, concentration=2.0)"
+    assert repr(kernel) == "VonMisesFisher(dim=3, concentration=2.0)"
     assert len(repr(VonMisesFisher(tilted(500), 2.0))) < 150
     with pytest.raises(dataclasses.FrozenInstanceError):
         dist.concentration = 3.0
@@ -575,9 +551,8 @@ def test_the_marginal_fit_maximises_the_density_of_the_resultant(dim, lam, n):
         resultant = mp.norm([mp.fdot(zip(column, (1 / t for t in lengths), strict=True)) for column in x.T.tolist()])
 
         def ratio(z):
-            return mp.besseli(mp.mpf(dim + 1) / 2, z, maxterms=10**6) / mp.besseli(
-                mp.mpf(dim - 1) / 2, z, maxterms=10**6
-            )
+            above, below = (mp.besseli(mp.mpf(dim + k) / 2, z, maxterms=10**6) for k in (1, -1))
+            return above / below
 
         # the derivative of n log c(lambda) - log c(lambda R), Schou (1978)
         def slope(z):
@@ -607,11 +582,7 @@ def test_the_marginal_fit_takes_most_of_the_bias_away(dim, lam, n):
     assert abs(marginal) < 0.25 * mle + 2 * spread[1]
 
 
-KERNEL = VonMisesFisher(2, 1.0)
-NORTH = [0.0, 0.0, 1.0]
-
-
 @pytest.mark.parametrize("t", [[1.0, 0.0, 0.0], [[0.5, 0.5, 0.5]], [[1.0, 0.0]], np.zeros((0, 3))])
 def test_cosines_of_any_shape_are_no_points(t):
-    assert VonMisesFisher(NORTH, 1.0)(t).shape == np.shape(t)
-    assert KERNEL(np.eye(3)).shape == (3, 3)  # cosines with three control points
+    assert VonMisesFisher([0.0, 0.0, 1.0], 1.0)(t).shape == np.shape(t)
+    assert VonMisesFisher(2, 1.0)(np.eye(3)).shape == (3, 3)  # cosines with three control points

@@ -140,9 +140,9 @@ def _of_arcs(n: int, north: int, south: int, out: Float64) -> float:
 
 @njit
 def write_spheres(counts: Int64, top: int, offsets: Int64, out: Float64, start: int) -> int:
-    """Write the bundles of cells of S^2 in n cells for each n of `counts`, at most `top` for each.
+    """Write the bundles of S^2 in n cells for each n of `counts` from number `start` on, at most `top` for each.
 
-    Begins with partition `start`, writes where each one's bundles end, and returns up to which `out` had room.
+    Writes where each one's bundles end, and returns up to which `out` had room.
     """
     filled, scratch = 0, np.empty((64, LENGTH + 1))
     for e in range(start, len(counts)):
@@ -161,11 +161,10 @@ def write_spheres(counts: Int64, top: int, offsets: Int64, out: Float64, start: 
 def raise_bundles(
     m: int, rows: Any, caps: Float64, inside: Any, top: int, offsets: Int64, out: Float64, start: int
 ) -> int:
-    """Write the bundles of partitions of S^m from those inside their collars, at most `top` for each.
+    """Write the bundles of partitions of S^m from number `start` on, at most `top` each, from those in their collars.
 
-    `rows` are the collars in the order of their partitions, `caps` the caps' bundles, `inside` the offsets and bundles
-    of the partitions inside. Begins with partition `start`, writes where each one's bundles end, and returns up to
-    which `out` had room.
+    `rows` are the collars in the order of their partitions, `caps` the caps' bundles, `inside` offsets and bundles of
+    the partitions inside. Writes where each one's bundles end, and returns up to which `out` had room.
     """
     first, below = inside
     filled, scratch, i = 0, np.empty((64, LENGTH + 1)), np.searchsorted(rows.parent, start)

@@ -65,9 +65,9 @@ def turns(n: int, cosine: Float64, sine: Float64) -> int:
 
 @subroutine
 def directions(k: int, n: int, turn: Any, cosine: Float64, sine: Float64) -> None:
-    """Write cosines and sines of the centres of arcs k, k + 1, ... of n: every few one anew, from there by one turn.
+    """Write cosines and sines of the centres of arcs k, k + 1, ... of n; `turn` is (count, cosine, sine) from `turns`.
 
-    `turn` is (count, cosine, sine) from `turns`. Arcs 0, count, 2 count, ... are made anew, whichever is the first.
+    Arcs 0, count, 2 count, ... are made anew, whichever is the first, the others from there by one turn.
     """
     count, cos_turn, sin_turn = turn
     row = 0

@@ -100,7 +100,7 @@ def solve_colatitude(m: int, angle: float, measure: float) -> float:
 def north(m: int, n: int, first: Int64, angle: Float64) -> Any:
     """Fill the boundaries of S^m in n >= 3 cells from the northern cap to the equator at most.
 
-    Returns the number of collars and whether it or some rounding of a count is too near a tie to be trusted.
+    Returns the number of collars, and whether a rounding is too near a tie to be trusted.
     """
     # Step 1: the polar cap, the number of collars and the fitting angle
     cap, collars, close = collars_of(m, n)

@@ -185,10 +185,7 @@ def _reduce(builder: Any, t: Any, vectors: list[Any], rate: list[Any], bits: int
 def _by_table(
     builder: Any, t: Any, vectors: list[Any], rate: list[Any], weights: list[Any] | None, masked: bool
 ) -> list[tuple[Any, Any]]:
-    """Return 2^f and the table's power times 2^n by AVX-512; the table is in two registers, `weights` times it or not.
-
-    Masked, powers below the normal range are 0 without arithmetic.
-    """
+    """Return 2^f and a table's power times 2^n, by AVX-512; masked, powers below the normal range are 0."""
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduce(builder, t, vectors, rate, bits)

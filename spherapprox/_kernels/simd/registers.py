@@ -128,8 +128,8 @@ def _beyond(builder: Any, index: Any, offset: int) -> Any:
 def _step(combine: Any) -> Any:
     """Make a function (block, tile, at, b, at_b) that updates each of the block's vectors.
 
-    The vector of evaluation points u, read from `tile`, and of control point k, a number of `b`, each from a flat index
-    on, becomes combine(builder, it, x_u, b_k).
+    Vector (u, k) becomes combine(builder, it, x_u, b_k): a vector of `tile`, and a number of `b`, each from a flat
+    index on.
     """
 
     def typed(typing_context: Any, block: Any, tile: Any, at: Any, b: Any, at_b: Any) -> Any:

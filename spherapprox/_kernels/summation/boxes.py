@@ -55,8 +55,7 @@ class Tree(NamedTuple):
 def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_products: bool) -> tuple[Tree, Float64]:
     """Return the tree of control points (n, d) in an order, and these in the fused kernel's layout.
 
-    `masses` are those of the points in each column, relative to the column's mean, and `factors` (n,) the logarithms of
-    the offsets' exponentials, both in the order.
+    In the order: `masses` of each column over its mean, `factors` (n,) the logarithms of the offsets' exponentials.
     """
     n, d = b.shape
     filled, blocks = -(-n // GROUP) * GROUP, -(-n // NEAR_BLOCK)
@@ -72,10 +71,7 @@ def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_p
 
 
 def _weigh(masses: list[Float64], factors: Float64, of_blocks: Float64, of_bundles: Float64) -> tuple[Float64, float]:
-    """Write the logarithms of the largest mass of a point, and of the least of all, of blocks and of bundles.
-
-    Returns the logarithms of the least mass of each point over the columns, and of the least of all points.
-    """
+    """Write logarithms of masses of blocks and bundles; return those of the least of each point, and of all points."""
     n = len(factors)
     sums, starts = np.zeros((len(masses), of_blocks.shape[1])), np.arange(0, n, NEAR_BLOCK)
     largest, least, factor = np.zeros(n), np.full(n, np.inf), np.exp(factors)
@@ -152,10 +148,9 @@ def fill(boxes, first):
 
 @njit
 def make(b, order, rows, groups, boxes, bundles):
-    """Write control points (n, d) in an order, and the boxes of blocks of them and of bundles, (2d+2, L) each.
+    """Write control points (n, d) in an order, and the boxes (2d+2, L) of blocks and bundles, but for two last rows.
 
     ``rows`` (N, d), N >= n; ``groups`` (N / g, d+1, g): the same in the fused kernel's layout, with zeros at the end.
-    The last two rows of boxes are left as they are.
     """
     n, d, size = order.size, b.shape[1], groups.shape[2]
     for g in range(groups.shape[0]):

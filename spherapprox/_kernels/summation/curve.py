@@ -59,8 +59,8 @@ def _together(keys: NDArray[np.uint64], parts: Int64) -> Int64:
 def _grid(rows, order, low, scale, which):
     """Choose the coordinates that are divided, `which`, and write their least values and boxes per unit.
 
-    All coordinates at least half as wide as the widest are taken, as many as there are bits. Returns their number, and
-    the bits of each; none where all rows are equal.
+    They are at least half as wide as the widest. Returns their number, 0 where all rows are equal, and the bits of
+    each.
     """
     d = rows.shape[1]
     high = np.empty(d)
@@ -148,11 +148,10 @@ def _in_box(rows, part, n, low, scale, which, cells):
 
 @njit
 def number(rows, order, parts, cube_bits, keys):
-    """Write the numbers along the curve of the rows ``order[first:last]``, for each (first, last) of `parts`.
+    """Write keys of rows ``order[first:last]``, for each (first, last) of `parts`: 2^32 times a number, and the row.
 
-    Each part has a curve in its own box. With `cube_bits` above 0 it is that on the faces of a cube about the sphere,
-    one after the other, with that many bits for a coordinate. A key is the number times 2^32 and the row index. Where
-    all rows of a part are equal, they are counted.
+    Each part has a curve in its own box; with `cube_bits` it is that on the faces of a cube about the sphere, with so
+    many bits for a coordinate. Where all rows of a part are equal, they are counted.
     """
     d = rows.shape[1]
     low, scale, which = np.empty(d), np.empty(BITS), np.empty(BITS, np.int64)

@@ -48,11 +48,10 @@ def workspace() -> tuple[Float64, Int64]:
 
 @subroutine
 def _windows(polynomials, width, fraction, count, slot, integers, work):
-    """Write the windows of some points, one after another, from `_OVER` and `_BESIDE` on: four vectors each.
+    """Write the windows of points from `slot` on, four vectors each between zeros, from `_OVER` and `_BESIDE` on.
 
-    That of the last coordinate is times a weight. Both begin at a shift, between zeros. A window is even, so that one
-    half has the other's polynomials, whose even and odd parts are apart. `slot` is the first point's number in the
-    workspace.
+    That of the last coordinate is times a weight. A window is even: one half has the other's polynomials, whose even
+    and odd parts are apart.
     """
     nought, angles, lanes = zeros(work), fraction.shape[1], LANES * (width // LANES - 1)
     over, beside = np.int64(_OVER), np.int64(_BESIDE)

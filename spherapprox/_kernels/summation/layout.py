@@ -23,8 +23,7 @@ def block_length(itemsize: int) -> int:
 def in_chunks(d: int, columns: int) -> bool:
     """Tell whether exponentials are kept for their products with weights: else these are done while in registers.
 
-    Each group of control points reads the tile's coordinates, and reads and writes its sums: together they no longer
-    fit into the innermost cache, where exponentials of a chunk do.
+    Coordinates and sums that each group of control points reads no longer fit into the innermost cache then.
     """
     return columns > 1 and d + columns > MANY
 

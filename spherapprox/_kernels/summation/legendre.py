@@ -38,9 +38,8 @@ def filter_orders(
 ) -> None:
     """Apply the filter to the orders from `start` to before `stop`.
 
-    `data`, (orders, 4, I), holds for each of them real and imaginary parts on the parallels from pole to equator,
-    first those even about the equator, then those odd; the result takes their place. `eigenvalues` has 4 zeros more
-    than degree + 1 entries; I is a multiple of `LANES`.
+    `data`, (orders, 4, I), I a multiple of `LANES`: real and imaginary parts on the parallels from pole to equator,
+    even about the equator, then odd; the result takes their place. `eigenvalues` has 4 zeros after degree + 1 entries.
     """
     # NumPy makes the arrays that the kernel needs on its way: numba would compile each form
     work, powers = aligned_zeros((11 * len(versine) + _CONSTANTS,)), np.zeros(2 * len(versine), np.int64)
@@ -51,8 +50,8 @@ def filter_orders(
 def _filter_orders(start, stop, degree, versine, sine, eigenvalues, data, work, powers):
     """Apply the filter to some orders.
 
-    `work` has, one after the other, the values P, the differences D, four degrees' values, P_mm, the sums on the
-    parallels in four parts, and what is the same for all parallels.
+    `work` has the values P, differences D, four degrees' values, P_mm, sums in four parts, and what all parallels
+    share.
     """
     size = len(versine)
     diagonal, out, steps = 6 * size, 7 * size, 11 * size

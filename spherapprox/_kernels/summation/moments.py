@@ -50,10 +50,7 @@ def _squares(x, b, first, t):
 
 @njit
 def _near(x, b, boxes, size, room, least, largest, near_boxes, t, ids):
-    """List the control points whose square exceeds the smallest by less than `room`, and their squares.
-
-    Returns their number and the smallest.
-    """
+    """List the control points whose square exceeds the smallest by less than `room`; return their number, and it."""
     n, boxed, count, nearest = b.shape[1], 0, 0, np.inf
     # Step 1: the squares of those in boxes that may hold such points
     bound = (_distances(x, boxes, least, largest) + room) * (1.0 + 1e-12)
@@ -78,8 +75,7 @@ def _near(x, b, boxes, size, room, least, largest, near_boxes, t, ids):
 def _logarithm(x, b, k, t, v):
     """Write into v the tangent vector at x that points to b_k, of length the angle, and return the angle.
 
-    Differences from the nearer one of x and -x keep the digits of both. At the antipode, to which every direction
-    leads, it is that of the axis that is farthest from x.
+    Differences from the nearer one of x and -x keep the digits of both; at the antipode it is that of some axis.
     """
     side = 1.0 if t <= 2.0 else -1.0
     along = square = chord = 0.0

@@ -26,10 +26,7 @@ FEW, MANY = 4, 8
 
 
 def chain_length(runs: int) -> float:
-    """Count the additions that a term passes in moments over so many runs, at most.
-
-    docs/theorems/4.10-polynomial-features.md.
-    """
+    """Count the additions that a term passes in moments over so many runs, at most (4.10)."""
     # 4.10, rounding: l
     return float(SPAN * CHUNK // LANES + RUN + runs + 7)
 

@@ -23,10 +23,9 @@ ROUNDING = 1.5 * 2.0**26  # adding it to a number, and subtracting it, rounds th
 
 @lru_cache(64)
 def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
-    """Return what the kernels derive from the rate; the last are kept, as their fractions take as long as a small sum.
+    """Return what the kernels derive from the rate: `decay_rates`, the t below which it is by differences, an excess.
 
-    After the numbers of `decay_rates` come the t below which it is computed by differences, and how far a t may be
-    below the one that exponentials are relative to.
+    The last are kept, as their fractions take as long as a small sum.
     """
     numbers = decay_rates(rate, dtype)
     near = NEAR if rate > 0.5 else -1.0  # at small rates no exponent has digits to lose

@@ -39,9 +39,8 @@ def sort_points(
     """Write points' places sorted by patch, and where the patches begin; return the largest ``|1 - |x|^2| / 2``.
 
     The rows `x` are those from `first` on of all points; a place is a grid cell, of `cells` (a multiple of 8) in a full
-    turn, and 2 f - 1 for the rest f in it: on S^1 of the angle, on S^2 of colatitude and azimuth. `order` gets the
-    points' numbers among all. `patches`, of so many columns (a power of 2), make a band; `starts` gets one number more
-    than there are patches.
+    turn, and 2 f - 1 for the rest f in it. `patches`, of so many columns (a power of 2), make a band; `starts` gets one
+    number more than there are patches.
     """
     # NumPy makes the arrays that the kernels need on their way: numba would compile each form
     cell, remainder, keys = np.empty(place.size, np.int32), np.empty(place.size), np.empty(len(x), np.int32)
@@ -80,10 +79,9 @@ def _sort_places(first, patches, bits, cell, remainder, keys, place, fraction, o
 
 @njit
 def _find_places(x, cells, cell, remainder, work):
-    """Write the cells and rests, one row for each angle, one after the other.
+    """Write the cells and remainders, one row for each angle, one after the other.
 
-    `work` has four rows of `CHUNK`, three for coordinates and one on the way, and ends with what adds up to the largest
-    ``|1 - |x|^2| / 2``, lane by lane.
+    `work` has four rows of `CHUNK`, three for coordinates, and ends with the largest ``|1 - |x|^2| / 2`` of each lane.
     """
     (n, d), top, nought = x.shape, zeros(work), np.int64(0)
     for begin in range(0, n, CHUNK):
@@ -123,10 +121,9 @@ def _half_defects(work, count):
 
 @partial(subroutine, fastmath={"contract"})
 def _cells(work, y, x, count, cells, place, fraction, to):
-    """Write the grid cells of directions' angles and 2 f - 1 for the rests f in them.
+    """Write the grid cells of directions' angles and 2 f - 1 for the rests f in them, without branches at random.
 
-    An angle is k pi/4 + a, |a| <= pi/8 or so, with an error of about 1e-16 in a. Without branches, whose outcomes would
-    be random.
+    An angle is k pi/4 + a, |a| <= pi/8 or so, with an error of about 1e-16 in a.
     """
     eighth, scale = cells // 8, cells / (2.0 * math.pi)
     for i in range(count):

@@ -18,7 +18,7 @@ from tqdm.auto import tqdm
 from ... import _checks
 from ..._threads import cores, slices
 from ..._types import Floats
-from ..progress import shown
+from ..progress import is_shown
 from .sources import Source
 from .tasks import Recipe, State, answer, state_of, union
 
@@ -117,7 +117,7 @@ def run(
             arrivals.add(future)
 
     try:
-        with tqdm(total=total, unit="task", disable=not shown.get()) as bar, dask.config.set(QUIET):
+        with tqdm(total=total, unit="task", disable=not is_shown.get()) as bar, dask.config.set(QUIET):
             send()
             for future, state in arrivals:
                 tree, index = flight.pop(future)

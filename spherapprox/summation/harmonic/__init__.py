@@ -156,12 +156,7 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the seconds of one thread: counts over `RATES`.
-
-    Counted are points that are sorted; for each column windows, their grid points, the grid's cells, the degrees of
-    Legendre transforms to the third power; and with weights of both signs the coarse ones that say how large sums may
-    be.
-    """
+    """Estimate the seconds of one thread, by counts over `RATES`; weights of both signs cost a coarse sum."""
     omitted, concentration = tolerance.omitted, 2.0 * problem.rate
     points = float(len(problem.x)) + len(problem.b)
     cells, degree = (f(problem.dim, concentration, omitted) for f in (grid_cells, largest_degree))

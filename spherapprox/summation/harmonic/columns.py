@@ -36,22 +36,22 @@ def column(
     dim, window = scheme.dim, scheme.window
     total = float(np.abs(weights).sum())
     # Step 1: spread the weights onto a grid, those below 0 onto one of their own
-    grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window, workers)
+    grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window=window, workers=workers)
     # Step 2: convolve and interpolate
     if len(grids) == 1:
-        padded = convolve(dim, window, scheme.eigenvalues, grids[0], workers)
-        values = interpolate(target, padded, window, workers)
+        padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], workers=workers)
+        values = interpolate(target, padded, window, workers=workers)
         absolute = _absolute(scheme, largest(dim, window, padded), total)
         return Column(values, absolute, total, slice(None), values - absolute)
     grids[0] -= grids[1]  # in place: grids may be large
     grids[1] *= 2.0
     grids[1] += grids[0]  # of |w|
-    padded = convolve(dim, window, scheme.eigenvalues, grids[0], workers)
-    values = interpolate(target, padded, window, workers)
+    padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], workers=workers)
+    values = interpolate(target, padded, window, workers=workers)
     del padded
     # Step 3: the sums of absolute terms, 4.9, weights of both signs
     eigenvalues, omitted = scheme.coarse
-    padded = convolve(dim, window, eigenvalues, grids[1], workers)
+    padded = convolve(dim, window, eigenvalues, grid=grids[1], workers=workers)
     top = largest(dim, window, padded) + omitted * total
     absolute = _absolute(scheme, top, total)
     where, sizes = _sizes(target, padded, window, workers=workers, sample=sample)
@@ -70,7 +70,7 @@ def _sizes(target: Scattered, padded: Float64, window: Window, *, workers: int, 
     for part in (slice(None, None, max(len(target.order) // sample, 1)), slice(None)):
         place, fraction = target.place[part].copy(), target.fraction[part].copy()
         sorted_points = replace(target, place=place, fraction=fraction, order=np.arange(len(place)))
-        values = interpolate(sorted_points, padded, window, workers)
+        values = interpolate(sorted_points, padded, window, workers=workers)
         if values.max() > 0.5 * padded.max():
             break
     return target.order[part], values

@@ -55,10 +55,7 @@ class Design:
 
 @lru_cache(maxsize=16)
 def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Design:
-    """Return the expansion that leaves out at most `SHARE` and `aliased_share` of rtol, relative to the kernel's mean.
-
-    Its window is that of the least time for about 2^octave points.
-    """
+    """Return the expansion that leaves out `SHARE` and `aliased_share` of rtol, fastest for about 2^octave points."""
     mean = kernel_mean(dim, concentration)
     # Step 1: truncate the expansion
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
@@ -105,8 +102,7 @@ def kernel_mean(dim: int, concentration: float) -> float:
 def largest_degree(dim: int, concentration: float, rtol: float) -> float:
     """Estimate the degree of `design` without making it: a few more than it will be.
 
-    Eigenvalues fall as ``exp(-phi(l))``, ``phi(l) = l asinh(l / lambda) - sqrt(l^2 + lambda^2) + lambda`` (convex), the
-    integral of their ratios (docs/theorems/1-kernel.md, 1.4).
+    Eigenvalues fall as ``exp(-phi(l))``, ``phi(l) = l asinh(l / lambda) - sqrt(l^2 + lambda^2) + lambda`` (1.4).
     """
     drop = math.log(1.0 / (SHARE * rtol)) + 0.5 * dim * math.log1p(2.0 * concentration)
     degree = math.sqrt(2.0 * concentration * drop) + drop

@@ -65,10 +65,9 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
 
 
 def spread(points: Scattered, weights: Float64, signs: int, window: Window, workers: int) -> Float64:
-    """Return the padded grid of the sums of each point's weight times its window, (1, rows, columns).
+    """Return the padded grid of the sums of each point's weight times its window, (1, rows, columns), in one order.
 
     With two `signs`, (2, rows, columns), one grid is of the weights that are not negative, one of the others' sizes.
-    Every grid point has its sums in one order, whatever the number of threads.
     """
     sphere = points.place.shape[1] == 2
     shape = (signs, *padded_shape(window.n, sphere, window.width))
@@ -90,8 +89,8 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
             gridding.spread_circle(blocks, chunks, *arguments, *gridding.workspace())
 
     if COPIES * shape[1] * shape[2] <= len(weights):
-        return _by_copies(add, shape, chunks, bands, band, workers)
-    return _by_turns(add, shape, chunks, bands, band, workers)
+        return _by_copies(add, shape, chunks, bands=bands, band=band, workers=workers)
+    return _by_turns(add, shape, chunks, bands=bands, band=band, workers=workers)
 
 
 _Add = Callable[[tuple[int, int], tuple[int, int], tuple[int, int], Float64], None]

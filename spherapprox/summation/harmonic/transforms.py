@@ -18,8 +18,7 @@ ORDERS = 32  # orders whose rows are transformed together, in the cache: an even
 def convolve(dim: int, window: Window, eigenvalues: Float64, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 
-    `grid` holds the sums of w_k times the windows of b_k; it is overwritten. The eigenvalues c_l may be fewer than the
-    window is for.
+    `grid`, the sums of w_k times the windows of b_k, is overwritten. The c_l may be fewer than the window is for.
     """
     if dim == 1:
         return _convolve_circle(window, eigenvalues, grid, workers)
@@ -54,10 +53,9 @@ def _convolve_circle(window: Window, eigenvalues: Float64, grid: Float64, worker
 
 
 def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Float64:
-    """Return the first orders of the rows, folded at the poles.
+    """Return the first orders of the rows, folded at the poles: real and imaginary parts, (orders, 2, n/2 + 1).
 
-    They are real and imaginary parts: (orders, 2, n/2 + 1). A point (theta, phi) of the torus and (-theta, phi + pi)
-    are one point of the sphere, so that an even order is even in theta, an odd one odd.
+    (theta, phi) of the torus and (-theta, phi + pi) are one point: an even order is even in theta, an odd one odd.
     """
     from scipy import fft
 
@@ -103,11 +101,7 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
 
 
 def _apply_filter(values: Float64, eigenvalues: Float64, workers: int) -> None:
-    """Replace a functional's values by those of the convolved function.
-
-    They are real and imaginary parts of orders 0, ..., L on the parallels theta = pi i / M: (L + 1, 2, M + 1). They are
-    split into parts even and odd about the equator, and go order by order.
-    """
+    """Convolve the values of a functional on the parallels theta = pi i / M, (L + 1, 2, M + 1), in place."""
     from ..._kernels.summation.legendre import filter_orders, padded_size
 
     degree, m = len(values) - 1, values.shape[-1] - 1

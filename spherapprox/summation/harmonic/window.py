@@ -38,8 +38,7 @@ class Window:
 def window(degree: int, n: int, width: int) -> Window:
     """Return the window for trigonometric polynomials of a degree on n grid points.
 
-    Its shape, `beta` / (pi width), is that of the least aliases for a spectrum that falls as the kernel's do: the usual
-    ``1 - 1 / (2 oversampling)`` and a little more.
+    ``beta / (pi width)`` is that of the least aliases for a spectrum that falls as the kernel's do.
     """
     from scipy.special import i0e
 

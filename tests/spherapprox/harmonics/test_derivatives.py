@@ -13,9 +13,7 @@ from spherapprox.harmonics.forms import directions
 def cubic(dim, seed=0):
     """Return a homogeneous cubic polynomial, and its derivatives along geodesics from x in directions u."""
     form = np.random.default_rng(seed).standard_normal((dim + 1,) * 3)
-    form = (
-        sum(form.transpose(order) for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))) / 6
-    )
+    form = sum(form.transpose(order) for order in itertools.permutations(range(3))) / 6
 
     def at(*vectors):
         return np.einsum("abc,na,nb,nc->n", form, *vectors, optimize=True)

@@ -69,9 +69,8 @@ class TestAssociatedLegendre:
         ("degree", "order", "z"), [(200, 0, 0.99999), (200, 1, 0.9999), (200, 150, 0.2), (200, 200, 0.7), (64, 3, -0.6)]
     )
     def test_schmidt_against_mpmath(self, degree, order, z):
-        assert harmonics.associated_legendre(degree, z)[degree, order] == pytest.approx(
-            float(schmidt_mp(degree, order, z)), rel=1e-11, abs=2e-13
-        )
+        value = harmonics.associated_legendre(degree, z)[degree, order]
+        assert value == pytest.approx(float(schmidt_mp(degree, order, z)), rel=1e-11, abs=2e-13)
 
     def test_no_seed_underflows(self):
         # at z = 0.92 the seed P_m^m is 1e-325 already for m = 800, yet P_2600^850 is of order 0.01
@@ -148,16 +147,13 @@ class TestRealSphericalHarmonics:
 
     def test_blocks_do_not_matter(self):
         x = sphere.uniform(2, 5000, 0)
-        table = harmonics.real_spherical_harmonics(13, x)
-        assert np.array_equal(
-            table[[0, 4680, 4681, 4999]], harmonics.real_spherical_harmonics(13, x[[0, 4680, 4681, 4999]])
-        )
+        table, rows = harmonics.real_spherical_harmonics(13, x), [0, 4680, 4681, 4999]
+        assert np.array_equal(table[rows], harmonics.real_spherical_harmonics(13, x[rows]))
 
     def test_length_of_rows_does_not_enter(self):
         x = sphere.uniform(2, 20, 0)
-        np.testing.assert_allclose(
-            harmonics.real_spherical_harmonics(8, x * (1 + 5e-7)), harmonics.real_spherical_harmonics(8, x), atol=1e-13
-        )
+        stretched, plain = (harmonics.real_spherical_harmonics(8, rows) for rows in (x * (1 + 5e-7), x))
+        np.testing.assert_allclose(stretched, plain, atol=1e-13)
 
     def test_float32_rows_are_computed_in_float64(self):
         x = sphere.uniform(2, 20, 0).astype(np.float32)
@@ -248,11 +244,10 @@ class TestProject:
     def test_recovers_coefficients(self, normalization, shape):
         c = np.random.default_rng(2).normal(size=shape)
         degree = math.isqrt(shape[0]) - 1
-        found = harmonics.project(
-            lambda x: harmonics.synthesize(c, x, normalization=normalization), degree, normalization=normalization
-        )
-        assert found.shape == shape
-        np.testing.assert_allclose(found, c, atol=1e-13)
+        options = {"normalization": normalization}
+        projected = harmonics.project(lambda x: harmonics.synthesize(c, x, **options), degree, **options)
+        assert projected.shape == shape
+        np.testing.assert_allclose(projected, c, atol=1e-13)
 
     def test_drops_higher_degrees_below_the_band_limit(self):
         c = np.random.default_rng(3).normal(size=100)
@@ -285,9 +280,8 @@ class TestZonalHarmonic:
 
     def test_rows_a_little_too_long_stay_in_range(self):
         pole = sphere.uniform(2, 1, 5)[0]
-        assert harmonics.zonal_harmonic(3, np.stack([pole, -pole]) * (1 + 5e-7), pole) == pytest.approx(
-            [1, -1], abs=1e-14
-        )
+        values = harmonics.zonal_harmonic(3, np.stack([pole, -pole]) * (1 + 5e-7), pole)
+        assert values == pytest.approx([1, -1], abs=1e-14)
 
 
 class TestBandlimitedMaximum:

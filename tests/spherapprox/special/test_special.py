@@ -1,10 +1,9 @@
 import math
-import subprocess
-import sys
 
 import mpmath as mp
 import numpy as np
 import pytest
+from processes import run
 from sums import wide
 
 from spherapprox import special
@@ -197,5 +196,4 @@ def test_scalar_calls_load_no_compiler():
         "k = VonMisesFisher(8, 2840.0); k.mean_angle(), k.shift_variation(1e-3), k.shifted_mean_angle(1e-3); "
         "print('numba' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert run(code) == "False"

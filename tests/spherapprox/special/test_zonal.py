@@ -110,14 +110,8 @@ def test_derivative_bound_is_the_maximum(k, m, order, t):
 
 def test_derivative_bound_against_mpmath():
     with mp.workdps(40):
-        for k, m, order in (
-            (10**6, 2, 1),
-            (10**6, 10**12, 20),
-            (10**6, 1, 10**5),
-            (5, 10**12, 5),
-            (1, 3, 1),
-            (300, 8, 299),
-        ):
+        cases = (10**6, 2, 1), (10**6, 10**12, 20), (10**6, 1, 10**5), (5, 10**12, 5), (1, 3, 1), (300, 8, 299)
+        for k, m, order in cases:
             # k! Gamma(k+m-1+j) Gamma(m/2) / [(k-j)! Gamma(k+m-1) 2^j Gamma(m/2+j)]
             n, nu = mp.mpf(k), mp.mpf(m) / 2
             log = mp.loggamma(n + 1) - mp.loggamma(n - order + 1) + mp.loggamma(n + m - 1 + order)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import run
 from sums import sphere, truth, wide
 
 from spherapprox import EqualMeasurePartition, Target, evaluate
@@ -315,8 +316,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
 def test_an_interruption_leaves_no_process(tmp_path):
-    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "mark")]
-    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout == "interrupted []\n"
+    assert run(INTERRUPTED, str(tmp_path / "mark")) == "interrupted []"
 
 
 def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
@@ -345,7 +345,7 @@ def test_missing_dask_is_named(monkeypatch):
 
 def test_dask_is_not_loaded_before_it_is_needed():
     code = "import sys, spherapprox.summation as s; s.distributed.evaluate; assert 'dask' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run(code)
 
 
 def test_bad_rows_in_a_task_are_placed():

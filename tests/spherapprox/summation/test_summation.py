@@ -1,8 +1,6 @@
 import itertools
 import os
 import re
-import subprocess
-import sys
 import tracemalloc
 from fractions import Fraction
 
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import run
 from sums import exact, problem, sphere, truth, unit, wide
 
 from spherapprox import evaluate
@@ -246,8 +245,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interruption_ends_the_sum_soon(workers):
-    command = [sys.executable, "-c", INTERRUPTED, workers]
-    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout == "interrupted\n"
+    assert run(INTERRUPTED, workers) == "interrupted"
 
 
 def test_memory_does_not_grow_with_the_product(path):
@@ -266,7 +264,7 @@ def test_small_sums_in_a_fresh_process_load_no_compiler():
         "spherapprox.evaluate(np.tile(b, (300, 1)), np.tile(b, (300, 1)), np.ones(900), 2.0); "
         "assert 'numba' not in sys.modules and 'scipy' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run(code)
 
 
 def test_mean_angles_agree_by_both_paths(path):
@@ -474,7 +472,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(len(done))
 """
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "6\n"
+    assert run(code) == "6"
 
 
 def test_an_empty_part_leaves_the_other_as_it_is():

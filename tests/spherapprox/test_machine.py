@@ -24,8 +24,8 @@ print(len(calls), machine.measured("some run", None, 1e-8, 1e-5) == took)
 
 def calls(folder):
     """Return how often a process that keeps its kernels in a folder has measured."""
-    count, same = run(CODE, NUMBA_CACHE_DIR=str(folder)).split()
-    assert same == "True"
+    count, equal = run(CODE, NUMBA_CACHE_DIR=str(folder)).split()
+    assert equal == "True"
     return int(count)
 
 
@@ -71,11 +71,11 @@ SPOILED = {
 def test_a_file_that_is_no_good_is_measured_again(filled, kind, monkeypatch):
     def calls_anew():
         """Return how often a run is called by a module that knows as little as a new process."""
-        done = []
+        runs = []
         monkeypatch.setattr(machine, "_numbers", {})
         monkeypatch.setattr(machine, "_read", [])
-        machine.measured("some run", lambda: machine.seconds(lambda: done.append(1)), 1e-8, 1e-5)
-        return len(done)
+        machine.measured("some run", lambda: machine.seconds(lambda: runs.append(1)), 1e-8, 1e-5)
+        return len(runs)
 
     path = record(filled)
     monkeypatch.setattr(machine, "cache_folder", lambda: path.parent)

@@ -22,24 +22,24 @@ def four_cores(monkeypatch):
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that moves only by the seconds that tasks say they take: a busy machine adds none."""
-    passed = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: passed[0])
-    return passed
+    elapsed = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: elapsed[0])
+    return elapsed
 
 
 def threads_of(blocks, seconds, clock, workers=None):
     """The threads that a call's blocks ran on."""
-    used = []
+    threads = []
 
     def task(block):
-        used.append(threading.get_ident())
+        threads.append(threading.get_ident())
         time.sleep(seconds)
         clock[0] += seconds
         return block
 
     assert list(_threads.in_order(task, range(blocks), workers)) == list(range(blocks))
     assert sorted(_threads.as_done(task, range(blocks), workers)) == list(range(blocks))
-    return set(used)
+    return set(threads)
 
 
 def test_long_work_takes_all_cores_and_short_work_one(clock):
@@ -51,8 +51,8 @@ def test_long_work_takes_all_cores_and_short_work_one(clock):
 @pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 keeps its handling of errors for each thread")
 def test_all_blocks_handle_numbers_errors_as_their_caller_does():
     with np.errstate(under="raise"):
-        done = _threads.as_done(lambda i: (time.sleep(0.002), np.geterr()["under"])[1], range(40), 2)
-        assert set(done) == {"raise"}
+        names = _threads.as_done(lambda i: (time.sleep(0.002), np.geterr()["under"])[1], range(40), 2)
+        assert set(names) == {"raise"}
 
 
 def test_a_stated_number_is_taken(clock):
@@ -105,8 +105,10 @@ def test_processes_of_others_keep_to_one(method):
 def test_workers_of_joblib_keep_to_one():
     joblib = pytest.importorskip("joblib")
     for backend in ("loky", "threading", "multiprocessing"):
-        found = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(_threads.max_threads)(None) for _ in range(2))
-        assert found == [1, 1], backend
+        counts = joblib.Parallel(n_jobs=2, backend=backend)(
+            joblib.delayed(_threads.max_threads)(None) for _ in range(2)
+        )
+        assert counts == [1, 1], backend
 
 
 def test_no_blas_thread_is_awake_beside_our_own():
@@ -133,10 +135,10 @@ for method, concentration in (("truncated", 1e6), ("lowrank", 0.1), ("harmonic",
 
 def test_results_do_not_depend_on_the_number():
     cells = EqualMeasurePartition(3, 300_000)
-    one = cells.centers(workers=1)
+    alone = cells.centers(workers=1)
     for workers in (None, 2, -1):
-        np.testing.assert_array_equal(cells.centers(workers=workers), one)
-        np.testing.assert_array_equal(cells.locate(one[:50_000], workers=workers), np.arange(50_000))
+        np.testing.assert_array_equal(cells.centers(workers=workers), alone)
+        np.testing.assert_array_equal(cells.locate(alone[:50_000], workers=workers), np.arange(50_000))
 
 
 def blas_threads():

@@ -296,12 +296,12 @@ def test_samples_need_little_memory_besides():
 
 def test_numbers_of_numpy_are_as_good_as_floats():
     two = np.float16(2)
-    kernel, other = VonMisesFisher(two, np.float32(2)), VonMisesFisher(2, 2.0)
-    assert kernel == other
-    assert kernel.eigenvalue(two) == other.eigenvalue(2)
-    assert kernel.mean_angle(two) == other.mean_angle(2.0)
-    assert np.array_equal(kernel.eigenvalues(two, log=np.True_), other.eigenvalues(2, log=True))
-    assert np.array_equal(kernel.rvs([0.0, 0.0, 1.0], two, rng=1), other.rvs([0.0, 0.0, 1.0], 2, rng=1))
+    kernel, plain = VonMisesFisher(two, np.float32(2)), VonMisesFisher(2, 2.0)
+    assert kernel == plain
+    assert kernel.eigenvalue(two) == plain.eigenvalue(2)
+    assert kernel.mean_angle(two) == plain.mean_angle(2.0)
+    assert np.array_equal(kernel.eigenvalues(two, log=np.True_), plain.eigenvalues(2, log=True))
+    assert np.array_equal(kernel.rvs([0.0, 0.0, 1.0], two, rng=1), plain.rvs([0.0, 0.0, 1.0], 2, rng=1))
 
 
 def test_samples_about_the_poles_and_shapes():
@@ -313,9 +313,9 @@ def test_samples_about_the_poles_and_shapes():
     assert kernel.rvs([0.0, 0.0, 1.0], size=0).shape == (0, 3)
     assert kernel.rvs([0.0, 0.0, 1.0], size=(3, 0, 2)).shape == (3, 0, 2, 3)
     assert kernel.rvs([0.0, 0.0, 1.0], size=()).shape == (3,)
-    one = VonMisesFisher(2, 3.0).rvs(np.float32([1.0, 0.0, 0.0]), size=2, rng=9)
+    single_sample = VonMisesFisher(2, 3.0).rvs(np.float32([1.0, 0.0, 0.0]), size=2, rng=9)
     again = VonMisesFisher(2, 3.0).rvs([1.0, 0.0, 0.0], size=2, rng=np.random.default_rng(9))
-    np.testing.assert_array_equal(one, again)
+    np.testing.assert_array_equal(single_sample, again)
     # a mean that is only nearly a unit vector still gives unit rows
     np.testing.assert_allclose(np.linalg.norm(kernel.rvs(np.float32([0.6, 0.0, 0.8003])), axis=1), 1.0, atol=4e-16)
     # one generator goes on, and no seed is a new sample each time
@@ -400,8 +400,8 @@ def test_fit_is_to_directions():
         x = VonMisesFisher(9, lam).rvs(tilted(9), size=300, rng=0)
         direction, fitted = VonMisesFisher.fit(x)
         stretched = x * (1 + 9e-7 * rng.uniform(-1, 1, (300, 1)))
-        other, again = VonMisesFisher.fit(stretched)
-        np.testing.assert_allclose(other, direction, atol=1e-15)
+        plain, again = VonMisesFisher.fit(stretched)
+        np.testing.assert_allclose(plain, direction, atol=1e-15)
         assert again.concentration == pytest.approx(fitted.concentration, rel=1e-9)
     single = (1.0009 * VonMisesFisher(9, 1e8).rvs(tilted(9), size=300, rng=0)).astype(np.float32)
     double = single.astype(np.float64) / np.linalg.norm(single.astype(np.float64), axis=1)[:, None]
@@ -498,12 +498,12 @@ def test_what_is_written_for_scipy_works():
     for same in (VonMisesFisher(mu=mean, kappa=20), VonMisesFisher(mean_direction=mean, concentration=20)):
         assert same == dist
     expected = kernel.rvs(mean, size=5, rng=3)
-    for drawn in (
+    for sample in (
         kernel.rvs(5, mean, rng=3), kernel.rvs(5, tuple(mean), random_state=3), dist.rvs(5, 3), dist.rvs(5, mean, 3),
         dist.rvs(size=5, random_state=np.random.default_rng(3)), dist.rvs((5,), 3), dist.rvs(mean, 5, 3),
         dist.rvs(tuple(mean), 5, 3),
     ):  # fmt: skip
-        np.testing.assert_array_equal(drawn, expected)
+        np.testing.assert_array_equal(sample, expected)
     assert dist.rvs().shape == (1, 3)
     legacy = np.random.RandomState(4)
     assert not np.array_equal(dist.rvs(2, random_state=legacy), dist.rvs(2, random_state=legacy))
@@ -524,7 +524,7 @@ def test_a_distribution_is_a_value_that_a_stored_mean_direction_is_part_of():
         dist.mean_direction[0] = 1.0
     assert VonMisesFisher(1, 2.0).mean_direction is None
     others = [VonMisesFisher(1, 2.0), VonMisesFisher([0.8, 0.6], 2.0), VonMisesFisher([0.6, 0.8], 3.0)]
-    assert not any(dist == other for other in others)
+    assert not any(dist == plain for plain in others)
     assert len({dist, *others, VonMisesFisher([0.6, 0.8], 2.0)}) == 4
     for copied in (pickle.loads(pickle.dumps(dist)), copy.deepcopy(dist), dataclasses.replace(dist, concentration=2)):
         assert copied == dist

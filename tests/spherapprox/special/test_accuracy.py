@@ -41,10 +41,10 @@ def test_log_iv_where_its_power_series_has_the_largest_factors():
 
 def test_the_command_prints_a_table_and_tells_of_a_broken_limit(capsys, monkeypatch):
     assert accuracy.main(["--points", "1", "--function", "log_surface_area"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("python tests/reference/accuracy.py --points 1 --function log_surface_area")
-    assert "1e6..1e12" in printed
-    assert "within the limit, at (dim) = (" in printed
+    text = capsys.readouterr().out
+    assert text.startswith("python tests/reference/accuracy.py --points 1 --function log_surface_area")
+    assert "1e6..1e12" in text
+    assert "within the limit, at (dim) = (" in text
     monkeypatch.setattr(special, "log_surface_area", lambda dim: np.float64(math.nan) * dim)
     assert accuracy.main(["--points", "1", "--function", "log_surface_area"]) == 1
     assert "BEYOND" in capsys.readouterr().out

@@ -36,8 +36,8 @@ def near_pairs(dim, concentration, n=700, m=60):
     return unit(x), b
 
 
-def relative(got, wanted):
-    return float(np.max(np.abs(np.asarray(got) - wanted) / np.abs(wanted)))
+def relative(got, expected):
+    return float(np.max(np.abs(np.asarray(got) - expected) / np.abs(expected)))
 
 
 @wide
@@ -47,13 +47,13 @@ def test_positive_values_keep_their_digits_at_every_concentration(path, dim, nor
     for concentration in CONCENTRATIONS:
         x, b = near_pairs(dim, concentration)
         values = np.random.default_rng(3).random((len(b), 3)) + 0.1
-        known, _ = truth(x, b, values, concentration, normalize)
-        for v, wanted in ((values[:, 0], known[:, 0]), (values, known)):
+        exact_table, _ = truth(x, b, values, concentration, normalize)
+        for v, expected in ((values[:, 0], exact_table[:, 0]), (values, exact_table)):
             got, plan = explain_sum(x, b, v, concentration, normalize=normalize)
             assert plan.path == path
-            assert got.shape == wanted.shape
-            assert relative(got, wanted) <= 2e-15
-            assert relative(got, wanted) <= plan.rtol
+            assert got.shape == expected.shape
+            assert relative(got, expected) <= 2e-15
+            assert relative(got, expected) <= plan.rtol
 
 
 @wide
@@ -101,10 +101,10 @@ def test_far_points_keep_their_digits(path, concentration):
     split = evaluate(x, b, values, concentration, normalize=True)
     logs = evaluate_log(x, b, values, concentration)
     for i, row in enumerate(x):
-        wanted = exact(row, b, values, concentration, normalize=True)
-        assert abs(mp.mpf(float(split[i])) - wanted) <= (1.0 + nearest[i]) * 2e-15 * wanted
-        wanted = mp.log(exact(row, b, values, concentration))
-        assert abs(mp.mpf(float(logs[i])) - wanted) <= (1.0 + nearest[i]) * 2e-15
+        expected = exact(row, b, values, concentration, normalize=True)
+        assert abs(mp.mpf(float(split[i])) - expected) <= (1.0 + nearest[i]) * 2e-15 * expected
+        expected = mp.log(exact(row, b, values, concentration))
+        assert abs(mp.mpf(float(logs[i])) - expected) <= (1.0 + nearest[i]) * 2e-15
 
 
 def test_huge_values_do_not_overflow_on_the_way(path):
@@ -127,8 +127,8 @@ def test_log_takes_any_range_of_values(path, concentration):
         got = evaluate_log(x, b, table, concentration, normalize=normalize)
         for i, row in enumerate(x):
             for j in (0, 1):
-                wanted = mp.log(exact(row, b, table[:, j], concentration, normalize))
-                assert abs(mp.mpf(float(got[i, j])) - wanted) <= 1e-15 * (1000.0 + 2.0 * concentration)
+                expected = mp.log(exact(row, b, table[:, j], concentration, normalize))
+                assert abs(mp.mpf(float(got[i, j])) - expected) <= 1e-15 * (1000.0 + 2.0 * concentration)
 
 
 def test_log_of_nothing_is_minus_infinity(path):
@@ -162,16 +162,16 @@ def partials(seed, parts, rate):
 @property_test
 @given(seed=st.integers(0, 10**6), log_rate=st.floats(-3.0, 8.0))
 def test_merge_is_associative_and_commutative(seed, log_rate):
-    (a, b, c), whole = partials(seed, 3, 10.0**log_rate)
+    (a, b, c), total = partials(seed, 3, 10.0**log_rate)
     rate = 10.0**log_rate
     for other in (
         partial.merge(partial.merge(a, b, rate), c, rate),
         partial.merge(a, partial.merge(b, c, rate), rate),
         partial.merge(partial.merge(c, a, rate), b, rate),
     ):
-        np.testing.assert_array_equal(other.shift, whole.shift)
-        np.testing.assert_allclose(other.numerators, whole.numerators, rtol=1e-13, atol=1e-300)
-        np.testing.assert_allclose(other.denominator, whole.denominator, rtol=1e-13)
+        np.testing.assert_array_equal(other.shift, total.shift)
+        np.testing.assert_allclose(other.numerators, total.numerators, rtol=1e-13, atol=1e-300)
+        np.testing.assert_allclose(other.denominator, total.denominator, rtol=1e-13)
 
 
 def test_results_have_the_type_of_the_input_and_fill_out(path):
@@ -273,8 +273,10 @@ def test_mean_angles_agree_by_both_paths(path):
         t = ((x[:, None] - b) ** 2).sum(axis=2)
         angle = 2.0 * np.arcsin(np.sqrt(t) / 2.0)
         e = np.exp(-concentration / 2.0 * (t - t.min(axis=1, keepdims=True)))
-        wanted = (e * angle).sum(axis=1) / e.sum(axis=1)
-        np.testing.assert_allclose(angle_mean(x, b, concentration), wanted, rtol=1e-8 if concentration > 1e4 else 1e-13)
+        expected = (e * angle).sum(axis=1) / e.sum(axis=1)
+        np.testing.assert_allclose(
+            angle_mean(x, b, concentration), expected, rtol=1e-8 if concentration > 1e4 else 1e-13
+        )
     poles = np.array([[0.0, 1.0], [0.0, -1.0]])
     np.testing.assert_allclose(angle_mean(poles, poles[:1], 3.0), [0.0, np.pi], rtol=1e-15)
     np.testing.assert_array_equal(angle_mean(poles, poles, 1e300), [0.0, 0.0])
@@ -323,8 +325,8 @@ def test_what_a_quotient_loses_to_underflow_is_stated(compiled):
     b = np.stack([near, far])
     for method in ("dense", "truncated"):
         got, plan = explain_sum(x[None], b, [0.0, 1.0], 1000.0, normalize=True, method=method)
-        wanted = np.exp(500.0 * (((x - near) ** 2).sum() - ((x - far) ** 2).sum()))
-        assert abs(got[0] - wanted) <= plan.rtol * wanted + plan.atol < 1e-80
+        expected = np.exp(500.0 * (((x - near) ** 2).sum() - ((x - far) ** 2).sum()))
+        assert abs(got[0] - expected) <= plan.rtol * expected + plan.atol < 1e-80
 
 
 @wide
@@ -350,10 +352,10 @@ def test_half_defects_are_right_far_below_the_rounding_of_1():
 def test_the_bound_counts_the_rounding_to_single_precision(concentration, log):
     x, b = (sphere(n, 2, n).astype(np.float32) for n in (40, 300))
     values = (np.random.default_rng(1).random(300) + 0.1).astype(np.float32)
-    wanted, _ = truth(x, b, values, concentration)
+    expected, _ = truth(x, b, values, concentration)
     for method in ("dense", "truncated"):
         got, plan = explain_sum(x, b, values, concentration, log=log, method=method)
-        error = np.abs(got - np.log(wanted)) if log else (np.abs(got - wanted) - plan.atol) / wanted
+        error = np.abs(got - np.log(expected)) if log else (np.abs(got - expected) - plan.atol) / expected
         worst = np.max(error)
         assert got.dtype == np.float32
         assert 1e-9 < worst <= plan.rtol
@@ -365,9 +367,9 @@ def test_the_bound_of_a_logarithm_counts_its_rounding(path):
     for concentration in (1e-3, 70.0, 1e4, 1e9):
         got, plan = explain_sum(x, b, np.ones(3), concentration, log=True)
         t = ((x[:, None].astype(np.longdouble) - b) ** 2).sum(axis=2) * concentration / 2.0
-        wanted = np.log(np.exp(t.min(axis=1, keepdims=True) - t).sum(axis=1)) - t.min(axis=1)
-        error = np.max(np.abs(got - wanted))
-        assert 2.0**-56 * np.max(np.abs(wanted)) < error <= plan.rtol
+        expected = np.log(np.exp(t.min(axis=1, keepdims=True) - t).sum(axis=1)) - t.min(axis=1)
+        error = np.max(np.abs(got - expected))
+        assert 2.0**-56 * np.max(np.abs(expected)) < error <= plan.rtol
 
 
 def test_default_calls_take_the_harmonic_method_where_its_bound_is_no_worse():
@@ -375,13 +377,13 @@ def test_default_calls_take_the_harmonic_method_where_its_bound_is_no_worse():
     values = np.random.default_rng(3).standard_normal(30_000)
     evaluate(x[:5], b[:5], values[:5], 10.0, method="harmonic")  # loads the kernels
     for concentration in (1.0, 10.0, 100.0):
-        got, taken = explain_sum(x, b, values, concentration)
+        got, record = explain_sum(x, b, values, concentration)
         promise = dense.promise(problem(x, b, values, concentration, normalize=False))
-        assert (taken.method, taken.scale) == ("harmonic", "largest row")
-        assert taken.rtol <= promise + 1e-14
+        assert (record.method, record.scale) == ("harmonic", "largest row")
+        assert record.rtol <= promise + 1e-14
         few, row = explain_sum(x[:300], b, values, concentration, method="dense")
         size = evaluate(x[:300], b, np.abs(values), concentration, method="dense")
-        assert np.max(np.abs(got[:300] - few)) <= (taken.rtol + row.rtol) * np.max(size) * 1.1
+        assert np.max(np.abs(got[:300] - few)) <= (record.rtol + row.rtol) * np.max(size) * 1.1
         assert row.scale == "each row"
 
 
@@ -389,15 +391,15 @@ def test_the_plan_names_the_tolerance_that_admits_a_method():
     x = sphere(20_000, 4, 1)
     values = np.ones(len(x))
     evaluate(x[:5], x[:5], values[:5], 1.0, method="lowrank")  # loads the kernels
-    taken = explain_sum(x, x, values, 3.0, method="auto")[1]
-    assert taken.method == "dense"
-    assert "lowrank" not in taken.costs
-    assert taken.excluded["harmonic"] == "it is for points of S^1 and S^2, not of S^4"
-    assert taken.excluded["truncated"] == "no pair is far enough to be left out"
+    record = explain_sum(x, x, values, 3.0, method="auto")[1]
+    assert record.method == "dense"
+    assert "lowrank" not in record.costs
+    assert record.excluded["harmonic"] == "it is for points of S^1 and S^2, not of S^4"
+    assert record.excluded["truncated"] == "no pair is far enough to be left out"
     assert re.match(
-        r"it expects to prove an error of \S+ of the largest row, \"dense\" \S+ of each:", taken.excluded["lowrank"]
+        r"it expects to prove an error of \S+ of the largest row, \"dense\" \S+ of each:", record.excluded["lowrank"]
     )
-    enough = float(re.search(r"rtol=(\S+) would admit it", taken.excluded["lowrank"])[1])
+    enough = float(re.search(r"rtol=(\S+) would admit it", record.excluded["lowrank"])[1])
     # it is compared then; which one is faster is the machine's
     admitted = explain_sum(x, x, values, 3.0, rtol=enough)[1]
     assert "lowrank" in admitted.costs
@@ -412,7 +414,7 @@ def test_the_choice_of_a_method_does_not_depend_on_the_workers(monkeypatch):
         for workers in ("1", "2"):
             monkeypatch.setenv("SPHERAPPROX_WORKERS", workers)
             plans.append(explain_sum(x, b, np.ones(20_000), concentration))
-        assert len({taken.method for _, taken in plans}) == 1
+        assert len({record.method for _, record in plans}) == 1
         assert all(np.array_equal(got, plans[0][0]) for got, _ in plans)
 
 
@@ -420,9 +422,9 @@ def test_the_choice_of_a_method_does_not_depend_on_the_workers(monkeypatch):
 def test_any_tolerance_is_kept(rtol):
     x = sphere(9000, 2, 1)
     evaluate(x[:5], x[:5], np.ones(5), 10.0, method="harmonic")  # loads the kernels
-    wanted = evaluate(x[:50], x, np.ones(9000), 50.0, rtol=None)
+    expected = evaluate(x[:50], x, np.ones(9000), 50.0, rtol=None)
     got, plan = explain_sum(x, x, np.ones(9000), 50.0, rtol=rtol)
-    assert np.max(np.abs(got[:50] - wanted)) <= (plan.rtol + 1e-12) * wanted.max()
+    assert np.max(np.abs(got[:50] - expected)) <= (plan.rtol + 1e-12) * expected.max()
     for method, normalize in itertools.product(("harmonic", "lowrank"), (False, True)):
         refusal = ""
         try:
@@ -435,7 +437,7 @@ def test_any_tolerance_is_kept(rtol):
 def test_every_tolerance_that_a_plan_names_admits_its_method():
     x = sphere(12_000, 3, 1)
     evaluate(x[:5], x[:5], np.ones(5), 1.0, method="lowrank")  # loads the kernels
-    seen = 0
+    count = 0
     for concentration, rtol, normalize in itertools.product((1.0, 3.0, 8.0), (1e-15, 1e-13), (False, True)):
         options = {"normalize": normalize}
         excluded = explain_sum(x, x, np.ones(12_000), concentration, rtol=rtol, **options)[1].excluded
@@ -443,8 +445,8 @@ def test_every_tolerance_that_a_plan_names_admits_its_method():
         if named:
             again = explain_sum(x, x, np.ones(12_000), concentration, rtol=float(named[1]), **options)[1]
             assert "lowrank" not in again.excluded
-            seen += 1
-    assert seen >= 4
+            count += 1
+    assert count >= 4
 
 
 def test_results_beyond_the_floats_are_warned_of(path):

@@ -36,13 +36,15 @@ def test_errors_keep_to_the_bound_in_every_row(dim, p, normalize):
     values = np.random.default_rng(4).standard_normal((900, p)) * 10.0 ** np.linspace(-6.0, 0.0, 900)[:, None]
     values[::3] = 0.0
     for concentration in (0.0, 300.0, 1e4, 1e8):
-        wanted, scale = truth(x, b, values, concentration, normalize)
+        expected, scale = truth(x, b, values, concentration, normalize)
         for rtol in (1e-14, 1e-2, 5.0):
-            got, taken = explain_sum(x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol)
-            assert taken.method == "truncated"
-            assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
+            result, record = explain_sum(
+                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol
+            )
+            assert record.method == "truncated"
+            assert (np.abs(result - expected) <= record.rtol * scale + TINY).all()
             rounding = explain_sum(x, b, values, concentration, normalize=normalize, method="dense")[1].rtol
-            assert taken.rtol <= (rounding + rtol) * (1.0 + 1e-12)
+            assert record.rtol <= (rounding + rtol) * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("weight", [1.0, 1e4])
@@ -56,8 +58,8 @@ def test_the_bound_is_nearly_attained(weight):
     for exponent in np.linspace(7.0, 12.0, 21):
         concentration = (exponent + np.log(weight)) / (1.0 - np.cos(0.5))
         lost = many * np.exp(-exponent)
-        got = evaluate(b[-1:], b, values, concentration, method="truncated", rtol=1e-2)[0]
-        losses.append(1.0 - got / (few + lost))
+        result = evaluate(b[-1:], b, values, concentration, method="truncated", rtol=1e-2)[0]
+        losses.append(1.0 - result / (few + lost))
     assert 5e-3 < max(losses) <= 1e-2
 
 
@@ -69,8 +71,8 @@ def test_few_pairs_are_computed_and_something_is_left_out(monkeypatch):
     left_out = []
     for rtol in (1e-14, 1e-2):
         counts.clear()
-        got = evaluate(x, b, values, 1e3, method="truncated", rtol=rtol)
-        left_out.append(np.max(np.abs(got / everything - 1.0)))
+        result = evaluate(x, b, values, 1e3, method="truncated", rtol=rtol)
+        left_out.append(np.max(np.abs(result / everything - 1.0)))
         assert 0 < sum(counts) < 0.25 * 4000**2
     assert left_out[0] < 1e-14
     assert 1e-13 < left_out[1] < 1e-2
@@ -82,9 +84,9 @@ def test_few_pairs_are_computed_and_something_is_left_out(monkeypatch):
 def test_pairs_are_left_out_for_clusters_in_many_dimensions(monkeypatch):
     x, b = clusters(3000, 16, 14), clusters(3000, 16, 15)
     counts = computed_pairs(monkeypatch)
-    got = evaluate(x, b, np.ones(3000), 1e3, method="truncated")
+    result = evaluate(x, b, np.ones(3000), 1e3, method="truncated")
     assert sum(counts) < 0.5 * 3000**2
-    np.testing.assert_allclose(got, evaluate(x, b, np.ones(3000), 1e3, method="dense"), rtol=1e-13)
+    np.testing.assert_allclose(result, evaluate(x, b, np.ones(3000), 1e3, method="dense"), rtol=1e-13)
 
 
 @wide
@@ -94,9 +96,9 @@ def test_each_column_has_its_own_scale():
     values = np.zeros((1500, 3))
     values[np.arange(1500), np.arange(1500) // 500] = 10.0 ** np.array([0.0, -200.0, 3.0])[np.arange(1500) // 500]
     for normalize in (False, True):
-        wanted, _ = truth(b[::60], b, values, 200.0, normalize)
-        got = evaluate(b, b, values, 200.0, normalize=normalize, method="truncated", rtol=1e-3)[::60]
-        np.testing.assert_allclose(got, wanted.astype(np.float64), rtol=1.1e-3)
+        expected, _ = truth(b[::60], b, values, 200.0, normalize)
+        result = evaluate(b, b, values, 200.0, normalize=normalize, method="truncated", rtol=1e-3)[::60]
+        np.testing.assert_allclose(result, expected.astype(np.float64), rtol=1.1e-3)
 
 
 def test_memory_does_not_grow_with_the_product():
@@ -168,19 +170,19 @@ def test_boxes_enclose_their_points_and_bound_their_masses(n):
     np.testing.assert_array_equal(rows[:n], b[task.order])
     np.testing.assert_allclose(lower[:n], np.log(masses.min(axis=1)))
     assert least == pytest.approx(np.log(n))
-    for found, size in ((of_blocks, boxes.NEAR_BLOCK), (of_bundles, boxes.NEAR_BLOCK * boxes.BUNDLE)):
-        for k in range(found.shape[1]):
+    for level, size in ((of_blocks, boxes.NEAR_BLOCK), (of_bundles, boxes.NEAR_BLOCK * boxes.BUNDLE)):
+        for k in range(level.shape[1]):
             part = slice(k * size, min((k + 1) * size, n))
             if part.start >= n:
-                np.testing.assert_array_equal(found[:, k], [np.inf] * 3 + [-np.inf] * 5)
+                np.testing.assert_array_equal(level[:, k], [np.inf] * 3 + [-np.inf] * 5)
                 continue
-            np.testing.assert_array_equal(found[:3, k], rows[part].min(axis=0))
-            np.testing.assert_array_equal(found[3:6, k], rows[part].max(axis=0))
-            assert found[6, k] == pytest.approx(np.log(masses[part].max()))
+            np.testing.assert_array_equal(level[:3, k], rows[part].min(axis=0))
+            np.testing.assert_array_equal(level[3:6, k], rows[part].max(axis=0))
+            assert level[6, k] == pytest.approx(np.log(masses[part].max()))
             sums = masses[part].sum(axis=0).min()
-            assert np.log(masses[part].min(axis=1).max()) - 1e-12 <= found[7, k] <= np.log(sums) + 1e-12
+            assert np.log(masses[part].min(axis=1).max()) - 1e-12 <= level[7, k] <= np.log(sums) + 1e-12
             if size == boxes.NEAR_BLOCK:
-                assert found[7, k] == pytest.approx(np.log(sums))
+                assert level[7, k] == pytest.approx(np.log(sums))
 
 
 def test_truncation_costs_less_than_all_pairs_where_pairs_are_left_out():
@@ -236,10 +238,10 @@ def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concent
 def test_auto_takes_the_cheaper(monkeypatch):
     monkeypatch.setattr(all_pairs, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
     x, b = sphere(8000, 2, 40), sphere(8000, 2, 41)
-    got, taken = explain_sum(x, b, np.ones(8000), 1e5)
-    assert taken.method == "truncated"
-    assert set(taken.costs) >= {"dense", "truncated"}
-    np.testing.assert_array_equal(got, evaluate(x, b, np.ones(8000), 1e5, method="truncated"))
+    result, record = explain_sum(x, b, np.ones(8000), 1e5)
+    assert record.method == "truncated"
+    assert set(record.costs) >= {"dense", "truncated"}
+    np.testing.assert_array_equal(result, evaluate(x, b, np.ones(8000), 1e5, method="truncated"))
     assert explain_sum(x[:500], b, np.ones(8000), 2.0)[1].method != "truncated"
 
 
@@ -247,8 +249,8 @@ def test_no_sample_is_taken_where_sorting_alone_takes_longer(monkeypatch):
     x, b = sphere(10_000, 1, 42), sphere(10_000, 1, 43)
     evaluate(x[:50], b[:50], np.ones(50), 100.0, method="harmonic")
     monkeypatch.setattr(all_pairs, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
-    taken = explain_sum(x, b, np.ones(10_000), 100.0)[1]
-    assert taken.method == "harmonic"
-    assert "truncated" in taken.costs
+    record = explain_sum(x, b, np.ones(10_000), 100.0)[1]
+    assert record.method == "harmonic"
+    assert "truncated" in record.costs
     monkeypatch.setattr(sampled, "share", None)  # not called
     assert evaluate(x, b, np.ones(10_000), 100.0).shape == (10_000,)

@@ -190,7 +190,8 @@ def compare(
         computed = problem if name == "dense" else _in_float64(problem)
         if not (everything or obstacle) and name == "truncated":
             least: float = load(f"{__package__}.truncated").least_cost(computed)
-            obstacle = "to sort the points alone takes longer than another method" * (least > min(costs.values()))
+            if least > min(costs.values()):
+                obstacle = "to sort the points alone takes longer than another method"
         cost = math.inf if obstacle else _method(name).cost(computed, tolerance)
         if cost < math.inf:
             costs[name] = cost

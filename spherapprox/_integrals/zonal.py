@@ -56,7 +56,10 @@ def flat(base: Piece, lam: float, low: float, high: float, pole: int) -> Piece:
 def find_root(
     function: Callable[[float], tuple[float, float]], low: float, high: float, x: float, noise: float
 ) -> float:
-    """Return the root in [low, high] of an increasing function (value, slope), by Newton's steps in the bracket."""
+    """Return the root in [low, high] of an increasing function, by Newton's steps from x kept in the bracket.
+
+    `function` returns its value and derivative; steps below `noise` + 2e-16 x end the search.
+    """
     for _ in range(60):
         value, derivative = function(x)
         if value < 0.0:

@@ -27,7 +27,7 @@ LARGEST_DEGREE = 10_000
 
 
 def circle_weights(degree: int) -> Float64:
-    """Return weights (3, 2n+1) of values at the angles 2 pi k/(2n+1) that give three derivatives at 0 (6.3)."""
+    """Return weights (3, 2n+1) of values at the angles 2 pi k/(2n+1) for the first three derivatives at 0 (6.3)."""
     n, q = degree, 2 * degree + 1
     j, k = np.arange(1, n + 1.0), np.arange(q)
     # 6.3 (1); exact residues keep the angles' digits

@@ -213,7 +213,7 @@ def powers(z: Complex128, degree: int) -> Complex128:
     table[1:2] = z
     top = 1
     while top < degree:
-        count = min(top, degree - top)  # z^(done+1), ..., z^(done+more) are z^done times earlier powers
+        count = min(top, degree - top)  # z^(top+1), ..., z^(top+count) are z^top times earlier powers
         np.multiply(table[1 : count + 1], table[top], out=table[top + 1 : top + count + 1])
         top += count
     return table

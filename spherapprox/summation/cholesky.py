@@ -32,7 +32,10 @@ class Factored:
 
 
 def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -> Factored:
-    """Compute attention of queries x (m, s) to keys y (n, s) by pivots until certificates are at most `rtol`."""
+    """Compute attention of queries x (m, s) to keys y (n, s) by pivots until certificates are at most `rtol`.
+
+    Logits are ``<x, y>``; `values` (n, p) are at most 1. There are at most `rank` pivots.
+    """
     m, rows = len(x), np.concatenate([x, y])
     _checks.memory(8.0 * len(rows) * rank, "the factor", 'take a smaller rank, or method="auto"')
     half_squares = 0.5 * np.einsum("ij,ij->i", y, y)

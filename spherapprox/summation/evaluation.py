@@ -264,7 +264,6 @@ def evaluate_arrays(
         rate = float(rate[0])
     _checks.memory(16.0 * len(points) * (2 + values[0].size), "the result", "evaluate x in parts")
     dtype = np.result_type(points, controls, values)
-
     # Step 2: evaluate, in float64 where float32 does not reach
     table = values.reshape(len(values), -1)  # (n, p)
     with reported(wish) if is_shown.get() else nullcontext(wish) as options:
@@ -275,7 +274,6 @@ def evaluate_arrays(
             single = dtype == np.float32 and rate <= LARGEST_CONCENTRATION[dtype] and not log
             problem = Problem(points, controls, rate / 2.0, dtype if single else _FLOAT64, table, normalize)
             answer, record = (scaling.logarithms if log else scaling.sums)(problem, options)
-
     # Step 3: round to the result's type
     with np.errstate(over="ignore"):
         rounded = answer.astype(dtype, copy=False)
@@ -285,17 +283,15 @@ def evaluate_arrays(
     return result, with_last_rounding(record, answer, dtype, log)
 
 
-def checked_wish(
-    method: str, rtol: float | None, workers: int | None = None, extra_methods: tuple[str, ...] = ()
-) -> Wish:
+def checked_wish(method: str, rtol: float | None, workers: int | None = None, extra: tuple[str, ...] = ()) -> Wish:
     """Return the checked options of a sum, whose method may be one of others, too."""
-    check_method(method, rtol, extra_methods)
+    check_method(method, rtol, extra)
     return Wish(method, rtol, _checks.workers(workers))
 
 
-def check_method(method: str, rtol: float | None, extra_methods: tuple[str, ...] = ()) -> None:
+def check_method(method: str, rtol: float | None, extra: tuple[str, ...] = ()) -> None:
     """Check the name of a method and the range of `rtol`."""
-    _checks.choice(method, "method", ("auto", *METHODS, *extra_methods))
+    _checks.choice(method, "method", ("auto", *METHODS, *extra))
     if rtol is not None:
         _checks.real(rtol, "rtol", above=0.0)
     elif method not in ("auto", "dense"):

@@ -63,7 +63,7 @@ class Scales:
         largest, least = self.largest, self.least
         below = np.abs(state.numerators[:, self.columns])
         if normalize:
-            least = float(state.denominator.min())
+            least = float(state.denominator.min())  # quotients are by denominators as computed
             above = state.denominator + term_error * self.count
             # 4.10, quotients: Q >= (|h| - delta W) / (D + delta N)
             error = ((below - term_error * self.total) / above[:, None]).max(axis=0)

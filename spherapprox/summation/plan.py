@@ -24,6 +24,7 @@ METHODS: dict[str, Scale] = {
     "lowrank": "largest row",
 }
 """Modules that are a `Method` each, with what their errors are relative to. Small sums load only the first."""
+_BESIDE_DENSE = tuple(f"{__package__}.{name}" for name in METHODS if name != "dense")
 ROW_BY_ROW = tuple(name for name, scale in METHODS.items() if scale == "each row")
 if TYPE_CHECKING:
     from . import harmonic, lowrank, truncated
@@ -125,8 +126,7 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolera
     if wish.method == "auto":
         price = dense.cost(problem)
         tolerance = allowed(problem, wish.rtol)
-        others_loaded = any(f"{__package__}.{name}" in sys.modules for name in METHODS if name != "dense")
-        if price < CHEAP or (price < LOADING and not others_loaded):
+        if price < CHEAP or (price < LOADING and not any(module in sys.modules for module in _BESIDE_DENSE)):
             return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}), tolerance
         costs, excluded = compare(problem, tolerance, row_by_row, wish.explain)
         if wish.explain:

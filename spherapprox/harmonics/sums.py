@@ -18,14 +18,14 @@ _DEAR = 2e8
 _terms = [0.0]  # terms that this process has added in NumPy
 
 
-def weighted_sums(columns: Float64, max_degree: int, rows: Floats) -> Float64:
+def weighted_sums(columns: Float64, max_degree: int, rows: Floats, *, dear: float = _DEAR) -> Float64:
     """Return sums of Schmidt's harmonics with coefficients ((K+1)^2, p) at points (n, 3): (n, p)."""
     result = np.zeros((columns.shape[1], len(rows)))
     # the kernel is taken where as much has been spent on NumPy as compiling takes
     terms = float(columns.size) * len(rows)
-    if max_degree <= _COMPILED and _terms[0] + terms <= _DEAR:
+    if max_degree <= _COMPILED and _terms[0] + terms <= dear:
         _terms[0] += terms
-    by_kernel = max_degree <= _COMPILED and _terms[0] + terms > _DEAR
+    by_kernel = max_degree <= _COMPILED and _terms[0] + terms > dear
     add = _sum_compiled if by_kernel else _sum_in_numpy
     for block in blocks(len(rows), max_degree):
         result[:, block] = add(columns, max_degree, *polar(rows[block]))

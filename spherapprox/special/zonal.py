@@ -155,10 +155,8 @@ def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
 
     Parameters
     ----------
-    degree : array_like of int
-        Degree k, 0 to 1e6.
-    dim : array_like of int
-        m of the sphere S^m, 1 to 1e12.
+    degree, dim : array_like of int
+        As for `gegenbauer`.
 
     Returns
     -------
@@ -234,10 +232,8 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
 
     Parameters
     ----------
-    degree : array_like of int
-        Degree, 1 to 1e6.
-    dim : array_like of int
-        m of the sphere S^m, 1 to 1e12.
+    degree, dim : array_like of int
+        As for `gegenbauer_max_zero`.
 
     Returns
     -------

@@ -103,12 +103,8 @@ def tangent_moments(
     ----------
     x : array_like, shape (n, dim+1)
         Points of the sphere S^dim.
-    control_points : array_like, shape (N, dim+1)
-        The points b_k.
-    concentration : float
-        lambda, from 0 to 1e300.
-    workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
+    control_points, concentration, workers
+        As in `angle_mean`.
 
     Returns
     -------

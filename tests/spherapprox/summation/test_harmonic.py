@@ -204,8 +204,9 @@ def test_places_are_angles_and_lengths_are_measured(dim):
     np.testing.assert_array_equal(np.searchsorted(keys, np.arange(places.starts.shape[1])), places.starts[0])
 
 
-def test_cost_grows_with_points_columns_and_concentration(monkeypatch):
-    monkeypatch.setattr(harmonic, "LOADING", 0.0)
+def test_cost_grows_with_points_columns_and_concentration():
+    for dim in (1, 2):  # loads the kernels
+        evaluate(np.eye(dim + 1), np.eye(dim + 1), np.ones(dim + 1), 1.0, method="harmonic", rtol=1e-6)
 
     def cost(n, p, concentration, dim=2):
         b = np.broadcast_to(np.eye(dim + 1)[0], (n, dim + 1))

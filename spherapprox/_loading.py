@@ -36,8 +36,7 @@ def load(name: str) -> ModuleType:
         return import_module(name)
 
 
-WINGS = ("prompts",)
-"""Packages that stand on all others, and could be distributions of their own."""
+WINGS = ("prompts",)  # packages that stand on all others, and could be distributions of their own
 
 
 def wings() -> Iterator[ModuleType]:

@@ -22,14 +22,11 @@ from ._loading import renewed_by_fork
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
-VARIABLE = "SPHERAPPROX_WORKERS"
-"""The environment variable that sets how many threads ``workers=None`` takes."""
+VARIABLE = "SPHERAPPROX_WORKERS"  # the environment variable that sets how many threads ``workers=None`` takes
 _BLAS = threading.Lock()
 _here = threading.local()
-_limited: list[Any] = []
-"""The limit of BLAS' threads, once for each block that wants it at present."""
-WORTH = 0.02
-"""Seconds of work from which on ``workers=None`` takes more than one thread."""
+_limited: list[Any] = []  # the limit of BLAS' threads, once for each block that wants it at present
+WORTH = 0.02  # seconds of work from which on ``workers=None`` takes more than one thread
 
 
 @renewed_by_fork
@@ -70,11 +67,10 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def most(workers: int | None) -> int:
-    """Return the largest number of threads that a call may take.
+def max_threads(workers: int | None) -> int:
+    """Return the largest number of threads that a call may take; None stands for the environment's, or all cores.
 
-    None stands for the environment variable's number, or for all cores; for one in a process or a thread that somebody
-    else started, as joblib, Dask and multiprocessing do, whose other workers take the other cores.
+    In a process or a thread of joblib, Dask or multiprocessing it stands for one: other workers take the other cores.
     """
     if workers is not None:
         return workers
@@ -94,17 +90,17 @@ def most(workers: int | None) -> int:
 
 def for_work(workers: int | None, seconds: float) -> int:
     """Return the number of threads for work that takes one of them so long."""
-    return 1 if workers is None and seconds <= WORTH else most(workers)
+    return 1 if workers is None and seconds <= WORTH else max_threads(workers)
 
 
 def in_order(
     function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
 ) -> Generator[Result, None, None]:
     """Yield a function's results in the order of the blocks; threads are never more than one round ahead."""
-    done = yield from _alone(function, blocks, workers)
-    if done == len(blocks):
+    count = yield from _alone(function, blocks, workers)
+    if count == len(blocks):
         return
-    threads, queue = min(most(workers), len(blocks) - done), iter(blocks[done:])
+    threads, queue = min(max_threads(workers), len(blocks) - count), iter(blocks[count:])
     pool = ThreadPoolExecutor(threads)
     try:
         ahead: deque[Future[Result]] = deque()
@@ -125,16 +121,22 @@ def as_done(
 
     This thread does blocks too: it is awake already, and need not wake up for each block that another has done.
     """
-    done = yield from _alone(function, blocks, workers)
-    todo, inbox = deque(blocks[done:]), SimpleQueue[tuple[Result | None, BaseException | None]]()
-    count = len(todo)
+    count = yield from _alone(function, blocks, workers)
+    todo, inbox = deque(blocks[count:]), SimpleQueue[tuple[Result | None, BaseException | None]]()
+    remaining = len(todo)
     ended, helpers = SimpleQueue[None](), 0
+
+    def do_blocks() -> None:
+        while _do_next(function, todo, inbox):
+            pass
+        ended.put(None)
+
     try:
-        for _ in range(min(most(workers), count) - 1):
+        for _ in range(min(max_threads(workers), remaining) - 1):
             # Thread.start would wait until it runs; the context has NumPy's handling of errors
-            start_new_thread(copy_context().run, (_help, function, todo, inbox, ended))
+            start_new_thread(copy_context().run, (do_blocks,))
             helpers += 1
-        for _ in range(count):
+        for _ in range(remaining):
             if inbox.empty():
                 _do_next(function, todo, inbox)
             result, error = inbox.get()
@@ -145,13 +147,6 @@ def as_done(
         todo.clear()
         for _ in range(helpers):
             ended.get()
-
-
-def _help(function: Callable[[Any], Any], todo: deque[Any], inbox: SimpleQueue[Any], ended: SimpleQueue[None]) -> None:
-    """Do blocks until none is left, and say so."""
-    while _do_next(function, todo, inbox):
-        pass
-    ended.put(None)
 
 
 def _do_next(function: Callable[[Any], Any], todo: deque[Any], inbox: SimpleQueue[Any]) -> bool:
@@ -173,10 +168,7 @@ def _do_next(function: Callable[[Any], Any], todo: deque[Any], inbox: SimpleQueu
 
 
 def interruptible(function: Callable[[], Result]) -> Result:
-    """Return a function's result; an interruption ends the wait at once, and the function ends later, unheard.
-
-    It is for a call of LAPACK, which takes seconds and heeds nothing: a thread of its own makes it.
-    """
+    """Return a function's result, from a thread of its own: an interruption ends the wait, as LAPACK heeds none."""
     if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
         return function()
     inbox = SimpleQueue[tuple[Any, BaseException | None]]()
@@ -199,15 +191,14 @@ def _alone(
 ) -> Generator[Result, None, int]:
     """Yield the results of the first blocks, computed on this thread, and return their number.
 
-    With a stated number of workers it is all or none. With None blocks are done here until those that are left seem to
-    take longer than `WORTH`.
+    With a stated number of workers it is all or none, with None until the others seem to take longer than `WORTH`.
     """
-    threaded = len(blocks) > 1 and most(workers) > 1
+    threaded = len(blocks) > 1 and max_threads(workers) > 1
     if threaded and workers is not None:
         return 0
     begin = time.perf_counter()
-    for done, block in enumerate(blocks, 1):
+    for count, block in enumerate(blocks, 1):
         yield function(block)
-        if threaded and (time.perf_counter() - begin) * (len(blocks) - done) > WORTH * done:
-            return done
+        if threaded and (time.perf_counter() - begin) * (len(blocks) - count) > WORTH * count:
+            return count
     return len(blocks)

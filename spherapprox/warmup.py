@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _checks
 from ._loading import wings
-from ._threads import most
+from ._threads import max_threads
 
 __all__ = ["compile_kernels"]
 
@@ -57,7 +57,7 @@ def compile_kernels(*, workers: int | None = None, progress: bool = False) -> in
     count, visible, folder = _checks.workers(workers), _checks.flag(progress, "progress"), cache_folder()
     if folder is None or not os.access(folder, os.W_OK):
         raise OSError("no folder can keep compiled kernels; name one that can be written to in NUMBA_CACHE_DIR")
-    compiled, pool = 0, ThreadPoolExecutor(most(count))
+    compiled, pool = 0, ThreadPoolExecutor(max_threads(count))
     try:
         names = list(tasks())
         with tqdm(total=len(names), desc="compiling", disable=not visible) as bar:

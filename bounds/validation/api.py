@@ -18,7 +18,7 @@ from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.summation import show_progress
-from spherapprox.summation.evaluation import is_progress_shown
+from spherapprox.summation.progress import is_shown
 from spherapprox.target import Target
 
 from ..error import promised
@@ -138,7 +138,7 @@ def validate(
     proof = as_proof(certified, PROOF)
     _check(head, target, error)
     search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
-    progress = is_progress_shown() or (proof is not None and proof.progress)
+    progress = is_shown.get() or (proof is not None and proof.progress)
     with show_steps(progress, "part") as announce, show_progress(False):
         return _validate(head, target, error, parts=parts, search=search, proof=proof, announce=announce)
 

@@ -29,7 +29,7 @@ def operations(count: float, what: str, remedy: str, limit: float = OPERATION_LI
 def workers(value: object) -> int | None:
     """Return the number of threads; -1 means all cores that this process may use, None leaves it to the work."""
     if value is None:
-        _threads.most(None)  # refuses what the environment variable may say
+        _threads.max_threads(None)  # refuses what the environment variable may say
         return None
     number = integer(value, "workers", minimum=-1)
     if number == 0:

@@ -24,9 +24,9 @@ def kernel(m: float, lam: float) -> Piece:
     m1 = m - 1.0
     if m1 == 0.0:
         return Piece(0.0, 0.0, 0.0, 0.0, lam)
-    whole = m1 + math.hypot(m1, 2.0 * lam)
-    cos = 2.0 * lam / whole
-    sin = math.sqrt(2.0 * m1 / whole)
+    total = m1 + math.hypot(m1, 2.0 * lam)
+    cos = 2.0 * lam / total
+    sin = math.sqrt(2.0 * m1 / total)
     return Piece(math.atan2(sin, cos), m1, cos / sin, 0.0, m1 + lam * cos)
 
 
@@ -83,10 +83,9 @@ def balance(m1: float, lam: float, theta: float, v: float) -> tuple[float, float
 
 
 def move_piece(base: Piece, lam: float, rho: float, sign: int) -> Piece:
-    """Return the piece with v = theta + sign rho >= 0 referred to its mode; rho < pi/2 where sign is 1.
+    """Return the piece with v = theta + sign rho >= 0 about its mode; rho < pi/2 where sign is 1.
 
-    With rho < theta_0, the kernel's own mode, the distance from theta_0 is solved for, else v (or theta), so that the
-    digits of tiny rho and those of a narrow kernel both last.
+    With rho < theta_0, the kernel's mode, the distance from theta_0 is solved for: the digits of tiny rho last.
     """
     m1, theta0 = base.m1, base.theta
     # Step 1: the mode theta, by its distance from theta_0 or by itself, and (m-1) log(sin theta / sin theta_0)
@@ -126,7 +125,7 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
     end = math.pi - rho
     m1 = base.m1
     if rho < HALF_PI or m1 == 0.0:
-        return [(move_piece(base, lam, rho, 1), 0.0, end)]
+        return [(move_piece(base, lam, rho, sign=1), 0.0, end)]
     if end <= 0.0:
         return []
     # for rho >= pi/2 the end is a mode too, and another may lie before it, with a valley between
@@ -160,15 +159,14 @@ def log_moment(m: float, lam: float, power: float) -> float:
     fractional = power != math.floor(power) and base.m1 + power < 16.0
     substitution = 4 if fractional else 1
     # 4.1: E theta^alpha
-    moment = log_integral(base, 0.0, math.pi, lambda theta: theta**power, substitution)
-    return moment - log_integral(base, 0.0, math.pi, None, substitution)
+    moment = log_integral(base, 0.0, math.pi, lambda theta: theta**power, power=substitution)
+    return moment - log_integral(base, 0.0, math.pi, power=substitution)
 
 
 def crossing(lam: float, rho: float) -> float:
-    """Return the colatitude where k((theta-rho)+) - k(theta) overtakes k(theta) - k(min(theta+rho, pi)).
+    """Return the colatitude where k((theta-rho)+) - k(theta) overtakes k(theta) - k(min(theta+rho, pi)): 4.3.
 
-    docs/theorems/4.3-core-head.md, "One crossing". Where both shifts are unclipped it is the root of
-    log cosh(lam sin theta sin rho) = 2 lam cos theta sin^2(rho/2).
+    Unclipped it is the root of log cosh(lam sin theta sin rho) = 2 lam cos theta sin^2(rho/2).
     """
     half = math.sin(0.5 * rho)
 
@@ -213,12 +211,12 @@ def log_shift_variation(m: float, lam: float, rho: float) -> float:
     if cross < rho:
         # beyond `smooth` the factor 1 - e^(-lam (1 - cos theta)) is 1, and before it one rule resolves it
         smooth = min(rho, 2.0 * math.asin(min(1.0, math.sqrt(0.5 * CUT / lam))))
-        top = flat(base, lam, cross, smooth, 1)
+        top = flat(base, lam, cross, smooth, pole=1)
         parts.append(log_integral(top, cross, smooth, lambda t: -np.expm1(-2.0 * lam * np.sin(0.5 * t) ** 2)))
         if smooth < rho:
-            parts.append(log_integral(flat(base, lam, smooth, rho, 1), smooth, rho))
+            parts.append(log_integral(flat(base, lam, smooth, rho, pole=1), smooth, rho))
     # Step 3: k(theta-rho) - k(theta) beyond both
-    rise = move_piece(base, lam, rho, -1)
+    rise = move_piece(base, lam, rho, sign=-1)
     low = max(rho, cross)
     parts.append(log_integral(rise, low, math.pi, lambda t: -np.expm1(-2.0 * lam * half * np.sin(t - 0.5 * rho))))
     return log_sum(parts) - log_integral(base, 0.0, math.pi)
@@ -230,10 +228,10 @@ def log_shifted_mean(m: float, lam: float, rho: float) -> float:
         return log_moment(m, lam, 1.0)
     base = kernel(m, lam)
     upper = [
-        log_integral(flat(base, lam, 0.0, rho, 1), 0.0, rho, lambda t: t + rho),
-        log_integral(move_piece(base, lam, rho, -1), rho, math.pi, lambda t: t + rho),
+        log_integral(flat(base, lam, 0.0, rho, pole=1), 0.0, rho, lambda t: t + rho),
+        log_integral(move_piece(base, lam, rho, sign=-1), rho, math.pi, lambda t: t + rho),
     ]
     end = math.pi - rho
     lower = [log_integral(piece, low, high) for piece, low, high in away(base, lam, rho)]
-    lower.append(log_integral(flat(base, lam, end, math.pi, -1), end, math.pi))
+    lower.append(log_integral(flat(base, lam, end, math.pi, pole=-1), end, math.pi))
     return log_sum(upper) - log_sum(lower)

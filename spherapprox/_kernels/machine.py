@@ -25,8 +25,7 @@ from .._version import __version__
 from .jit import cache_folder
 from .simd.registers import host
 
-ROUNDS, PATIENCE = 9, 0.06
-"""Runs, at most, and their seconds from which on there is no further one."""
+ROUNDS, PATIENCE = 9, 0.06  # runs, at most, and their seconds from which on there is no further one
 
 _LOCK = threading.RLock()
 _numbers: dict[str, float] = {}

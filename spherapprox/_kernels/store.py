@@ -29,8 +29,7 @@ from .trust import is_shared, make_folder
 _dumps: Any = dumps
 _rebuild: Any = CompileResult._rebuild
 
-QUIET = 1.0
-"""Seconds of compiling in one process without a word."""
+QUIET = 1.0  # seconds of compiling in one process without a word
 
 _SEAL = sha256().digest_size
 

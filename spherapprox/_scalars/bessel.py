@@ -16,10 +16,9 @@ TINY = 1e-290  # below it a ratio may be subnormal
 
 
 def debye_log_sum(y: float, h: float) -> float:
-    """Return the logarithm of Debye's sum sum_k u_k(p)/v^k as a series in h = 1/R; y = p^2 = (v/R)^2.
+    """Return the logarithm of Debye's sum sum_k u_k(p)/v^k (DLMF 10.41.10) as a series in h = 1/R; y = p^2 = (v/R)^2.
 
-    The u_k are those of DLMF 10.41.10; the logarithm is taken term by term, in exact fractions. Truncation: 1.4e-15
-    at R = 64.
+    It is taken term by term, in exact fractions. Truncation: 1.4e-15 at R = 64.
     """
     z = y * y
     q1 = 1 / 8 - 5 / 24 * y

@@ -21,9 +21,9 @@ LONG, SHORT, SHORT_FROM = 48, 20, 128.0  # steps of the continued fraction, fewe
 def perron_tail(v: float, x: float) -> float:
     """Return s/T_2 of Perron's continued fraction, T_k = s + k - (2v+2k+3) x / T_{k+1} with s = 2v + 2x + 2.
 
-    Gautschi & Slavik (1978), eq. 3.8': x I_v(x) / I_{v+1}(x) = x + 2v + 2 - (2v+3) x / T_1. As quotients s top / below
-    of a three-term recurrence the T_k need one division in all. The start is the root of T = B - C/T with the last
-    step's coefficients; then 20 steps suffice to 2e-17 where R >= 64, 48 below.
+    Gautschi & Slavik (1978), eq. 3.8': x I_v(x) / I_{v+1}(x) = x + 2v + 2 - (2v+3) x / T_1. As quotients of a
+    three-term recurrence they need one division in all; from the root of the last step 20 steps suffice to 2e-17 where
+    R >= 64.
     """
     steps = SHORT if v + x >= SHORT_FROM else LONG
     a = 2.0 * v + 3.0
@@ -42,51 +42,50 @@ def perron_tail(v: float, x: float) -> float:
 def last_step(v: float, x: float, tail: float) -> twofold.Pair:
     """Return (2v+3) x / T_1 for the `perron_tail` s/T_2, in twice the precision but for the tail's own rounding.
 
-    It brings the ratio's error to about 2e-16. Else neighbouring orders would round alike, and products of many ratios
-    drift.
+    Else neighbouring orders would round alike, and products of many ratios drift.
     """
     # Step 1: T_1 = s + 1 - (2v+5) x / T_2 = below + low
-    whole, low = twofold.two_sum(2.0 * v, 2.0 * x)
-    whole, rest = twofold.two_sum(whole, 3.0)
-    low += rest
-    below, rest = twofold.two_sum(whole, -((2.0 * v + 5.0) * (x * (0.5 / (v + 1.0 + x))) * tail))
-    low += rest
+    head, low = twofold.two_sum(2.0 * v, 2.0 * x)
+    head, residual = twofold.two_sum(head, 3.0)
+    low += residual
+    below, residual = twofold.two_sum(head, -((2.0 * v + 5.0) * (x * (0.5 / (v + 1.0 + x))) * tail))
+    low += residual
     # Step 2: the quotient, corrected by its remainder
-    a, rest = twofold.two_sum(2.0 * v, 3.0)
+    a, residual = twofold.two_sum(2.0 * v, 3.0)
     top, lost = twofold.two_product(a, x)
     p = top / below
     back, lack = twofold.two_product(p, below)
-    rest = (((top - back) - lack) + (lost + rest * x) - p * low) / below
+    residual = (((top - back) - lack) + (lost + residual * x) - p * low) / below
     huge = x > 1e17 * (v + 1.0)  # where a product above may overflow
-    return (v + 1.5 if huge else p), (0.0 if huge else rest)
+    return (v + 1.5 if huge else p), (0.0 if huge else residual)
 
 
-def gap_from(v: float, p: float, rest: float) -> float:
+def gap_from(v: float, p: float, residual: float) -> float:
     """Return e of `gap` from the result of `last_step`."""
     c, low = twofold.two_sum(2.0 * v, 2.0)
-    e, more = twofold.two_sum(c, -p)
-    return e + ((more + low) - rest)
+    e, carry = twofold.two_sum(c, -p)
+    return e + ((carry + low) - residual)
 
 
-def ratio_from(v: float, x: float, p: float, rest: float) -> float:
+def ratio_from(v: float, x: float, p: float, residual: float) -> float:
     """Return x / (x + e), e the `gap`, from the result of `last_step`."""
     c, low = twofold.two_sum(2.0 * v, 2.0)
-    below, more = twofold.two_sum(c, x)
-    below, most = twofold.two_sum(below, -p)
+    below, carry = twofold.two_sum(c, x)
+    below, borrow = twofold.two_sum(below, -p)
     ratio = x / below
-    return ratio - ratio * (((low - rest) + (more + most)) / below) if x < math.inf else 1.0
+    return ratio - ratio * (((low - residual) + (carry + borrow)) / below) if x < math.inf else 1.0
 
 
 def gap(v: float, x: float) -> float:
     """Return e = x I_v(x) / I_{v+1}(x) - x > 0: I_{v+1}/I_v = x/(x + e) and 1 - I_{v+1}/I_v = e/(x + e)."""
-    p, rest = last_step(v, x, perron_tail(v, x))
-    return gap_from(v, p, rest)
+    p, residual = last_step(v, x, perron_tail(v, x))
+    return gap_from(v, p, residual)
 
 
 def first_ratio(v: float, x: float) -> float:
     """Return I_{v+1}(x) / I_v(x), to 3e-16."""
-    p, rest = last_step(v, x, perron_tail(v, x))
-    return ratio_from(v, x, p, rest)
+    p, residual = last_step(v, x, perron_tail(v, x))
+    return ratio_from(v, x, p, residual)
 
 
 def first_complement(v: float, x: float) -> float:
@@ -122,15 +121,14 @@ def all_log_ratios(v: float, x: float, out: Any) -> None:
 def multiply_up(v: float, x: float, gaps: Any, out: Any) -> None:
     """Fill out[k] with I_{v+k}(x) / I_v(x) from the gaps of the orders v, v + 1, ...
 
-    The product of single ratios x/(x + e) keeps its rounding in `excess`, which would grow with k where neighbouring
-    ratios round alike, and starts from a direct value now and then.
+    The product of single ratios keeps its rounding in `excess`, and starts from a direct value now and then.
     """
     out[0] = 1.0
     product, excess = 1.0, 0.0
     for k in range(len(gaps)):
         if k % RESTART == 0 and k > 0:
             product, excess = iv_ratio(v, x, float(k)), 0.0
-        below, rest = twofold.two_sum(x, gaps[k])
+        below, residual = twofold.two_sum(x, gaps[k])
         ratio = x / below
         step, error = twofold.two_product(product, ratio)
         if step == 0.0:
@@ -138,22 +136,22 @@ def multiply_up(v: float, x: float, gaps: Any, out: Any) -> None:
             break
         if step > TINY:  # else the errors underflow, and so does the product soon
             back, lost = twofold.two_product(ratio, below)
-            excess += error / step + (((x - back) - lost) - ratio * rest) / x
+            excess += error / step + (((x - back) - lost) - ratio * residual) / x
         product = step
         out[k + 1] = step + step * excess
 
 
 def add_up(terms: Any, out: Any) -> None:
     """Fill out[k] with the sum of the first k terms, rounded once (Kahan-Babuska); a term of -inf makes the rest so."""
-    total, rest = 0.0, 0.0
+    total, residual = 0.0, 0.0
     out[0] = 0.0
     for k in range(len(terms)):
         if terms[k] == -math.inf:
             out[k + 1 :] = -math.inf
             break
         total, error = twofold.two_sum(total, terms[k])
-        rest += error
-        out[k + 1] = total + rest
+        residual += error
+        out[k + 1] = total + residual
 
 
 def radii(v: float, x: float, n: float) -> tuple[float, float, float]:
@@ -181,10 +179,7 @@ def log_ratio_far(v: float, x: float, n: float) -> float:
 
 
 def ratio_far(v: float, skip: float, x: float, n: float) -> float:
-    """Return I_{v+n}(x) / I_{v+skip}(x) where R >= 96 at v + skip.
-
-    The log is made twofold beyond some size, where its rounding and that of v + skip would show.
-    """
+    """Return I_{v+n}(x) / I_{v+skip}(x) where R >= 96 at v + skip; its logarithm is made twofold where it is large."""
     start = v + skip
     log = log_ratio_far(start, x, n - skip)
     if log > -2.0 or log < -800.0:
@@ -249,8 +244,7 @@ def iv_ratio_complement(v: float, x: float, n: float) -> float:
 def iv_ratio_inverse(v: float, r: float, c: float) -> float:
     """Return x with I_{v+1}(x) / I_v(x) = r; c = 1 - r is passed beside r, since it may carry more digits.
 
-    The equation is x / e(x) = r / c with e = `gap`, solved by Newton's steps in log x, with the slope that
-    Riccati's equation gives or, where that cancels, its leading term; the start is Banerjee et al. (2005), eq. 4.4.
+    Newton's steps in log x for x / e(x) = r / c, e = `gap`, from Banerjee et al. (2005), eq. 4.4.
     """
     if r == 0.0 or c == 0.0:
         return 0.0 if r == 0.0 else math.inf

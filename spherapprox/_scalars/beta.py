@@ -94,9 +94,9 @@ def log_cap_measure(m: float, angle: float) -> float:
         return log_half_cap(m, angle)
     if angle >= math.pi:
         return 0.0
-    rest = math.pi - angle  # exact, but for the tail of pi
-    opposite = rest + PI_TAIL
-    return math.log1p(-math.exp(log_half_cap(m, opposite, (rest - opposite) + PI_TAIL)))
+    remainder = math.pi - angle  # exact, but for the tail of pi
+    opposite = remainder + PI_TAIL
+    return math.log1p(-math.exp(log_half_cap(m, opposite, (remainder - opposite) + PI_TAIL)))
 
 
 def cap_angle(m: float, log_measure: float) -> float:

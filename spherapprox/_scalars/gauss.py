@@ -11,8 +11,7 @@ def gauss_legendre(n: int) -> tuple[Float64, Float64]:
     """Return the n nodes in (-1, 1), ascending, and weights of sum 2, for even n.
 
     Newton's method for theta in P_n(cos theta) = 0, from Tricomi's leading term; P_n by the recurrence in the
-    differences P_k - P_{k-1} and 1 - cos theta = 2 sin^2(theta/2), which is stable up to theta = 0. The weight is
-    2 / (dP_n/dtheta)^2 at the node, and sin theta dP_n/dtheta is stationary there.
+    differences P_k - P_{k-1} and 1 - cos theta, stable up to theta = 0. The weight is 2 / (dP_n/dtheta)^2 at the node.
     """
     # Step 1: Tricomi's angles of the nodes in (0, 1)
     theta = np.pi * (4.0 * np.arange(1, n // 2 + 1) - 1.0) / (4.0 * n + 2.0)  # (n/2,)

@@ -33,10 +33,7 @@ def series(k: float, m: float, u: float) -> tuple[float, float]:
 
 
 def recurrence(k: float, m: float, t: Pair) -> tuple[float, float]:
-    """Return G_k and k (G_{k-1} - t G_k), up to a common factor, by the three-term recurrence in twice the precision.
-
-    The factor is 1 unless G falls below 1e-60.
-    """
+    """Return G_k and k (G_{k-1} - t G_k), up to a factor where G is below 1e-60, in twice the precision."""
     # DLMF 18.9.1 over C_{j+1}(1)
     before: Pair = (1.0, 0.0)
     value = t
@@ -63,21 +60,21 @@ def by_angle(k: float, m: float, x: float, u: float) -> tuple[float, float]:
 def first_guess(k: float, m: float) -> tuple[float, float]:
     """Return x = cos(theta) and 1 - x near the first zero of G_k(cos theta), k >= 2: off by 1% of theta at most.
 
-    sin(theta)^((m-1)/2) G solves U'' + [N^2 - (a^2 - 1/4)/sin(theta)^2] U = 0 with a = m/2 - 1, N = k + a + 1/2. The
-    phase, the integral of sqrt[N^2 - (a/sin)^2] from its turning point, is taken to be that of Airy's first zero. It is
-    N psi - a arctan(tan(psi)/s) with s = a/N and cos(theta) = sqrt(1 - s^2) cos(psi): convex and increasing in psi.
+    sin(theta)^((m-1)/2) G solves U'' + [N^2 - (a^2 - 1/4)/sin(theta)^2] U = 0 with a = m/2 - 1, N = k + a + 1/2. Its
+    phase N psi - a arctan(tan(psi)/s), s = a/N, cos(theta) = sqrt(1 - s^2) cos(psi), is taken to be that of Airy's
+    first zero.
     """
     half = k + 0.5
     a = 0.5 * m - 1.0
-    whole = half + a  # N
-    s = a / whole
-    c = math.sqrt(half * (whole + a)) / whole  # sqrt(1 - s^2)
+    order = half + a  # N
+    s = a / order
+    c = math.sqrt(half * (order + a)) / order  # sqrt(1 - s^2)
     # Newton's method from psi = pi/2, where the phase is largest
     psi = HALF_PI
     for _ in range(60):
         p, q = math.sin(psi), math.cos(psi)
-        phase = half * psi - a * math.atan((half / whole) * p * q / (s * q * q + p * p))
-        step = (phase - FIRST_ZERO_PHASE) * (s * s * q * q + p * p) / (whole * (c * p) * (c * p))
+        phase = half * psi - a * math.atan((half / order) * p * q / (s * q * q + p * p))
+        step = (phase - FIRST_ZERO_PHASE) * (s * s * q * q + p * p) / (order * (c * p) * (c * p))
         psi -= step
         if step < 1e-3 * psi:
             break
@@ -89,8 +86,7 @@ def first_guess(k: float, m: float) -> tuple[float, float]:
 def first_zero(k: float, m: float) -> tuple[float, float]:
     """Return the largest zero x of G_k and 1 - x, both to a few units of the last place.
 
-    For U as in `first_guess` and the coefficient Q of its equation, theta - arctan(sqrt(Q) U/U')/sqrt(Q) is a step of
-    fourth order (Segura, SIAM J. Numer. Anal. 48, 2010).
+    For U of `first_guess`, theta - arctan(sqrt(Q) U/U')/sqrt(Q) is a step of fourth order (Segura 2010).
     """
     if k == 1.0:
         return 0.0, 1.0

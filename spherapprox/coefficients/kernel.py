@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _checks, _softmax
 from .._types import Float64, Floats
-from ..summation.evaluation import evaluate_arrays
+from ..summation.evaluation import Arrays, checked_wish, evaluate_arrays
 
 
 def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
@@ -40,10 +40,8 @@ def sums(
     x: Floats, b: Floats, values: Float64, concentration: float, *, normalize: bool = False, workers: int | None = None
 ) -> Float64:
     """Return the head's values at x, (m,) or (m, p), in float64."""
-    return evaluate_arrays(
-        x.astype(np.float64), b.astype(np.float64), values, concentration, normalize=normalize, method="auto",
-        rtol=1e-14, workers=workers,
-    )[0].astype(np.float64, copy=False)  # fmt: skip
+    arrays, wish = Arrays(x.astype(np.float64), b.astype(np.float64), values), checked_wish("auto", 1e-14, workers)
+    return evaluate_arrays(arrays, concentration, wish, normalize=normalize)[0].astype(np.float64, copy=False)
 
 
 def require_distinct(rows: Floats) -> None:

@@ -25,17 +25,16 @@ from __future__ import annotations
 
 from .columns import NORMALIZATIONS, column, degrees
 from .derivatives import PolynomialDerivatives
-from .forms import TangentDerivatives
+from .forms import TangentDerivatives as TangentDerivatives
 from .hyperspherical import hyperspherical_degrees, hyperspherical_harmonics, zonal_harmonic
-from .maximum import BandlimitedMaximum, bandlimited_maximum
+from .maximum import BandlimitedMaximum as BandlimitedMaximum
+from .maximum import bandlimited_maximum
 from .projection import project
 from .spherical import associated_legendre, gradient, real_spherical_harmonics, synthesize
 
 __all__ = [
     "NORMALIZATIONS",
-    "BandlimitedMaximum",
     "PolynomialDerivatives",
-    "TangentDerivatives",
     "associated_legendre",
     "bandlimited_maximum",
     "column",

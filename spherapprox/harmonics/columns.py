@@ -75,8 +75,8 @@ def degrees(max_degree: int) -> Int64:
     array([0, 1, 1, 1, 2, 2, 2, 2, 2])
     """
     max_degree = check_degree(max_degree)
-    what = f"the degrees of all columns up to 'max_degree' = {max_degree}"
-    _checks.memory(8.0 * (max_degree + 1) ** 2, what, "lower 'max_degree'")
+    table_name = f"the degrees of all columns up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * (max_degree + 1) ** 2, table_name, "lower 'max_degree'")
     rows = np.arange(max_degree + 1)
     return np.repeat(rows, 2 * rows + 1)  # ((K+1)^2,): the orders of degree k are 2k + 1
 

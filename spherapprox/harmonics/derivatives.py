@@ -22,16 +22,12 @@ Function = Callable[[Any], ArrayLike]
 
 _TABLE_DEGREE = 256
 """On S^2 derivatives of polynomials to this degree are expanded in harmonics: their values along circles cost more."""
-_VALUES = 2**20
-"""Values of the function that are taken in one call."""
+_VALUES = 2**20  # values of the function that are taken in one call
 LARGEST_DEGREE = 10_000
 
 
 def circle_weights(degree: int) -> Float64:
-    """Return weights (3, 2n+1) of values at the angles 2 pi k/(2n+1) that give the first three derivatives at 0.
-
-    They are exact for trigonometric polynomials of degree n (docs/theorems/6.3-polynomial-derivatives.md).
-    """
+    """Return weights (3, 2n+1) of values at the angles 2 pi k/(2n+1) for the first three derivatives at 0 (6.3)."""
     n, q = degree, 2 * degree + 1
     j, k = np.arange(1, n + 1.0), np.arange(q)
     # 6.3 (1); exact residues keep the angles' digits
@@ -114,7 +110,13 @@ class PolynomialDerivatives:
         order = _checks.integer(order, "order", minimum=2, maximum=3)
         if self._in_table:
             return self._from_table(points, order)
-        return self._from_circles(points, order)
+        step = max(1, _VALUES // self._on_circles(order))
+        parts = [self._differentiate_block(points[rows], order) for rows in slices(len(points), step)]
+        value, first, second, frame = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "first", "second", "frame")
+        )
+        third = np.concatenate([part.third for part in parts if part.third is not None]) if order == 3 else None
+        return TangentDerivatives(value, first, second, third, frame)
 
     @property
     def _in_table(self) -> bool:
@@ -151,15 +153,6 @@ class PolynomialDerivatives:
 
     def _on_circles(self, order: int) -> int:
         return 1 + 2 * self.degree * len(directions(self.dim, order))
-
-    def _from_circles(self, x: Float64, order: int) -> TangentDerivatives:
-        step = max(1, _VALUES // self._on_circles(order))
-        parts = [self._differentiate_block(x[rows], order) for rows in slices(len(x), step)]
-        value, first, second, frame = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "first", "second", "frame")
-        )
-        third = np.concatenate([part.third for part in parts if part.third is not None]) if order == 3 else None
-        return TangentDerivatives(value, first, second, third, frame)
 
     def _differentiate_block(self, x: Float64, order: int) -> TangentDerivatives:
         """Return the derivatives by values on the great circles in some directions."""
@@ -211,8 +204,9 @@ class PolynomialDerivatives:
         forms: list[Float64] = []
         for r, start, end in ((1, 1, 4), (2, 4, 10), (3, 10, 20))[:order]:
             full = np.empty((len(x), p, *(3,) * r))
+            components = np.array(list(itertools.combinations_with_replacement(range(3), r))).T  # a <= b <= ..
             for permutation in itertools.permutations(range(2, 2 + r)):  # a symmetric form from its sorted components
-                full.transpose(0, 1, *permutation)[:, :, *_sorted_indices(r)] = sums[:, :, start:end]
+                full.transpose(0, 1, *permutation)[:, :, *components] = sums[:, :, start:end]
             for _ in range(r):  # one axis of R^3 after the other, which goes to the end
                 full = np.einsum("npa...,nia->np...i", full, axes)
             forms.append(full)
@@ -222,8 +216,7 @@ class PolynomialDerivatives:
 def turn_coefficients(coefficients: Float64, axis: int) -> Float64:
     """Return the coefficients ((n+1)^2, p) of a polynomial's derivative as it is turned about a coordinate axis of R^3.
 
-    ``L_a f(x)`` is the derivative of ``f(R x)`` by the angle of the rotation R about the axis a: it is of f's degree,
-    and in `synthesize`'s order, where all functions of a degree have one normalisation, it takes three terms.
+    ``L_a f(x)`` is the derivative of ``f(R x)`` by the angle of R: in `synthesize`'s order it takes three terms.
     """
     n, p = math.isqrt(len(coefficients)) - 1, coefficients.shape[1]
     k, m = np.arange(n + 1)[:, None], np.arange(n + 1)
@@ -249,8 +242,3 @@ def turn_coefficients(coefficients: Float64, axis: int) -> Float64:
     turn[rows * rows + rows - orders] = -result[rows, orders].imag
     turn[rows * rows + rows + orders] = result[rows, orders].real
     return turn
-
-
-def _sorted_indices(order: int) -> tuple[Any, ...]:
-    """Return the index arrays of the components a <= b <= .. of a form on R^3."""
-    return tuple(np.array(list(itertools.combinations_with_replacement(range(3), order))).T)

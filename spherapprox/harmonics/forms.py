@@ -70,10 +70,7 @@ class TangentDerivatives:
 
 
 def tangent_frame(x: Float64) -> Float64:
-    """Return orthonormal bases (n, m, m+1) of the tangent spaces at points (n, m+1).
-
-    They are the rows but the last of the reflection that takes the last axis to -x or x.
-    """
+    """Return orthonormal bases (n, m, m+1) of tangent spaces, by the reflection of the last axis to -x or x."""
     sign = np.where(x[:, -1:] < 0.0, -1.0, 1.0)
     v = x + sign * np.eye(x.shape[1])[-1]  # (n, m+1)
     frame = -(x[:, :-1, None] / (1.0 + np.abs(x[:, -1:, None]))) * v[:, None, :]  # (n, m, m+1)

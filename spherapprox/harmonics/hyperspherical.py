@@ -19,8 +19,7 @@ from .._types import Complex128, Float64, Int64
 from .columns import check_degree, order_arguments
 from .spherical import real_spherical_harmonics
 
-_TABLE_ELEMENTS = 2**20
-"""Elements of a table that is filled at a time: 8 MiB."""
+_TABLE_ELEMENTS = 2**20  # elements of a table that is filled at a time: 8 MiB
 
 MAX_SOLID_DEGREE = 1000
 """For m >= 3 powers sin^l of colatitudes are not scaled: up to this degree no harmonic is lost by their underflow."""
@@ -187,10 +186,9 @@ def seeds(dim: int, degree: int) -> Float64:
 
 
 def solid_harmonics(x: Float64, weights: Float64, offsets: Int64, constants: Float64) -> Float64:
-    """Return the table of weighted solid harmonics of some coordinates, a column for each point.
+    """Return the table of weighted solid harmonics of coordinates x (m+1, n), a column for each point.
 
-    x has a coordinate in each row, (m+1, n), and in each degree the order is that in which the coordinates bring
-    harmonics in. Those of degree l are over the constant of their sphere and degree (`seeds`).
+    In each degree the order is that in which coordinates bring harmonics in; they are over the constants of `seeds`.
     """
     degree = len(offsets) - 2
     table = np.empty((int(offsets[-1]), x.shape[1]))
@@ -213,16 +211,16 @@ def powers(z: Complex128, degree: int) -> Complex128:
     """Return the powers 0, ..., degree of complex numbers by doubling, shape (degree+1, n)."""
     table = np.ones((degree + 1, len(z)), dtype=np.complex128)
     table[1:2] = z
-    done = 1
-    while done < degree:
-        count = min(done, degree - done)  # z^(done+1), ..., z^(done+more) are z^done times earlier powers
-        np.multiply(table[1 : count + 1], table[done], out=table[done + 1 : done + count + 1])
-        done += count
+    top = 1
+    while top < degree:
+        count = min(top, degree - top)  # z^(top+1), ..., z^(top+count) are z^top times earlier powers
+        np.multiply(table[1 : count + 1], table[top], out=table[top + 1 : top + count + 1])
+        top += count
     return table
 
 
 def _require_memory(max_degree: int, dim: int, n: int) -> None:
     """Refuse a table of too many columns before they are counted."""
     columns = math.exp(min(log_columns(max_degree, dim), 200.0))
-    what = f"the table of harmonics on S^{dim} up to 'max_degree' = {max_degree}"
-    _checks.memory(8.0 * n * columns, what, "lower it, or pass fewer rows")
+    table_name = f"the table of harmonics on S^{dim} up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * n * columns, table_name, "lower it, or pass fewer rows")

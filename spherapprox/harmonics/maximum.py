@@ -96,6 +96,8 @@ def bandlimited_maximum(
     >>> 5.0 <= maximum.sup_norm <= 5.005, 5.0 <= maximum.lipschitz <= 5.005
     (True, True)
     """
+    from scipy.fft import next_fast_len  # not before it is needed, as it loads much
+
     weights, max_degree = scalar_coefficients(coefficients, normalization)
     slack = _checks.real(slack, "slack", minimum=1e-8, maximum=0.5)
     occurring = degrees(max_degree)[weights != 0.0]
@@ -104,7 +106,10 @@ def bandlimited_maximum(
         constant = abs(float(weights[0]))
         return BandlimitedMaximum(constant, 0.0, constant, 0.0, 0, math.pi)
     # Step 1: a grid of covering radius d with cos(n d) >= 1 - slack
-    n_parallels, radius = _grid_for(2.0 * math.asin(math.sqrt(slack / 2.0)) / n)
+    # With B = 2 A longitudes the bound of 6.1 is d = 2 arcsin(sqrt(2) sin(pi/(4A)))
+    largest = 2.0 * math.asin(math.sqrt(slack / 2.0)) / n
+    n_parallels = next_fast_len(math.ceil(math.pi / (4.0 * math.asin(math.sin(largest / 2.0) / math.sqrt(2.0)))), True)
+    radius = 2.0 * math.asin(math.sqrt(2.0) * math.sin(math.pi / (4.0 * n_parallels)))
     # Step 2: the maxima over the grid, in units in which squares neither overflow nor vanish
     unit = unit_of(weights)
     weights = weights[: (n + 1) ** 2] / unit
@@ -123,17 +128,6 @@ def bandlimited_maximum(
         degree=n,
         covering_radius=radius,
     )
-
-
-def _grid_for(radius: float) -> tuple[int, float]:
-    """Return the number A of parallels of a grid with at most a covering radius, and the grid's bound of it.
-
-    With B = 2 A longitudes the bound of 6.1 is d = 2 arcsin(sqrt(2) sin(pi/(4A))).
-    """
-    from scipy.fft import next_fast_len  # not before it is needed, as it loads much
-
-    n_parallels = next_fast_len(math.ceil(math.pi / (4.0 * math.asin(math.sin(radius / 2.0) / math.sqrt(2.0)))), True)
-    return n_parallels, 2.0 * math.asin(math.sqrt(2.0) * math.sin(math.pi / (4.0 * n_parallels)))
 
 
 def _grid_maxima(weights: Float64, n: int, n_parallels: int) -> tuple[float, float]:

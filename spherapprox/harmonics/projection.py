@@ -61,8 +61,8 @@ def project(
     max_degree = check_degree(max_degree)
     factor = factors(max_degree, normalization)
     limit = max_degree if band_limit is None else check_degree(band_limit, "band_limit", minimum=max_degree)
-    what = f"the quadrature for 'max_degree' = {max_degree} and 'band_limit' = {limit}"
-    _checks.memory(40.0 * (max_degree + limit + 1) ** 2, what, "lower them")
+    table_name = f"the quadrature for 'max_degree' = {max_degree} and 'band_limit' = {limit}"
+    _checks.memory(40.0 * (max_degree + limit + 1) ** 2, table_name, "lower them")
     # Step 1: the points of the product rule, a parallel for each Gauss node
     z, weight = quadrature.gauss_legendre(2 * ((max_degree + limit) // 4 + 1))  # (parallels,)
     n_longitudes = max_degree + limit + 1

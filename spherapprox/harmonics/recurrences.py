@@ -17,8 +17,7 @@ _RADIX = 800
 _ROW_NUMBERS = 2**15
 """Elements per work array of one block of rows: a quarter of a MiB, so that the few arrays of a block stay in cache."""
 
-_KEPT = 255
-"""Largest degree whose `roots` are kept: those of all take a quarter of a MiB."""
+_KEPT = 255  # largest degree whose `roots` are kept: those of all take a quarter of a MiB
 
 
 def blocks(n_rows: int, max_degree: int) -> list[slice]:
@@ -91,10 +90,7 @@ def legendre_rows(max_degree: int, z: Float64, s: Float64) -> Iterator[Float64]:
 
 
 def derivative_rows(k: int, row: Float64, before: Float64) -> tuple[Float64, Float64]:
-    """Return ``d/dtheta P_k^m`` and ``m P_k^m / sin theta``, (k+1, n) each, from the rows of degrees k and k-1.
-
-    Ladder relations (NIST DLMF 14.10 in Schmidt's normalisation), so that nothing is divided by sin theta.
-    """
+    """Return ``d/dtheta P_k^m`` and ``m P_k^m / sin theta``, (k+1, n), from degrees k and k-1 (DLMF 14.10)."""
     slope, quotient = np.zeros_like(row), np.zeros_like(row)
     if k == 0:
         return slope, quotient

@@ -55,8 +55,8 @@ def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "
     factor = factors(max_degree, normalization)
     z = _checks.reals(z, "z", minimum=-1.0, maximum=1.0, nan=False)
     flat = z.ravel()  # (n,)
-    what = f"the table of Legendre functions up to 'max_degree' = {max_degree}"
-    _checks.memory(8.0 * (max_degree + 1) ** 2 * (flat.size + 2), what, "lower it, or pass fewer values 'z'")
+    table_name = f"the table of Legendre functions up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * (max_degree + 1) ** 2 * (flat.size + 2), table_name, "lower it, or pass fewer values 'z'")
     table = np.zeros((max_degree + 1, max_degree + 1, flat.size))
     for k, row in enumerate(legendre_rows(max_degree, flat, np.sqrt((1.0 - flat) * (1.0 + flat)))):
         table[k, : k + 1] = factor[k] * row
@@ -100,8 +100,8 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     max_degree = check_degree(max_degree)
     factor = factors(max_degree, normalization)
     rows = _checks.rows(x, dim=2)
-    what = f"the table of harmonics up to 'max_degree' = {max_degree}"
-    _checks.memory(8.0 * len(rows) * (max_degree + 1) ** 2, what, "lower it, pass fewer rows, or use synthesize")
+    table_name = f"the table of harmonics up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * len(rows) * (max_degree + 1) ** 2, table_name, "lower it, pass fewer rows, or use synthesize")
     table = np.empty(((max_degree + 1) ** 2, len(rows)))  # points side by side, as they are computed
     for block in blocks(len(rows), max_degree):
         for k, values in by_degree(max_degree, rows[block]):

@@ -11,31 +11,25 @@ from .._threads import slices
 from .._types import Complex128, Float64, Floats
 from .recurrences import blocks, cosines_and_sines, legendre_rows, polar, roots
 
-_COMPILED = 600
-"""Largest degree that the kernel takes; above it NumPy has to do many of the points anyway."""
-_WIDE = 32
-"""Columns whose sums at some points stay in the first cache. Tuned."""
+_COMPILED = 600  # largest degree that the kernel takes; above it NumPy has to do many of the points anyway
+_WIDE = 32  # columns whose sums at some points stay in the first cache. Tuned.
 _DEAR = 2e8
 """Terms that NumPy adds in about the time of compiling: a process with more of them takes the kernel. Tuned."""
-_terms = [0.0]
-"""Terms that this process has added in NumPy."""
+_terms = [0.0]  # terms that this process has added in NumPy
 
 
-def weighted_sums(columns: Float64, max_degree: int, rows: Floats) -> Float64:
+def weighted_sums(columns: Float64, max_degree: int, rows: Floats, *, dear: float = _DEAR) -> Float64:
     """Return sums of Schmidt's harmonics with coefficients ((K+1)^2, p) at points (n, 3): (n, p)."""
     result = np.zeros((columns.shape[1], len(rows)))
-    by_kernel = _pays(float(columns.size) * len(rows), max_degree)
+    # the kernel is taken where as much has been spent on NumPy as compiling takes
+    terms = float(columns.size) * len(rows)
+    if max_degree <= _COMPILED and _terms[0] + terms <= dear:
+        _terms[0] += terms
+    by_kernel = max_degree <= _COMPILED and _terms[0] + terms > dear
     add = _sum_compiled if by_kernel else _sum_in_numpy
     for block in blocks(len(rows), max_degree):
         result[:, block] = add(columns, max_degree, *polar(rows[block]))
     return np.ascontiguousarray(result.T)
-
-
-def _pays(terms: float, max_degree: int) -> bool:
-    """Tell whether to take the kernel: where as much has been spent on NumPy as compiling takes."""
-    if max_degree <= _COMPILED and _terms[0] + terms <= _DEAR:
-        _terms[0] += terms
-    return max_degree <= _COMPILED and _terms[0] + terms > _DEAR
 
 
 def _sum_in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
@@ -63,7 +57,7 @@ def _sum_compiled(columns: Float64, max_degree: int, z: Float64, s: Float64, azi
         kernels.add(z, s, cos, sin, _roots(max_degree), _split_orders(columns[:, part], max_degree), result[part])
     deep = (s > 0.0) & (s < 2.0 ** (-390.0 / max(max_degree, 1)))
     if deep.any():
-        result[:, deep] = _sum_in_numpy(columns, max_degree, z[deep], s[deep], azimuth[deep])
+        result[:, deep] = _sum_in_numpy(columns, max_degree, z[deep], s=s[deep], azimuth=azimuth[deep])
     return result
 
 

@@ -11,7 +11,7 @@ from .. import _checks
 from .._threads import each_block
 from .._types import Float64, Floats, Indices
 from ..summation import evaluation, plan
-from ..summation.evaluation import evaluate_arrays
+from ..summation.evaluation import Arrays, checked_wish, evaluate_arrays
 from ..summation.near import NearBlocks
 
 SUMS_UP_TO = 64.0
@@ -24,7 +24,7 @@ _HUGE = 1e280
 def check(method: str, rtol: float | None) -> None:
     """Check that the method is "differences", or one of the sums and `rtol` in its range."""
     _checks.choice(method, "method", ("auto", *plan.METHODS, "differences"))
-    evaluation.check("auto" if method == "differences" else method, rtol)
+    evaluation.check_method("auto" if method == "differences" else method, rtol)
 
 
 def gradients(
@@ -68,9 +68,8 @@ def by_sums(
         rows = (concentration / top)[:, None] * rows
     moments = (values[:, :, None] * rows[:, None, :]).reshape(n, p * d)  # (n, p d)
     table = np.concatenate([moments, rows, values], axis=1) if normalize else moments
-    sums = evaluate_arrays(x, b, table, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers)[
-        0
-    ]
+    wish = checked_wish(method, rtol, workers)
+    sums = evaluate_arrays(Arrays(x, b, table), concentration, wish, normalize=normalize)[0]
     vectors = sums[:, : p * d].reshape(len(x), p, d)  # (m, p, d)
     if normalize:
         mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]  # (m, d), (m, p)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _checks
 from .._loading import load
-from .._threads import in_order, most, slices
+from .._threads import in_order, max_threads, slices
 from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 from .nearest import unit
@@ -73,7 +73,7 @@ def _affordable_threads(n: int, dim: int, degree: int, workers: int | None) -> i
     others = 8.0 * (3.0 * basis + 3.0 * n * (dim + 1))
     _checks.memory(others + thread, what, "lower 'degree'")
     _checks.operations(n * (inner + basis), what, "lower 'degree' or take fewer points")
-    return min(most(workers), int((_checks.MEMORY_LIMIT - others) / thread))
+    return min(max_threads(workers), int((_checks.MEMORY_LIMIT - others) / thread))
 
 
 def _circle_errors(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:

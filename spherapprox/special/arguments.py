@@ -11,11 +11,8 @@ from .. import _checks
 
 MAX_ORDER = 1e12
 
-MAX_STEP = 10**15
-"""Largest distance of two orders; all integers up to it are floats."""
-
-MAX_DEGREE = 10**6
-"""Largest degree of a zonal polynomial: its recurrence takes as many steps, some 4 ms at the limit."""
+MAX_STEP = 10**15  # largest distance of two orders; all integers up to it are floats
+MAX_DEGREE = 10**6  # largest degree of a zonal polynomial: its recurrence takes as many steps, some 4 ms at the limit
 
 
 def real(value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None, why: str = "") -> Any:
@@ -28,7 +25,7 @@ def real(value: Any, name: str, *, minimum: float | None = None, maximum: float 
     return float(array) if array.ndim == 0 else array
 
 
-def whole(value: ArrayLike, name: str, *, minimum: int, maximum: int, why: str = "") -> Any:
+def integers(value: ArrayLike, name: str, *, minimum: int, maximum: int, why: str = "") -> Any:
     """Return integers of a range as a float or a float64 array."""
     try:
         scalar = np.ndim(value) == 0
@@ -50,19 +47,19 @@ def bessel_order(order: ArrayLike) -> Any:
 
 def steps(step: ArrayLike) -> Any:
     """Return distances of two orders, integers from 0 to 1e15."""
-    return whole(step, "step", minimum=0, maximum=MAX_STEP)
+    return integers(step, "step", minimum=0, maximum=MAX_STEP)
 
 
 def degrees(degree: ArrayLike, minimum: int = 0) -> Any:
     """Return degrees of zonal polynomials, integers to 1e6."""
-    return whole(degree, "degree", minimum=minimum, maximum=MAX_DEGREE)
+    return integers(degree, "degree", minimum=minimum, maximum=MAX_DEGREE)
 
 
 def derivative_orders(order: ArrayLike) -> Any:
     """Return orders of derivatives, integers from 0 to 1e6."""
-    return whole(order, "order", minimum=0, maximum=MAX_DEGREE)
+    return integers(order, "order", minimum=0, maximum=MAX_DEGREE)
 
 
 def dims(dim: ArrayLike) -> Any:
     """Return dimensions m of spheres S^m, integers from 1 to 1e12."""
-    return whole(dim, "dim", minimum=1, maximum=_checks.MAX_DIM, why=_checks.WHAT_DIM_IS)
+    return integers(dim, "dim", minimum=1, maximum=_checks.MAX_DIM, why=_checks.WHAT_DIM_IS)

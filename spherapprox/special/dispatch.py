@@ -17,14 +17,10 @@ COMPILE_FROM = 40_000
 """Elements from which compiled kernels are used, in one call, or over all calls by the time they took: the kernels load
 in 0.3 s (each takes one to three more the first time on a machine)."""
 
-ELEMENT = 1e-5
-"""Seconds that plain Python takes for an element, where nothing better is known."""
+ELEMENT = 1e-5  # seconds that plain Python takes for an element, where nothing better is known
+BATCH = 64  # elements that plain Python goes through between two readings of the clock
 
-BATCH = 64
-"""Elements that plain Python goes through between two readings of the clock."""
-
-_interpreted = 0.0
-"""Work done in plain Python so far, in elements of `ELEMENT` seconds."""
+_interpreted = 0.0  # work done in plain Python so far, in elements of `ELEMENT` seconds
 
 
 def common_shape(arguments: Sequence[float | Float64]) -> tuple[int, ...]:
@@ -48,22 +44,27 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
     shapes = {argument.shape for argument in arguments if not isinstance(argument, float)}
     shape = shapes.pop() if len(shapes) == 1 else common_shape(arguments)
     # Step 1: contiguous vectors of one length, nan replaced by a number that every kernel takes
-    flat = [_flat(argument, shape) for argument in arguments]
+    flat = [
+        np.full(math.prod(shape), argument)
+        if isinstance(argument, float)
+        else np.ascontiguousarray(argument if argument.shape == shape else np.broadcast_to(argument, shape)).ravel()
+        for argument in arguments
+    ]
     nans = [nan for array in flat if (nan := np.isnan(array)).any()]
     if nans:
         flat = [np.where(np.isnan(array), 0.5, array) for array in flat]
     # Step 2: plain Python, batch by batch, until compiling pays
     result = np.empty(flat[0].size)
-    done = 0
+    count = 0
     loop = loop_of(kernel, max(work, result.size))
-    while loop is None and done < result.size:
-        block = slice(done, done + BATCH)
-        _time_call(_row_by_row, kernel, [array[block] for array in flat], result[block])
-        done += BATCH
-        loop = loop_of(kernel, result.size - done)
+    while loop is None and count < result.size:
+        block = slice(count, count + BATCH)
+        _time_call(_fill_rows, kernel, [array[block] for array in flat], result[block])
+        count += BATCH
+        loop = loop_of(kernel, result.size - count)
     # Step 3: the rest by the compiled loop
-    if loop is not None and done < result.size:
-        loop(*(array[done:] for array in flat), result[done:])
+    if loop is not None and count < result.size:
+        loop(*(array[count:] for array in flat), result[count:])
     for nan in nans:
         result[nan] = np.nan
     return result.reshape(shape)
@@ -91,7 +92,7 @@ def _time_call(function: Callable[..., None], *arguments: Any) -> None:
     _interpreted += (time.perf_counter() - start) / ELEMENT
 
 
-def _row_by_row(kernel: Callable[..., float], columns: list[Float64], result: Float64) -> None:
+def _fill_rows(kernel: Callable[..., float], columns: list[Float64], result: Float64) -> None:
     """Fill the result with a kernel's values at rows of arguments."""
     result[:] = [kernel(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
@@ -103,10 +104,3 @@ def _loops() -> dict[Callable[..., Any], Callable[..., None]]:
     from .._kernels.scalars.loops import LOOPS
 
     return LOOPS
-
-
-def _flat(argument: float | Float64, shape: tuple[int, ...]) -> Float64:
-    """Return a contiguous vector of the argument broadcast to a shape."""
-    if isinstance(argument, float):
-        return np.full(math.prod(shape), argument)
-    return np.ascontiguousarray(argument if argument.shape == shape else np.broadcast_to(argument, shape)).ravel()

@@ -16,8 +16,7 @@ from .._types import Float64
 from .arguments import degrees, derivative_orders, dims, real
 from .dispatch import common_shape, elementwise
 
-LONG = 100
-"""Elements' time from which a scalar goes to a compiled loop too."""
+LONG = 100  # elements' time from which a scalar goes to a compiled loop too
 RECURRENCE_STEPS, TWOFOLD_STEPS = 50.0, 2.0
 """Steps of a zonal polynomial's recurrence that plain Python does in 10 us, in float and in twice the precision."""
 
@@ -156,10 +155,8 @@ def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
 
     Parameters
     ----------
-    degree : array_like of int
-        Degree k, 0 to 1e6.
-    dim : array_like of int
-        m of the sphere S^m, 1 to 1e12.
+    degree, dim : array_like of int
+        As for `gegenbauer`.
 
     Returns
     -------
@@ -235,10 +232,8 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
 
     Parameters
     ----------
-    degree : array_like of int
-        Degree, 1 to 1e6.
-    dim : array_like of int
-        m of the sphere S^m, 1 to 1e12.
+    degree, dim : array_like of int
+        As for `gegenbauer_max_zero`.
 
     Returns
     -------

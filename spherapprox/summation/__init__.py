@@ -1,16 +1,15 @@
 """Evaluation of a head's sum over control points."""
 
 from . import distributed  # noqa: F401  # found as an attribute; it loads Dask when it is called
-from .angles import angle_mean
-from .dot_product import AttentionPlan, attention, explain_attention
-from .evaluation import evaluate, evaluate_log, explain_sum, show_progress
-from .moments import TangentMoments, tangent_moments
-from .plan import Plan
+from .dot_product import attention, explain_attention
+from .evaluation import evaluate, evaluate_log, explain_sum
+from .moments import TangentMoments as TangentMoments
+from .moments import angle_mean, tangent_moments
+from .plan import Plan as Plan
+from .progress import show_progress
+from .single_head import AttentionPlan as AttentionPlan
 
 __all__ = [
-    "AttentionPlan",
-    "Plan",
-    "TangentMoments",
     "angle_mean",
     "attention",
     "evaluate",

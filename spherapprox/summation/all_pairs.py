@@ -12,7 +12,7 @@ import numpy as np
 
 from .._kernels.simd.alignment import TABLE
 from .._kernels.summation import layout
-from .._threads import as_done, most
+from .._threads import as_done, max_threads
 from .._types import Float64, Floats, Indices
 from .method import Report
 from .partial import Partial
@@ -23,30 +23,26 @@ TASK_WORK, LEAST_WORK = 1e9, 1e7
 least: some 20 ms, and far more than the call itself takes. Tuned."""
 SMALL_WORK = 2.2e7
 """Work of a small sum, about a millisecond: sums beyond it are not only done by all pairs, nor by differences."""
-TASKS_EACH = 16
-"""Tasks for each worker, so that all end at about one time."""
+TASKS_EACH = 16  # tasks for each worker, so that all end at about one time
 PACKED = 2**20
 """Bytes of control points and one column of weights that are packed for a kernel at a time, and half of those with
 several columns, whose sums are read and written again each time: they stay in the second cache, or nearly. Tuned."""
-LOST = {8: 2.0**-700, 4: 2.0**-70}
-"""By the size of a number: a plain sum below it may have lost terms to underflow."""
+LOST = {8: 2.0**-700, 4: 2.0**-70}  # by the size of a number: a plain sum below it may have lost terms to underflow
 
-ready: set[tuple[str, np.dtype[Any]]] = set()
-"""Kernels and types that are compiled in this process."""
+ready: set[tuple[str, np.dtype[Any]]] = set()  # kernels and types that are compiled in this process
 
 
-def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms: int = layout.chain_length()) -> float:
+def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms: int = layout.CHAIN_LENGTH) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows.
 
-    `shift` is the largest of the rows', `merges` counts those of states, which are not compensated, and `terms` those
-    that are added one after another.
+    For the rows' largest `shift`, `merges` of states, without compensation, and `terms` added one after another.
     """
     unit, quotient = unit_roundoff(problem), 2.0 if problem.normalize else 1.0
     if problem.dots:
-        whole = dots_error(problem) + unit * (terms + 16.0) * quotient
+        bound = dots_error(problem) + unit * (terms + 16.0) * quotient
         # 4.8, plain and shifted sums: rows that were summed again, by differences
         again = replace(problem, dots=False, dtype=np.dtype(np.float64))
-        return max(whole, rounding_bound(again, shift, merges, terms)) if shift > 0.0 else whole
+        return max(bound, rounding_bound(again, shift, merges, terms)) if shift > 0.0 else bound
     chain = layout.distance_chain_length(problem.dim + 1) + 8.0  # roundings that one exponent passes
     if problem.by_products:
         chain *= 4.0
@@ -81,18 +77,18 @@ def lost_rows(problem: Problem, state: Partial) -> Indices:
     return np.flatnonzero((sizes < limit).any(axis=1))
 
 
-def no_sums(problem: Problem, rows: int) -> tuple[Floats, Floats]:
+def empty_sums(problem: Problem, rows: int) -> tuple[Floats, Floats]:
     """Return the shifted kernel's initial shifts (m,), and sums with their rounding errors (m, 2, p+1)."""
     return np.full(rows, np.inf, problem.dtype), np.zeros((rows, 2, problem.p + 1), problem.dtype)
 
 
-def with_rest(shift: Floats, sums: Floats) -> Partial:
+def as_partial(shift: Floats, sums: Floats) -> Partial:
     """Return the state of a kernel's sums and their rounding errors, (m, 2, p+1); the last column is denominators."""
-    totals = whole(sums)  # (m, p+1)
+    totals = sum_residuals(sums)  # (m, p+1)
     return Partial(shift.astype(np.float64, copy=False), totals[:, :-1], totals[:, -1])
 
 
-def whole(sums: Floats) -> Float64:
+def sum_residuals(sums: Floats) -> Float64:
     """Return a kernel's sums with their rounding errors added, (m, q) from (m, 2, q)."""
     totals = np.empty((len(sums), sums.shape[2]))
     for part in column_parts(sums.shape[2]):
@@ -109,7 +105,7 @@ def packed_size(problem: Problem) -> int:
     return layout.whole_blocks(2 * PACKED // (points + columns * size), size)
 
 
-def run(task: Callable[[slice], int], parts: list[slice], workers: int | None, report: Report) -> None:
+def run_tasks(task: Callable[[slice], int], parts: list[slice], workers: int | None, report: Report) -> None:
     """Call a task for ranges of rows, on threads if there are several, and report the pairs that each returns."""
     if len(parts) == 1:
         report(task(parts[0]))
@@ -121,8 +117,8 @@ def run(task: Callable[[slice], int], parts: list[slice], workers: int | None, r
 
 def task_rows(problem: Problem, n: int, workers: int | None, largest: float) -> float:
     """Return the number of rows of a task over n control points: a fair part, of at most so much work."""
-    m, each = len(problem.x), problem.work / (len(problem.x) * len(problem.b)) * n
-    rows = largest / each
-    if (threads := most(workers)) > 1:
-        rows = min(rows, max(m / (TASKS_EACH * threads), LEAST_WORK / each))
+    m, row_work = len(problem.x), problem.work / (len(problem.x) * len(problem.b)) * n
+    rows = largest / row_work
+    if (threads := max_threads(workers)) > 1:
+        rows = min(rows, max(m / (TASKS_EACH * threads), LEAST_WORK / row_work))
     return rows

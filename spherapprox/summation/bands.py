@@ -13,15 +13,12 @@ import numpy as np
 
 from .._types import Bools, Float64, Floats
 from . import scaling
-from .partial import Partial
 from .plan import Plan, Wish
 from .problem import UNSCALED, Problem
 
-SMALL, OCTAVES = 64.0, 2
-"""Concentrations up to the first are in one band; beyond, a band is so many octaves wide."""
+SMALL, OCTAVES = 64.0, 2  # concentrations up to the first are in one band; beyond, a band is so many octaves wide
 _REASON = "the control points have concentrations of their own"
-_NEGLIGIBLE = 2200.0
-"""What a logarithm of a mass may be below the whole one's to matter beside values of any size."""
+_NEGLIGIBLE = 2200.0  # what a logarithm of a mass may be below the whole one's to matter beside values of any size
 _DENSE = "dense"
 
 
@@ -34,10 +31,7 @@ class Band:
 
 
 def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tuple[Float64, Plan]:
-    """Return the sums (m, p) or the quotients of a problem, or their logarithms, for concentrations (n,); their plan.
-
-    The problem's own rate does not matter.
-    """
+    """Return sums (m, p) or quotients, or logarithms, for concentrations (n,) in place of the rate; their plan."""
     if wish.method not in ("auto", _DENSE):
         raise ValueError(
             f"'method' {wish.method!r} cannot be used here: {_REASON}, {concentrations.min():g} to "
@@ -45,8 +39,8 @@ def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tu
         )
     wish = replace(wish, method=_DENSE)
     if not problem.normalize:
-        whole = _band(problem, concentrations, np.full(len(concentrations), True)).problem
-        answer, record = (scaling.logarithms if log else scaling.sums)(whole, wish)
+        problem_of_all = _band(problem, concentrations, np.full(len(concentrations), True)).problem
+        answer, record = (scaling.logarithms if log else scaling.sums)(problem_of_all, wish)
         return answer, replace(record, reason=_REASON)
     octaves = np.frexp(np.maximum(concentrations / SMALL, 0.5))[1] // OCTAVES  # (n,)
     members = [octaves == octave for octave in np.unique(octaves)]
@@ -72,18 +66,15 @@ def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     plans = [record for _, _, record in fractions]
     if len(bands) == 1:
         return fractions[0][0], replace(plans[0], reason=_REASON)
-    masses = np.stack([_mass(band, state) for band, (_, state, _) in zip(bands, fractions, strict=True)])  # (bands, m)
-    total = np.logaddexp.reduce(masses, axis=0)
+    masses = []  # the logarithms of denominators, of exponentials of logits
+    for band, (_, state, _) in zip(bands, fractions, strict=True):
+        assert state is not None
+        masses.append(np.log(state.denominator) - band.problem.rate * state.shift + band.top)
+    total = np.logaddexp.reduce(masses, axis=0)  # (m,)
     answer = np.zeros_like(fractions[0][0])
     for mass, (own, _, _) in zip(masses, fractions, strict=True):
         answer += scaling.times_exp(own, mass - total, UNSCALED)
-    return answer, _joint(bands, plans, masses - total)
-
-
-def _mass(band: Band, state: Partial | None) -> Float64:
-    """Return the logarithms (m,) of a band's denominators, of exponentials of logits."""
-    assert state is not None
-    return np.asarray(np.log(state.denominator) - band.problem.rate * state.shift + band.top)
+    return answer, _joint(bands, plans, np.stack(masses) - total)
 
 
 def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
@@ -92,8 +83,8 @@ def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     for band in bands:
         values = band.problem.values
         assert values is not None
-        both: Floats = np.concatenate([values, np.ones((len(values), 1), values.dtype)], axis=1)
-        logarithms, record = scaling.logarithms(replace(band.problem, values=both, normalize=False), wish)
+        extended: Floats = np.concatenate([values, np.ones((len(values), 1), values.dtype)], axis=1)
+        logarithms, record = scaling.logarithms(replace(band.problem, values=extended, normalize=False), wish)
         logs.append(logarithms + (band.top if len(bands) > 1 else 0.0))
         plans.append(record)
     total = np.logaddexp.reduce(logs, axis=0)  # (m, p+1)

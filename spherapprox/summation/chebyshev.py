@@ -39,8 +39,7 @@ def log_size(z: float, degree: int) -> float:
 def coefficients(z: float, degree: int) -> tuple[Float64, Float64, float]:
     """Return the coefficients of s^0, ..., s^degree, bounds of their size, and of the error that their sum may have.
 
-    They are those of the exponential series less what Chebyshev polynomials of higher degree hold: that is little where
-    `log_size` is finite, while the first ones summed would cancel.
+    They are the exponential series less what Chebyshev polynomials of higher degree hold: their sum would cancel.
     """
     j = np.arange(degree + 1)
     series = np.cumprod(np.concatenate([[1.0], z / np.maximum(j[1:], 1)]))

@@ -14,10 +14,8 @@ from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64
 
-LEAST = 1e-14
-"""The diagonal below which no pivot is taken: its digits are lost."""
-NOISE = 1e-13
-"""What roundings may add to an entry of the remainder: far more than was ever seen."""
+LEAST = 1e-14  # the diagonal below which no pivot is taken: its digits are lost
+NOISE = 1e-13  # what roundings may add to an entry of the remainder: far more than was ever seen
 _UNIT = 2.0**-53
 
 
@@ -44,13 +42,13 @@ def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -
     weights = np.exp(half_squares - half_squares.max())  # (n,)
     rounding = (len(y) + min(rank, len(rows)) + 8.0) * _UNIT * float(weights.sum())
     with one_blas_thread():
-        factor, remainder = _factor(rows, weights, m, rtol, rank, rounding)
+        factor, remainder = _factor(rows, weights, m, rtol=rtol, rank=rank, rounding=rounding)
         columns = np.column_stack([values, np.ones(len(y))]) * weights[:, None]  # (n, p+1)
         sums = factor[:, :m].T @ (factor[:, m:] @ columns)  # (m, p+1)
     below = sums[:, -1]
     with np.errstate(all="ignore"):  # where there is no certificate
         output = sums[:, :-1] / below[:, None]
-    return Factored(output, _certificate(remainder, weights, m, below, rounding), len(factor))
+    return Factored(output, _certificate(remainder, weights, m, below=below, rounding=rounding), len(factor))
 
 
 def _factor(
@@ -61,7 +59,8 @@ def _factor(
     below = np.zeros(m)
     for r in range(len(factor)):
         pivot = int(remainder.argmax())
-        if remainder[pivot] < LEAST or _certificate(remainder, weights, m, below, rounding).max() <= rtol:
+        certificate = _certificate(remainder, weights, m, below=below, rounding=rounding)
+        if remainder[pivot] < LEAST or certificate.max() <= rtol:
             return factor[:r], remainder
         # 4.16, certificate: differences, so that the kernel is right to its last digits
         difference = rows - rows[pivot]

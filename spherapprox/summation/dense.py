@@ -16,24 +16,18 @@ from .._threads import slices
 from .._types import Floats
 from . import all_pairs, dense_numpy
 from .method import Report, Sums, Tolerance, silent
-from .partial import Partial, put
+from .partial import Partial, write_rows
 from .problem import Problem, compiled_form
 
 COMPILE_WORTH = 1e9
 """Work from which on loading or compiling a kernel pays: a fifth of a second of NumPy's time. Tuned."""
-CALL = 5e5
-"""Work that takes as long as a call by NumPy does besides its own."""
-LOADING = 0.4
-"""Seconds that it takes to load a kernel that has been compiled. Measured."""
-RATE, NUMPY_RATE = 2.4e10, 5e9
-"""Work in float64 per second, of the kernels on each thread and of NumPy. Measured."""
-DOTS_SHARE = 0.1
-"""Share of the tolerance that exponents from products alone may cost."""
-Packed = tuple[Floats, Floats]
-"""Control points and weights in a kernel's layout."""
+CALL = 5e5  # work that takes as long as a call by NumPy does besides its own
+LOADING = 0.4  # seconds that it takes to load a kernel that has been compiled. Measured.
+RATE, NUMPY_RATE = 2.4e10, 5e9  # work in float64 per second, of the kernels on each thread and of NumPy. Measured.
+DOTS_SHARE = 0.1  # share of the tolerance that exponents from products alone may cost
+Packed = tuple[Floats, Floats]  # control points and weights in a kernel's layout
 
-_spent = [0.0]
-"""Work that NumPy has done in this process."""
+_spent = [0.0]  # work that NumPy has done in this process
 
 
 def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, report: Report) -> Sums:
@@ -105,16 +99,16 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
             last = packing.half_defects(x, dtype, products)
         fused.fused_sums(x, last, *packed, products, rates, totals[rows])
 
-    _over_parts(problem, pack, add, workers, report)
+    _over_parts(problem, pack, add, workers=workers, report=report)
     all_pairs.ready.add(("fused", dtype))
     if problem.normalize:
-        state = all_pairs.with_rest(np.zeros(len(totals)), totals)
+        state = all_pairs.as_partial(np.zeros(len(totals)), totals)
     else:
-        state = Partial(np.zeros(len(totals)), all_pairs.whole(totals), np.zeros(len(totals)))
+        state = Partial(np.zeros(len(totals)), all_pairs.sum_residuals(totals), np.zeros(len(totals)))
     # 4.8, plain and shifted sums: once more, relative to the nearest control point
     if len(lost := all_pairs.lost_rows(problem, state)):
-        few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64), dots=False)
-        put(state, lost, _shifted(few, workers, silent))
+        lost_problem = replace(problem.at_rows(lost), dtype=np.dtype(np.float64), dots=False)
+        write_rows(state, lost, _shifted(lost_problem, workers, silent))
     return state
 
 
@@ -124,7 +118,7 @@ def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
 
     dtype, columns, angles = problem.dtype, problem.p + 1, problem.values is None
     rates = packing.rates(problem.rate, dtype)
-    shift, totals = all_pairs.no_sums(problem, len(problem.x))
+    shift, totals = all_pairs.empty_sums(problem, len(problem.x))
 
     def pack(part: slice) -> Packed:
         b, offset, w = problem.controls(part)
@@ -133,9 +127,9 @@ def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
     def add(packed: Packed, x: Floats, rows: slice) -> None:
         shifted.shifted_sums(x, *packed, angles, rates, shift[rows], totals[rows])
 
-    _over_parts(problem, pack, add, workers, report)
+    _over_parts(problem, pack, add, workers=workers, report=report)
     all_pairs.ready.add(("shifted", dtype))
-    return all_pairs.with_rest(shift, totals)
+    return all_pairs.as_partial(shift, totals)
 
 
 def _over_parts(
@@ -144,8 +138,8 @@ def _over_parts(
 ) -> None:  # fmt: skip
     """Add the sums over each part of the control points, packed."""
     n, size = len(problem.b), all_pairs.packed_size(problem)
-    for first in range(0, n, size):
-        _over_part(problem, slice(first, min(first + size, n)), pack, add, workers, report)
+    for part in slices(n, size):
+        _over_part(problem, part, pack, add=add, workers=workers, report=report)
 
 
 def _over_part(
@@ -164,4 +158,4 @@ def _over_part(
         return len(x) * count
 
     rows = all_pairs.task_rows(problem, count, workers, all_pairs.TASK_WORK)
-    all_pairs.run(task, slices(len(problem.x), tile * max(1, int(rows / tile))), workers, report)
+    all_pairs.run_tasks(task, slices(len(problem.x), tile * max(1, int(rows / tile))), workers, report)

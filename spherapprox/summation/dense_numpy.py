@@ -7,11 +7,10 @@ import numpy as np
 from .._kernels.summation.layout import NEAR
 from .._types import Float64, Floats
 from .method import Report
-from .partial import Partial, merge
+from .partial import Partial, merge, write_rows
 from .problem import Problem
 
-TILE = (128, 512)
-"""Evaluation and control points of a tile: its two buffers are 1 MiB. Tuned."""
+TILE = (128, 512)  # evaluation and control points of a tile: its two buffers are 1 MiB. Tuned.
 CHAIN, PRODUCTS_CHAIN = 64, 24
 """Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
 
@@ -41,12 +40,12 @@ def _block_sums(problem: Problem, part: slice, defects: Float64 | None) -> Parti
     of_block = half_defects(b) if problem.by_products else None
     for first in range(0, m, TILE[0]):
         rows = slice(first, first + TILE[0])
-        both = None if defects is None or of_block is None else (defects[rows], of_block)
-        tile = tile_sums(problem.x[rows], b, offset, w, problem.rate, both, problem.stretched(part))
-        block.shift[rows], block.numerators[rows], block.denominator[rows] = (
-            tile.shift,
-            tile.numerators,
-            tile.denominator,
+        tile_defects = None if defects is None or of_block is None else (defects[rows], of_block)
+        stretch = problem.stretched(part)
+        write_rows(
+            block,
+            rows,
+            tile_sums(problem.x[rows], b, offset, w=w, rate=problem.rate, defects=tile_defects, stretch=stretch),
         )
     return block
 
@@ -111,10 +110,7 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
 
 
 def half_defects(rows: Floats) -> Float64:
-    """Return ``(1 - |row|^2)/2`` of each row of about unit length, with an error far below its own rounding of 1.
-
-    Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
-    """
+    """Return ``(1 - |row|^2)/2`` of each row of about unit length, with an error far below its own rounding of 1."""
     rows = rows.astype(np.float64, copy=False)
     # 4.8, proof: |x|^2 - 1 = (sum h_i^2 - 1) + sum (x_i - h_i) (x_i + h_i)
     high = np.rint(rows * 2.0**26) / 2.0**26

@@ -3,56 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .._types import Float64, Floats
-from . import bands, cholesky, plan, scaling
-from .evaluation import check, with_last_rounding
-from .plan import METHODS, Plan, Wish
-from .problem import Problem
-from .scores import LIFT, PADDING, Scores, unit_roundoff
-
-CHOLESKY = "cholesky"
-TOGETHER = {8: 512.0, 4: 64.0}
-"""By the size of a number: the concentration up to which rows of all lengths are lifted together."""
-_FLOAT64 = np.dtype(np.float64)
-_FLOAT32 = np.dtype(np.float32)
-_AFTERWARDS = "its rank and its error are known afterwards only: ask for it by name"
-
-
-@dataclass(frozen=True, eq=False)
-class AttentionPlan(Plan):
-    """The method that computed attention of a head, the prices compared, and bounds of its error.
-
-    Parameters
-    ----------
-    method, reason, path, costs, excluded
-        As those of `Plan`: what was taken, why, and why the others were not.
-    rtol, scale, atol
-        As those of `Plan`, for the sums over the lifted rows; `error` has these in it. For "cholesky" `rtol` is
-        relative to the largest of the absolute values.
-    error : ndarray, shape (T,)
-        A bound of the largest error of the outputs of each query, ``|output - exact|``, with all roundings: the worst
-        case, usually 10 to 1000 times what happens.
-    concentration : float
-        ``scale R_q R_k``: no logit is larger in absolute value, once keys are relative to their centre. R_q is the
-        length of the longest query, R_k that of the longest key.
-
-    Examples
-    --------
-    >>> from spherapprox.summation import explain_attention
-    >>> output, plan = explain_attention([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])
-    >>> plan.method, plan.error.shape, bool(plan.error[0] < 1e-13)
-    ('dense', (1,), True)
-    """
-
-    error: Float64 = field(default_factory=lambda: np.empty(0), repr=False)
-    concentration: float = 0.0
+from .._types import Floats
+from .evaluation import checked_wish
+from .scores import PADDING
+from .single_head import CHOLESKY, AttentionPlan, attend
 
 
 def attention(
@@ -196,10 +156,9 @@ def _heads(
     leading = _checks.broadcast_shape(_axes_remedy(q, k), query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
     factor = q.shape[-1] ** -0.5 if scale is None else _checks.real(scale, "scale", above=0.0)
     largest_rank = None if rank is None else _checks.integer(rank, "rank", minimum=1)
-    _check_method(method, rtol)
+    wish = replace(checked_wish(method, rtol, workers, (CHOLESKY,)), explain=explain)
     if method != CHOLESKY:
         _checks.left_out(rank, "rank", f"for method={method!r}", 'it is of "cholesky"')
-    wish = Wish(method, rtol, _checks.workers(workers), explain=explain)
     shape = (*leading, q.shape[-2], v.shape[-1])
     size = (q.shape[-2] + k.shape[-2]) * (q.shape[-1] + PADDING) + math.prod(shape)  # a head is lifted at a time
     _checks.memory(8.0 * size, "the result", "take fewer queries at a time")
@@ -208,11 +167,14 @@ def _heads(
     plans = np.empty(leading, object)
     q, k, v = (np.broadcast_to(array, leading + array.shape[-2:]) for array in (q, k, v))
     for head in np.ndindex(leading):
-        result[head], plans[head] = _attended(q[head], k[head], v[head], factor, wish, largest_rank, result.dtype)
+        result[head], plans[head] = attend(
+            q[head], k[head], v[head], scale=factor, wish=wish, rank=largest_rank, dtype=result.dtype
+        )
     return result, plans
 
 
 def _rows(array: ArrayLike, name: str) -> Floats:
+    """Return the checked rows of queries, keys or values."""
     remedy = "one column is value[:, None]" if name == "value" else f"one row is {name}[None, :]"
     array = _checks.detached(array)
     remedy = remedy if getattr(array, "ndim", 0) == 1 else ""
@@ -226,136 +188,3 @@ def _axes_remedy(query: Floats, key: Floats) -> str:
     if heads > shared and heads % shared == 0:
         words += f"; where heads share keys, take np.repeat(key, {heads // shared}, axis=-3), and of value the same"
     return words
-
-
-def _check_method(method: str, rtol: float | None) -> None:
-    """Check the name of a method and the range of `rtol`."""
-    _checks.choice(method, "method", ("auto", *METHODS, CHOLESKY))
-    check("auto" if method == CHOLESKY else method, rtol)
-    if method == CHOLESKY and rtol is None:
-        raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
-
-
-def _attended(
-    query: Floats, key: Floats, value: Floats, scale: float, wish: Wish, rank: int | None, dtype: np.dtype[Any]
-) -> tuple[Floats, AttentionPlan]:
-    """Return the outputs (m, p) of one head, and their plan."""
-    scores, largest = Scores.of(query, key, scale), float(np.abs(value).max())
-    concentration = scores.concentration()
-    if wish.method == CHOLESKY:
-        answer, method_plan, shares = _by_factor(scores, value, wish, rank)
-    elif wish.method in ("auto", "dense") and concentration > TOGETHER[dtype.itemsize]:
-        answer, method_plan, shares = _by_octaves(scores, value, wish)
-    else:
-        answer, method_plan, shares = _together(scores, value, wish, dtype)
-    rounded = with_last_rounding(method_plan, answer, dtype, False)
-    excluded = rounded.excluded
-    if wish.explain and wish.method == "auto":
-        excluded = {**excluded, CHOLESKY: _AFTERWARDS}
-    # 4.16, output: the lift and the sums, then the last rounding
-    error = largest * (shares + (rounded.rtol - method_plan.rtol)) + rounded.atol
-    error = np.minimum(error, 1.001 * (largest + np.abs(answer).max(axis=1)))
-    record = AttentionPlan(
-        rounded.method, rounded.reason, rounded.rtol, rounded.path, rounded.costs, rounded.scale, excluded,
-        rounded.atol, error, concentration,
-    )  # fmt: skip
-    return answer.astype(dtype, copy=False), record
-
-
-def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -> tuple[Float64, Plan, Float64]:
-    """Return the outputs (m, p) with all rows lifted together, their plan, and error bounds (m,).
-
-    Errors are relative to the largest absolute value, but for underflow.
-    """
-    single = dtype == _FLOAT32 and scores.concentration() <= TOGETHER[4]
-    problem, concentration = _problem(scores, value, _FLOAT32 if single else _FLOAT64)
-    answer, record = scaling.sums(problem, wish)
-    return answer, record, np.full(len(answer), record.rtol + lift_error(concentration, problem.dtype))
-
-
-def _problem(
-    scores: Scores, value: Floats, dtype: np.dtype[Any], queries: Any = slice(None), keys: Any = slice(None)
-) -> tuple[Problem, float]:
-    """Return the split head of some queries and keys, and its concentration."""
-    x, b, concentration = scores.rows(dtype, queries, keys)
-    return Problem(x, b, 0.5 * concentration, dtype, value[keys], padding=PADDING), concentration
-
-
-def lift_error(concentration: float, dtype: np.dtype[Any]) -> float:
-    """Bound what the lift's roundings cost, relative to the largest absolute value."""
-    # 4.16 (logits): 2 tanh(Delta/2)
-    return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(dtype) * concentration)
-
-
-def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Plan, Float64]:
-    """Return what `_together` does, by all pairs of rows whose lengths are in the same octaves, lifted together.
-
-    Another method is taken if it is the cheapest, and what the lift costs is within the tolerance.
-    """
-    problem, concentration = _problem(scores, value, _FLOAT64)
-    chosen, _ = plan.choose(scaling.as_weights(problem), wish, False)
-    if chosen.method != "dense" and wish.rtol is not None and lift_error(concentration, _FLOAT64) <= wish.rtol:
-        return _together(scores, value, wish, _FLOAT64)
-    dense = replace(wish, method="dense")
-    queries, keys = (_octaves(sizes) for sizes in scores.sizes())
-    answer, shares = np.empty((len(queries), value.shape[1])), np.empty(len(queries))
-    plans = []
-    for octave in np.unique(queries):
-        members = queries == octave
-        parts = [_problem(scores, value, _FLOAT64, members, keys == other) for other in np.unique(keys)]
-        answer[members], record = bands.quotients([bands.Band(*part) for part in parts], dense)
-        shares[members] = record.rtol + lift_error(max(top for _, top in parts), _FLOAT64)
-        plans.append(record)
-    reason = chosen.reason
-    if len(plans) > 1 or np.unique(keys).size > 1:
-        reason += f"; queries of {len(plans)} and keys of {np.unique(keys).size} sizes apart, for their accuracy"
-    return answer, replace(
-        chosen, method="dense", reason=reason, rtol=max(octave_plan.rtol for octave_plan in plans), path=plans[0].path,
-        scale=METHODS["dense"], atol=max(octave_plan.atol for octave_plan in plans),
-    ), shares  # fmt: skip
-
-
-def _octaves(sizes: Float64) -> NDArray[np.int32]:
-    """Return the octaves of sizes (n,) above `TOGETHER`, 0 for all below."""
-    return np.frexp(np.maximum(sizes / TOGETHER[8], 0.5))[1]
-
-
-def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> tuple[Float64, Plan, Float64]:
-    """Return what `_together` does, by pivoted Cholesky; queries without a certificate by all pairs."""
-    assert wish.rtol is not None
-    x, y = scores.balanced()
-    octaves = int(np.frexp(np.abs(value).max())[1])
-    table = np.ldexp(value.astype(np.float64), -octaves)
-    largest_rank = _rank_worth(x, value.shape[1], len(y)) if rank is None else rank
-    factor = cholesky.attention(x, y, table, wish.rtol, min(largest_rank, len(x) + len(y)))
-    with np.errstate(over="ignore"):  # of queries without a certificate
-        answer = np.ldexp(factor.output, octaves)
-    shares = factor.certificate + _logits_error(scores, y)
-    doubtful = np.flatnonzero(~(factor.certificate <= wish.rtol))
-    record = Plan(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, "numpy", scale="largest value")
-    if doubtful.size:
-        few, again = scores.at(doubtful), replace(wish, method="dense")
-        apart = scores.concentration() > TOGETHER[8]
-        answer[doubtful], by_pairs, shares[doubtful] = (
-            _by_octaves(few, value, again) if apart else _together(few, value, again, _FLOAT64)
-        )
-        reason = f"{record.reason}; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
-        if 2 * doubtful.size > len(x):
-            reason += ", low rank does not pay"
-        method = "dense" if doubtful.size == len(x) else CHOLESKY
-        record = replace(record, method=method, reason=reason, path=by_pairs.path, atol=by_pairs.atol)
-    return answer, replace(record, rtol=float(shares.max())), shares
-
-
-def _rank_worth(x: Float64, p: int, n: int) -> int:
-    """Return the rank at which a factor takes as many operations as all pairs of queries x (m, s) and n keys."""
-    m, s = x.shape
-    return math.ceil(math.sqrt(float(m) * n * (s + p + 14.0) / (m + n)))
-
-
-def _logits_error(scores: Scores, y: Float64) -> float:
-    """Bound what the roundings of balanced rows cost, relative to the largest absolute value."""
-    # 4.16, rounding: 14 lambda + (s/2 + 2) max |y|^2 + 8
-    square, half = float(np.einsum("ij,ij->i", y, y).max()), 0.5 * y.shape[1]
-    delta = unit_roundoff(_FLOAT64) * (14.0 * scores.concentration() + (half + 2.0) * square + 8.0)
-    return 2.0 * math.tanh(0.5 * delta)

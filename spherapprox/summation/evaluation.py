@@ -2,63 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._types import Float64, Floats
+from .._types import Floats
 from . import bands, scaling, small
-from .method import Report, silent
-from .plan import METHODS, Plan, Wish
+from .plan import METHODS, Plan, Wish, with_last_rounding
 from .problem import Problem
+from .progress import is_shown, reported
 
 _FLOAT64 = np.dtype(np.float64)
 LARGEST_CONCENTRATION = {_FLOAT64: 1e300, np.dtype(np.float32): 4.5e4}
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
 
 
-_progress = ContextVar("progress bars of sums", default=False)
+class Arrays(NamedTuple):
+    """The checked arrays of a sum: points (m, d), control points (n, d) and values (n,) or (n, p)."""
 
-
-@contextmanager
-def show_progress(shown: bool = True) -> Iterator[None]:
-    """Show a progress bar for each sum that is evaluated in the block, of heads too, and the part of `bounds.validate`.
-
-    Parameters
-    ----------
-    shown : bool, default True
-        False shows none, as outside of the block.
-
-    Raises
-    ------
-    TypeError
-        When `shown` is neither True nor False.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox import evaluate
-    >>> from spherapprox.summation import show_progress
-    >>> with show_progress():  # on stderr
-    ...     evaluate(np.eye(3)[:1], np.eye(3), np.ones(3), 0.0)
-    array([3.])
-    """
-    token = _progress.set(_checks.flag(shown, "shown"))
-    try:
-        yield
-    finally:
-        _progress.reset(token)
-
-
-def is_progress_shown() -> bool:
-    """Tell whether `show_progress` is at work."""
-    return _progress.get()
+    points: Floats
+    controls: Floats
+    values: Floats
 
 
 def evaluate(
@@ -130,11 +98,9 @@ def evaluate(
 
     Raises
     ------
-    ValueError
-        If rows have no unit length, shapes do not fit together, something is not finite or out of its range, or the
-        result would be too large for memory.
-    TypeError
-        If something holds no real numbers.
+    TypeError, ValueError
+        If rows have no unit length, shapes do not fit together, something holds no real numbers, is not finite or out
+        of its range, or the result would be too large for memory.
 
     Notes
     -----
@@ -167,13 +133,12 @@ def evaluate(
     >>> evaluate(b, b, [1.0, 2.0], 3.0, normalize=True).round(6)
     array([1.047426, 1.952574])
     """
-    if not _progress.get():
+    if not is_shown.get():
         quick = small.sums(x, control_points, values, concentration, normalize, method, rtol, workers)
         if quick is not None:
             return quick
-    arrays = _checked(x, control_points, values)
-    normalize = _checks.flag(normalize, "normalize")
-    return evaluate_arrays(*arrays, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers)[0]
+    arrays, normalize = _checked(x, control_points, values), _checks.flag(normalize, "normalize")
+    return evaluate_arrays(arrays, concentration, checked_wish(method, rtol, workers), normalize=normalize)[0]
 
 
 def evaluate_log(
@@ -215,9 +180,8 @@ def evaluate_log(
     array([-20000., -10000.])
     """
     arrays, normalize = _checked(x, control_points, values, log=True), _checks.flag(normalize, "normalize")
-    return evaluate_arrays(
-        *arrays, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers, log=True
-    )[0]
+    wish = checked_wish(method, rtol, workers)
+    return evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=True)[0]
 
 
 def explain_sum(
@@ -262,99 +226,73 @@ def explain_sum(
     """
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     arrays = _checked(x, control_points, values, log=log)
-    return evaluate_arrays(*arrays, concentration, normalize=normalize, method=method, rtol=rtol, log=log, explain=True)
+    wish = replace(checked_wish(method, rtol), explain=True)
+    return evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)
 
 
 def evaluate_at(
-    x: ArrayLike, controls: Floats, numbers: Floats, concentration: ArrayLike, *, normalize: bool, method: str,
+    x: ArrayLike, controls: Floats, values: Floats, concentration: ArrayLike, *, normalize: bool, method: str,
     rtol: float | None, workers: int | None,
 ) -> Floats:  # fmt: skip
     """Evaluate the sum of kernels at points, for control points, values and a flag that were checked before."""
-    if not _progress.get():
-        quick = small.sums(x, controls, numbers, concentration, normalize, method, rtol, workers)
+    if not is_shown.get():
+        quick = small.sums(x, controls, values, concentration, normalize, method, rtol, workers)
         if quick is not None:
             return quick
-    rows = _checks.rows(x, dim=controls.shape[1] - 1)
-    return evaluate_arrays(
-        rows, controls, numbers, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers
-    )[0]
+    arrays = Arrays(_checks.rows(x, dim=controls.shape[1] - 1), controls, values)
+    return evaluate_arrays(arrays, concentration, checked_wish(method, rtol, workers), normalize=normalize)[0]
 
 
-def _checked(
-    x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log: bool = False
-) -> tuple[Floats, Floats, Floats]:
-    """Return the rows of points and control points, and the values."""
+def _checked(x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log: bool = False) -> Arrays:
+    """Return the checked arrays."""
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     numbers = _checks.values_for(values, "values", len(controls), "the control points")
     if log:
         _checks.non_negative_for_log(numbers)
-    return points, controls, numbers
+    return Arrays(points, controls, numbers)
 
 
 def evaluate_arrays(
-    points: Floats, controls: Floats, numbers: Floats, concentration: ArrayLike, *, normalize: bool, method: str,
-    rtol: float | None, workers: int | None = None, log: bool = False, explain: bool = False,
-) -> tuple[Floats, Plan]:  # fmt: skip
-    """Evaluate the sum of kernels from checked arrays and flags: the result of `evaluate`, and its plan."""
-    # Step 1: check what is asked for
-    check(method, rtol)
+    arrays: Arrays, concentration: ArrayLike, wish: Wish, *, normalize: bool, log: bool = False
+) -> tuple[Floats, Plan]:
+    """Evaluate the sum of kernels from checked arrays and options: the result of `evaluate`, and its plan."""
+    # Step 1: check the concentration
+    points, controls, values = arrays
     rate = _checks.concentrations(concentration, len(controls), maximum=LARGEST_CONCENTRATION[_FLOAT64])
     if isinstance(rate, np.ndarray) and rate.min() == rate.max():
         rate = float(rate[0])
-    _checks.memory(16.0 * len(points) * (2 + numbers[0].size), "the result", "evaluate x in parts")
-    workers = _checks.workers(workers)
-    shape = (len(points), *numbers.shape[1:])
-    dtype = np.result_type(points, controls, numbers)
-
+    _checks.memory(16.0 * len(points) * (2 + values[0].size), "the result", "evaluate x in parts")
+    dtype = np.result_type(points, controls, values)
     # Step 2: evaluate, in float64 where float32 does not reach
-    table = numbers.reshape(len(numbers), -1)  # (n, p)
-    with _bar() if _progress.get() else nullcontext(silent) as bar:
-        wish = Wish(method, rtol, workers, bar, explain)
+    table = values.reshape(len(values), -1)  # (n, p)
+    with reported(wish) if is_shown.get() else nullcontext(wish) as options:
         if isinstance(rate, np.ndarray):
             problem = Problem(points, controls, 0.0, _FLOAT64, table, normalize)
-            answer, record = bands.sums(problem, rate, wish, log)
+            answer, record = bands.sums(problem, rate, options, log)
         else:
             single = dtype == np.float32 and rate <= LARGEST_CONCENTRATION[dtype] and not log
             problem = Problem(points, controls, rate / 2.0, dtype if single else _FLOAT64, table, normalize)
-            answer, record = (scaling.logarithms if log else scaling.sums)(problem, wish)
-
+            answer, record = (scaling.logarithms if log else scaling.sums)(problem, options)
     # Step 3: round to the result's type
     with np.errstate(over="ignore"):
-        result: Floats = answer.reshape(shape).astype(dtype, copy=False)
-    if np.isinf(result).any() and (not log or (np.isinf(result) != np.isinf(answer.reshape(shape))).any()):
+        rounded = answer.astype(dtype, copy=False)
+    if np.isinf(rounded).any() and (not log or (np.isinf(rounded) != np.isinf(answer)).any()):
         _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
+    result = rounded.reshape(len(points), *values.shape[1:])
     return result, with_last_rounding(record, answer, dtype, log)
 
 
-def check(method: str, rtol: float | None) -> None:
+def checked_wish(method: str, rtol: float | None, workers: int | None = None, extra: tuple[str, ...] = ()) -> Wish:
+    """Return the checked options of a sum, whose method may be one of others, too."""
+    check_method(method, rtol, extra)
+    return Wish(method, rtol, _checks.workers(workers))
+
+
+def check_method(method: str, rtol: float | None, extra: tuple[str, ...] = ()) -> None:
     """Check the name of a method and the range of `rtol`."""
-    _checks.choice(method, "method", ("auto", *METHODS))
+    _checks.choice(method, "method", ("auto", *METHODS, *extra))
     if rtol is not None:
         _checks.real(rtol, "rtol", above=0.0)
     elif method not in ("auto", "dense"):
         raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
-
-
-def with_last_rounding(record: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
-    """Add the rounding of the answer to the result's type to the plan's error bounds."""
-    limits = np.finfo(dtype)
-    rounding = 0.0 if dtype == _FLOAT64 else float(limits.eps) / 2.0
-    if log:
-        rounding *= float(np.abs(answer[np.isfinite(answer)]).max(initial=0.0))
-        return replace(record, rtol=record.rtol + rounding)
-    return replace(record, rtol=record.rtol + rounding, atol=record.atol + float(limits.smallest_normal))
-
-
-@contextmanager
-def _bar() -> Iterator[Report]:
-    """Show a progress bar over pairs."""
-    from tqdm.auto import tqdm
-
-    with tqdm(total=0, unit="pair", unit_scale=True) as bar:
-
-        def report(pairs: int, total: int = 0) -> None:
-            bar.total = (bar.total or 0) + total
-            bar.update(pairs)
-
-        yield report

@@ -18,8 +18,7 @@ from .method import silent
 from .partial import Partial
 from .problem import Problem
 
-_NUMBERS = 2**20
-"""Numbers of a table of rows and columns that is made at a time: 8 MiB."""
+_NUMBERS = 2**20  # numbers of a table of rows and columns that is made at a time: 8 MiB
 _SAMPLES = 2
 
 
@@ -35,7 +34,7 @@ class Scales:
     largest: Float64
     count: float
     least: float
-    used: Indices
+    columns: Indices
 
     @classmethod
     def of(cls, problem: Problem) -> Scales:
@@ -45,10 +44,10 @@ class Scales:
         largest = total * np.exp(-nearest)
         least = float(len(problem.b)) * float(np.exp(-farthest[-1]))
         if problem.normalize:
-            few = _sampled(problem)
-            largest = (few.numerators / few.denominator[:, None]).max(axis=0)
-        used = np.flatnonzero(total[:-1])
-        return cls(total[used], largest[used], float(len(problem.b)), least, used)
+            sample = _sampled(problem)
+            largest = (sample.numerators / sample.denominator[:, None]).max(axis=0)
+        columns = np.flatnonzero(total[:-1])
+        return cls(total[columns], largest[columns], float(len(problem.b)), least, columns)
 
     def need(self, normalize: bool) -> float:
         """Return the error, relative to the largest row, of a result whose terms of weight 1 err by 1."""
@@ -59,27 +58,24 @@ class Scales:
         # 4.10, quotients: (W / Q + N) / min D
         return (share + self.count) / self.least if self.least > 0.0 else np.inf
 
-    def sharpened(self, state: Partial, each: float, normalize: bool) -> Scales:
-        """Return the scales raised to those of a result whose terms of weight 1 err by at most `each`.
-
-        Quotients are by denominators as computed, whose least is known then.
-        """
+    def sharpened(self, state: Partial, term_error: float, normalize: bool) -> Scales:
+        """Return the scales raised to those of a result whose terms of weight 1 err by at most `term_error`."""
         largest, least = self.largest, self.least
-        below = np.abs(state.numerators[:, self.used])
+        below = np.abs(state.numerators[:, self.columns])
         if normalize:
-            least = float(state.denominator.min())
-            above = state.denominator + each * self.count
+            least = float(state.denominator.min())  # quotients are by denominators as computed
+            above = state.denominator + term_error * self.count
             # 4.10, quotients: Q >= (|h| - delta W) / (D + delta N)
-            error = ((below - each * self.total) / above[:, None]).max(axis=0)
+            error = ((below - term_error * self.total) / above[:, None]).max(axis=0)
         else:
-            error = below.max(axis=0) - each * self.total
+            error = below.max(axis=0) - term_error * self.total
         return replace(self, largest=np.maximum(largest, error), least=least)
 
     def summed(self, problem: Problem) -> Scales:
         """Return the scales of sums, not quotients, raised to the sums of absolute terms at some rows."""
-        few = _sampled(problem)
-        largest = (few.numerators * np.exp(-problem.rate * few.shift)[:, None]).max(axis=0)
-        return replace(self, largest=np.maximum(self.largest, largest[self.used]))
+        sample = _sampled(problem)
+        largest = (sample.numerators * np.exp(-problem.rate * sample.shift)[:, None]).max(axis=0)
+        return replace(self, largest=np.maximum(self.largest, largest[self.columns]))
 
 
 def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
@@ -101,18 +97,13 @@ def _exponents(problem: Problem, centre: Float64, square: Float64) -> tuple[Floa
     """Return the least and the largest of Jensen's exponents over the evaluation points, (columns,) each."""
     nearest, farthest = np.full(len(square), np.inf), np.full(len(square), -np.inf)
     for part in slices(len(problem.x), _block(len(square))):
-        exponent = _jensen(problem, part, centre, square)
+        x = problem.x[part].astype(np.float64, copy=False)
+        # 4.10, scale: E = |x|^2 - 2 <x, c> + q
+        mean = np.einsum("ij,ij->i", x, x)[:, None] + square - 2.0 * np.einsum("ij,kj->ik", x, centre)
+        exponent = problem.rate * np.maximum(mean, 0.0)  # (rows, columns)
         nearest = np.minimum(nearest, exponent.min(axis=0))
         farthest = np.maximum(farthest, exponent.max(axis=0))
     return nearest, farthest
-
-
-def _jensen(problem: Problem, rows: slice, centre: Float64, square: Float64) -> Float64:
-    """Return Jensen's exponents at some evaluation points, (rows, columns)."""
-    x = problem.x[rows].astype(np.float64, copy=False)
-    # 4.10, scale: E = |x|^2 - 2 <x, c> + q
-    mean = np.einsum("ij,ij->i", x, x)[:, None] + square - 2.0 * np.einsum("ij,kj->ik", x, centre)
-    return np.asarray(problem.rate * np.maximum(mean, 0.0))
 
 
 def _block(columns: int) -> int:
@@ -123,5 +114,5 @@ def _block(columns: int) -> int:
 def _sampled(problem: Problem) -> Partial:
     """Return the sums of absolute terms at some of the evaluation points."""
     assert problem.values is not None
-    few = problem.at_rows(slice(0, None, -(-len(problem.x) // _SAMPLES)))
-    return dense_numpy.sums(replace(few, values=np.abs(problem.values)), silent)
+    sample = problem.at_rows(slice(0, None, -(-len(problem.x) // _SAMPLES)))
+    return dense_numpy.sums(replace(sample, values=np.abs(problem.values)), silent)

@@ -27,61 +27,53 @@ from .method import Report, Sums, Tolerance
 from .partial import Partial
 from .problem import Problem
 
-LARGEST_RANK = 2**22
-"""Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
+LARGEST_RANK = 2**22  # moments of all columns; each takes some 80 bytes, and 16 more for each thread
 LARGEST_DEGREE = 150
-COARSEST = 0.1
-"""The largest truncation error, so that computed denominators are near the true ones."""
-SHARE = 0.5
-"""What the polynomial may take of `rtol`; the rest is for roundings."""
-BLOCK_WORK = 4e8
-"""Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
-MOST_POINTS = 2.0**16
-"""Points of a task, at most: so much room the chains of additions have that bounds count with."""
+COARSEST = 0.1  # the largest truncation error, so that computed denominators are near the true ones
+SHARE = 0.5  # what the polynomial may take of `rtol`; the rest is for roundings
+BLOCK_WORK = 4e8  # monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned.
+MOST_POINTS = 2.0**16  # points of a task, at most: so much room the chains of additions have that bounds count with
 ROUNDING = 4e-16
 """What roundings usually come to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
 PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT, LOADING = 5e-11, 2.2e-10, 5000.0, 1.5e-8, 6e-8, 0.6
 """Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, and more
 when they leave the cache; for a coordinate of a point; for a point; and to load the kernels. Measured."""
 
-SLACK = 1.001
-"""Room in the error's bound for products of roundings, and for those of the bound itself."""
-
-Counter = Callable[[int], object]
-"""Called with the number of points or pairs that are finished."""
+SLACK = 1.001  # room in the error's bound for products of roundings, and for those of the bound itself
+Counter = Callable[[int], object]  # called with the number of points or pairs that are finished
 
 _UNIT = 2.0**-53
-_ready: list[bool] = []
-"""Not empty once this process has used the kernels."""
+_ready: list[bool] = []  # not empty once this process has used the kernels
 
 
-def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
+def sums(
+    problem: Problem, tolerance: Tolerance, workers: int | None, report: Report, *, coarsest: float = COARSEST
+) -> Sums:
     """Return the sums with the polynomial that the tolerance allows; `report` counts finished pairs.
 
-    Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
-    small beside the sum of weights that roundings spoil it, as where x and control points lie in opposite caps.
+    All rows are doubtful if the result is so small beside the sum of weights that roundings spoil it, as in opposite
+    caps.
     """
     load("spherapprox._kernels.summation.features")
     # Step 1: choose the degree, and lay out the monomials
     kernel, scales = _Kernel.of(problem), Scales.of(problem)
-    plan = layout(problem.variables, kernel.degree(tolerance.omitted, scales.need(problem.normalize)))
+    plan = layout(problem.variables, kernel.degree(tolerance.omitted, scales.need(problem.normalize), coarsest))
     # Step 2: moments of the control points
     half = len(problem.x) * len(problem.b) // 2
-    moments, chain = _moments(problem, plan, workers, _shares(half, len(problem.b), report))
+    moments, chain = _moments(problem, plan, workers, report=_shares(half, len(problem.b), report))
     # Step 3: the polynomial at the evaluation points
-    values, sizes, uncertain = coefficients(kernel.z, plan.degree)
-    answer = _polynomials(
-        problem, plan, moments, kernel.scaled(values, problem.rate), workers,
-        _shares(len(problem.x) * len(problem.b) - half, len(problem.x), report),
-    )  # fmt: skip
+    powers, sizes, uncertain = coefficients(kernel.z, plan.degree)
+    counter = _shares(len(problem.x) * len(problem.b) - half, len(problem.x), report)
+    powers = kernel.scaled(powers, problem.rate)
+    answer = _polynomials(problem, plan, moments, powers=powers, workers=workers, report=counter)
     denominator = answer[:, problem.p].copy() if problem.normalize else np.zeros(len(answer))
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
     # Step 4: bound the error
-    each = kernel.error(plan.degree, float(sizes @ _roundings(problem.variables, plan.degree, chain)), uncertain)
-    scales = scales.sharpened(state, each, problem.normalize)
-    if not problem.normalize and each * scales.need(False) + _factors(problem) > tolerance.total:
+    term_error = kernel.error(plan.degree, float(sizes @ _roundings(problem.variables, plan.degree, chain)), uncertain)
+    scales = scales.sharpened(state, term_error, problem.normalize)
+    if not problem.normalize and term_error * scales.need(False) + _factors(problem) > tolerance.total:
         scales = scales.summed(problem)
-    error = each * scales.need(problem.normalize) + _factors(problem)
+    error = term_error * scales.need(problem.normalize) + _factors(problem)
     if not error <= tolerance.total:
         return Sums(state, 0.0, "numba", doubtful=np.arange(len(problem.x)))
     return Sums(state, error, "numba")
@@ -92,9 +84,9 @@ def promise(problem: Problem, omitted: float) -> float:
     kernel, concentration = _Kernel.of(problem), 2.0 * problem.rate
     if kernel.z > LARGEST_DEGREE:
         return math.inf
-    each = _expected_error(kernel, problem.variables, kernel.degree(omitted, kernel.expected_need(problem)))
+    term_error = _expected_error(kernel, problem.variables, kernel.degree(omitted, kernel.expected_need(problem)))
     need = math.exp(concentration - _log_mean(problem.dim, concentration)) * (1.0 + problem.normalize)
-    return each * need + _factors(problem)
+    return term_error * need + _factors(problem)
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
@@ -104,7 +96,8 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     kernel = _Kernel.of(problem)
     if kernel.z > LARGEST_DEGREE:
         return f"concentration {2.0 * problem.rate:g} is too large for polynomials"
-    degree = kernel.degree(tolerance.omitted, kernel.largest_need(problem))
+    exponent = problem.rate * (1.0 + kernel.reach) ** 2  # of any points: no exponent is above rate (|x| + |b|)^2
+    degree = kernel.degree(tolerance.omitted, _need(problem, exponent, exponent))
     moments = (problem.p + problem.normalize) * rank(problem.variables, degree)
     if degree > LARGEST_DEGREE or moments > LARGEST_RANK:
         return f"a polynomial of {problem.variables} variables and degree {degree} has too many coefficients"
@@ -117,10 +110,10 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     degree = kernel.degree(tolerance.omitted, kernel.expected_need(problem))
     columns, terms = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
-    each = PER_MONOMIAL * columns * terms + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
-    each += PER_COORDINATE * d + PER_POINT
+    point_seconds = PER_MONOMIAL * columns * terms + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
+    point_seconds += PER_COORDINATE * d + PER_POINT
     once = (0.0 if _ready else LOADING) + 1e-7 * columns * terms + 1e-3
-    return once + each * (len(problem.x) + len(problem.b))
+    return once + point_seconds * (len(problem.x) + len(problem.b))
 
 
 @dataclass(frozen=True)
@@ -142,12 +135,9 @@ class _Kernel:
         weight = math.exp(max(problem.rate * (2.0 * sum(off) - 2.0), -700.0))
         return cls(2.0 * problem.rate * reach, reach, weight)
 
-    def degree(self, rtol: float, need: float) -> int:
-        """Return the least degree that truncates at most SHARE of rtol, and rounds little beside it where possible.
-
-        `need` is the error of the result, relative to itself, if all terms of weight 1 err by 1.
-        """
-        log = math.log(min(rtol, COARSEST)) - math.log(need) - math.log(self.weight)
+    def degree(self, rtol: float, need: float, coarsest: float = COARSEST) -> int:
+        """Return the least degree that truncates at most SHARE of rtol; terms' errors grow by `need` in results."""
+        log = math.log(min(rtol, coarsest)) - math.log(need) - math.log(self.weight)
         return _degree(self.z, log + math.log(SHARE), log - math.log(ROUNDING))
 
     def error(self, degree: int, roundings: float, uncertain: float) -> float:
@@ -155,27 +145,19 @@ class _Kernel:
         # 4.10, rounding: e^-lambda f(x) f(b) (tau_g + r_0 sum_j H_j |p_j|)
         return SLACK * self.weight * (math.exp(log_tail(self.z, degree)) + _UNIT * roundings + uncertain)
 
-    def scaled(self, values: Float64, rate: float) -> Float64:
+    def scaled(self, powers: Float64, rate: float) -> Float64:
         """Return the coefficients of powers of <x, b> from those of s, times e^-lambda."""
         # 4.10: e^-lambda p_j / R^j
-        return np.asarray(math.exp(-2.0 * rate) * values / self.reach ** np.arange(len(values)))
+        return np.asarray(math.exp(-2.0 * rate) * powers / self.reach ** np.arange(len(powers)))
 
     def expected_need(self, problem: Problem) -> float:
         """Estimate `need` for control points all over the sphere."""
         return _need(problem, 2.0 * problem.rate, _log_mean(problem.dim, 2.0 * problem.rate))
 
-    def largest_need(self, problem: Problem) -> float:
-        """Bound `need` for any points: no exponent is above ``rate (|x| + |b|)^2``."""
-        exponent = problem.rate * (1.0 + self.reach) ** 2
-        return _need(problem, exponent, exponent)
-
 
 @lru_cache(maxsize=64)
 def _log_mean(dim: int, concentration: float) -> float:
-    """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere.
-
-    docs/theorems/1-kernel.md, 1.1.
-    """
+    """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere (1.1)."""
     if concentration < 1e-3:
         return 0.0
     order = 0.5 * (dim - 1)
@@ -203,7 +185,7 @@ def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counte
     """Return the moments (q, ...) of all columns, the last for weights 1, and the additions that a term passes."""
     from .._kernels.summation.features import moments
 
-    run, columns = monomials.run_points(), problem.p + problem.normalize
+    run, columns = monomials.RUN_POINTS, problem.p + problem.normalize
 
     def part_moments(part: slice) -> tuple[Float64, int]:
         b, _, w = problem.controls(part)
@@ -213,7 +195,7 @@ def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counte
         weights *= factor
         total = np.zeros((columns, plan.moments))
         # 4.10: mu_alpha = sum_k w_k f(b_k) b_k^alpha
-        moments(b, weights, plan.first.segments, plan.second.segments, plan.met, plan.n_second, total)
+        moments(b, weights, plan.first.segments, plan.second.segments, plan.moment_rows, plan.n_second, total)
         return total, len(b)
 
     runs = max(1, int(_points_per_task(plan, columns, len(problem.b)) / run))
@@ -229,23 +211,23 @@ def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counte
 
 
 def _polynomials(
-    problem: Problem, plan: Layout, moments: Float64, values: Float64, workers: int | None, report: Counter
+    problem: Problem, plan: Layout, moments: Float64, powers: Float64, workers: int | None, report: Counter
 ) -> Float64:
     """Return the sums (m, q) from the moments and the polynomial's coefficients."""
     from .._kernels.summation.features import polynomials
 
-    table, chunk = plan.coefficients(moments, values), monomials.chunk_points()
+    table, chunk = plan.coefficients(moments, powers), monomials.CHUNK
     answer = np.empty((len(problem.x), len(table)))
 
-    def some(rows: slice) -> int:
+    def evaluate_rows(rows: slice) -> int:
         x, factor = _split(problem.x[rows], problem)
         out = answer[rows]
-        polynomials(x, table, plan.first.segments, plan.second.segments, plan.used, plan.n_second, out)
+        polynomials(x, table, plan.first.segments, plan.second.segments, plan.value_rows, plan.n_second, out)
         out *= factor[:, None]
         return len(x)
 
     step = chunk * max(1, int(_points_per_task(plan, len(table), len(problem.x)) / chunk))
-    for n in in_order(some, slices(len(problem.x), step), workers):
+    for n in in_order(evaluate_rows, slices(len(problem.x), step), workers):
         report(n)
     return answer
 
@@ -264,10 +246,7 @@ def _split(rows: Floats, problem: Problem) -> tuple[Float64, Float64]:
 
 
 def _roundings(d: int, degree: int, chain: float) -> Float64:
-    """Bound the roundings that a term of each degree passes, products and sums.
-
-    docs/theorems/4.10-polynomial-features.md.
-    """
+    """Bound the roundings that a term of each degree passes, products and sums (4.10)."""
     rows = [rank(-(-d // 2), j) + rank(d // 2, j) for j in range(degree + 1)]
     # 4.10, rounding: H_j = 6 j + 20 + l + n_1(j) + n_2(j)
     return np.asarray(6.0 * np.arange(degree + 1) + chain + 20.0 + np.array(rows), np.float64)
@@ -279,25 +258,25 @@ def _expected_error(kernel: _Kernel, d: int, degree: int) -> float:
     if degree > LARGEST_DEGREE:
         return math.inf
     _, sizes, uncertain = coefficients(kernel.z, degree)
-    longest = monomials.chain_length(int(MOST_POINTS) // monomials.run_points())
+    longest = monomials.chain_length(int(MOST_POINTS) // monomials.RUN_POINTS)
     return kernel.error(degree, float(sizes @ _roundings(d, degree, longest)), uncertain)
 
 
 def _factors(problem: Problem) -> float:
     """Bound the relative errors of e^-lambda, f(x), f(b) and of the last rounding to the result's type."""
     # 4.10, rounding: (lambda (m + 5) + 12) r_0
-    each = _UNIT * (2.0 * problem.rate * (problem.dim + 5.0) + 12.0)
-    return each * (2.0 if problem.normalize else 1.0) + float(np.finfo(problem.dtype).eps) / 2.0
+    error = _UNIT * (2.0 * problem.rate * (problem.dim + 5.0) + 12.0)
+    return error * (2.0 if problem.normalize else 1.0) + float(np.finfo(problem.dtype).eps) / 2.0
 
 
 def _shares(pairs: int, steps: int, report: Counter) -> Counter:
     """Return a counter of steps that reports as large a share of the pairs."""
-    done = [0, 0]
+    counts = [0, 0]
 
     def add(count: int) -> None:
-        done[0] += count
-        now = pairs * done[0] // steps
-        report(now - done[1])
-        done[1] = now
+        counts[0] += count
+        now = pairs * counts[0] // steps
+        report(now - counts[1])
+        counts[1] = now
 
     return add

@@ -46,10 +46,7 @@ class Sums:
 
 
 class Method(Protocol):
-    """A module that evaluates sums; small sums load only `dense`.
-
-    All but `dense` are given problems in float64, so that few kernels are compiled.
-    """
+    """A module that evaluates sums; all but `dense` are given problems in float64, so that few kernels are compiled."""
 
     def obstacle(self, problem: Problem, tolerance: Tolerance) -> str:
         """Return the obstacle to the method; empty if there is none."""

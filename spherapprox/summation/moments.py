@@ -1,4 +1,4 @@
-"""Moments of the control points in the tangent space at x, under softmax weights."""
+"""Means under softmax weights: of the angle to the control points, and of their moments in the tangent space at x."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from .. import _checks
 from .._loading import load
 from .._threads import each_block
 from .._types import Float64
+from . import dense
 from .evaluation import LARGEST_CONCENTRATION
-from .problem import compiled_form
+from .method import silent
+from .problem import Problem, compiled_form
 
-_REACH = 45.0
-"""Terms below exp(-45) of the largest, over the number of control points, are left out."""
-_FEW = 100
-"""For fewer points sorting the control points would take longer than all distances. Tuned."""
+_REACH = 45.0  # terms below exp(-45) of the largest, over the number of control points, are left out
+_FEW = 100  # for fewer points sorting the control points would take longer than all distances. Tuned.
 _TREE_COLUMNS, _NARROW = 10, 0.5
 """Columns, and excess of a square over the smallest one, up to which boxes leave out control points. Tuned."""
-_BOX = 32
-"""Control points of a box, at least. Tuned."""
+_BOX = 32  # control points of a box, at least. Tuned.
 _ROWS, _PAIRS = 256, 2**21
 """Points of a task where boxes leave out control points, and pairs of points where not: some milliseconds."""
 
@@ -51,6 +50,50 @@ class TangentMoments(NamedTuple):
     third: Float64
 
 
+def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *, workers: int | None = None) -> Float64:
+    """Return the mean angle between x and the control points under the softmax weights.
+
+    Parameters
+    ----------
+    x : array_like, shape (m, dim+1)
+        Points of the sphere S^dim.
+    control_points : array_like, shape (n, dim+1)
+        The points b_k.
+    concentration : float
+        lambda, from 0 to 1e300.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        ``sum_k theta(x, b_k) e_k / sum_k e_k`` with ``e_k = exp(-lambda |x - b_k|^2 / 2)``; a relative error near 1e-15
+        but for pairs of nearly opposite points, whose angles have an absolute error up to 1e-8.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If rows have no unit length, or an option is out of its range.
+
+    References
+    ----------
+    docs/theorems/4.4-split-head.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.summation import angle_mean
+    >>> angle_mean(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, -1.0]]), 5.0).round(6)
+    array([1.570796])
+    """
+    points = _checks.rows(x, "x")
+    controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
+    rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
+    problem = Problem(points, controls, rate, np.dtype(np.float64), None)
+    sums = dense.sums(problem, None, _checks.workers(workers), silent).partial
+    return np.asarray(sums.numerators[:, 0] / sums.denominator)
+
+
 def tangent_moments(
     x: ArrayLike, control_points: ArrayLike, concentration: float, *, workers: int | None = None
 ) -> TangentMoments:
@@ -60,12 +103,8 @@ def tangent_moments(
     ----------
     x : array_like, shape (n, dim+1)
         Points of the sphere S^dim.
-    control_points : array_like, shape (N, dim+1)
-        The points b_k.
-    concentration : float
-        lambda, from 0 to 1e300.
-    workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
+    control_points, concentration, workers
+        As in `angle_mean`.
 
     Returns
     -------
@@ -114,10 +153,7 @@ def tangent_moments(
 
 
 def _boxed(controls: Float64, sort: bool) -> tuple[Float64, Float64, int]:
-    """Return control points (n, d) as columns, the boxes (2d, B) of so many after each other, and the number of these.
-
-    Where they are not sorted all of them are in one box.
-    """
+    """Return control points as columns (d, n), boxes (2d, B) of so many of them, and that number (unsorted: all)."""
     n, size = len(controls), len(controls)
     if sort:
         from scipy.spatial import cKDTree

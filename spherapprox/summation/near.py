@@ -10,19 +10,16 @@ import numpy as np
 from .._threads import slices
 from .._types import Float64, Indices
 
-_TREE_COLUMNS = 10
-"""Columns up to which a k-d tree finds near control points faster than all are taken. Tuned."""
-_ROWS = 32
-"""Rows of a block that shares its near control points. Tuned."""
-_NUMBERS = 2**17
-"""Differences that are held at once by each worker."""
+_TREE_COLUMNS = 10  # columns up to which a k-d tree finds near control points faster than all are taken. Tuned.
+_ROWS = 32  # rows of a block that shares its near control points. Tuned.
+_NUMBERS = 2**17  # differences that are held at once by each worker
 
 
 class NearBlocks:
     """Blocks of rows x (m, d) with the control points, columns (d, n), whose terms are kept for them.
 
-    Those are kept whose squared distance exceeds the nearest one's by no more than `room`, those whose distance exceeds
-    the root of such a square by no more than `margin`, and others.
+    Those whose squared distance exceeds the nearest one's by at most `room`, or whose distance exceeds the root of such
+    a square by at most `margin`, and others.
     """
 
     def __init__(self, x: Float64, columns: Float64, room: float, margin: float = 0.0) -> None:

@@ -33,10 +33,7 @@ class Partial:
 
 
 def merge(a: Partial, b: Partial, rate: float) -> Partial:
-    """Return the triple of the union of two disjoint sets of control points.
-
-    It is relative to the smaller shift, unless the sums there are tiny, so that the others would be lost beside them.
-    """
+    """Return the union of disjoint parts, relative to the smaller shift, unless its sums are tiny beside the others."""
     swap = a.shift > b.shift
     low, high = _chosen(swap, b, a), _chosen(swap, a, b)
     # 4.8, merging: M = -rate shift; the larger M is that of `low`
@@ -63,6 +60,6 @@ def _chosen(condition: Bools, a: Partial, b: Partial) -> Partial:
     )
 
 
-def put(state: Partial, rows: Any, part: Partial) -> None:
+def write_rows(state: Partial, rows: Any, part: Partial) -> None:
     """Write a part's triple into some rows of the state."""
     state.shift[rows], state.numerators[rows], state.denominator[rows] = part.shift, part.numerators, part.denominator

@@ -6,14 +6,15 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .._loading import load
+from .._types import Float64
 from . import dense, rates
 from .method import Method, Report, Scale, Tolerance, silent
-from .partial import Partial, put
+from .partial import Partial, write_rows
 from .problem import Problem
 
 METHODS: dict[str, Scale] = {
@@ -23,14 +24,14 @@ METHODS: dict[str, Scale] = {
     "lowrank": "largest row",
 }
 """Modules that are a `Method` each, with what their errors are relative to. Small sums load only the first."""
+_BESIDE_DENSE = tuple(f"{__package__}.{name}" for name in METHODS if name != "dense")
 ROW_BY_ROW = tuple(name for name, scale in METHODS.items() if scale == "each row")
 if TYPE_CHECKING:
     from . import harmonic, lowrank, truncated
 
     _TYPED: tuple[Method, ...] = (dense, truncated, harmonic, lowrank)
 
-SMALLEST, LARGEST = 1e-30, 0.5
-"""What is left out on purpose, at least, far below all roundings, and at most."""
+SMALLEST, LARGEST = 1e-30, 0.5  # what is left out on purpose, at least, far below all roundings, and at most
 LENIENT = 100.0
 """Times the roundings of "dense" that a method may have that was asked for by name: far less happens than is proven."""
 CHEAP, LOADING = 1e-3, 0.1
@@ -82,10 +83,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Wish:
-    """The options of `evaluate` by which sums are evaluated.
-
-    Only with `explain` the plan names the tolerances that would admit other methods.
-    """
+    """The options of `evaluate` of which sums know; with `explain` plans name tolerances that admit others."""
 
     method: str
     rtol: float | None
@@ -97,27 +95,27 @@ class Wish:
 def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, Plan]:
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
     # Step 1: choose the method
-    chosen, tolerance = choose(problem, wish, row_by_row)
+    selection, tolerance = choose(problem, wish, row_by_row)
     wish.report(0, len(problem.x) * len(problem.b))
     # Step 2: sum by it
-    if chosen.method == "dense":
+    if selection.method == "dense":
         state = dense.sums(problem, tolerance, wish.workers, wish.report)
         if state.path == "numba":
-            rates.used("dense", problem)
-        return state.partial, replace(chosen, rtol=state.error, path=state.path)
+            rates.note_use("dense", problem)
+        return state.partial, replace(selection, rtol=state.error, path=state.path)
     assert tolerance is not None
-    state = _method(chosen.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
-    rates.used(chosen.method, _in_float64(problem))
-    error, reason = state.error, chosen.reason
+    state = _method(selection.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
+    rates.note_use(selection.method, _in_float64(problem))
+    error, reason = state.error, selection.reason
     # Step 3: sum doubtful rows by all pairs
     if state.doubtful is not None and len(state.doubtful):
         again = dense.sums(problem.at_rows(state.doubtful), None, wish.workers, silent)
-        put(state.partial, state.doubtful, again.partial)
+        write_rows(state.partial, state.doubtful, again.partial)
         error = max(error, again.error)
         reason += f"; {len(state.doubtful)} rows by all pairs, for their accuracy"
         if len(state.doubtful) == len(problem.x):
-            chosen, error = replace(chosen, method="dense", scale="each row"), again.error
-    return state.partial, replace(chosen, reason=reason, rtol=error, path=state.path)
+            selection, error = replace(selection, method="dense", scale="each row"), again.error
+    return state.partial, replace(selection, reason=reason, rtol=error, path=state.path)
 
 
 def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolerance | None]:
@@ -128,9 +126,14 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolera
     if wish.method == "auto":
         price = dense.cost(problem)
         tolerance = allowed(problem, wish.rtol)
-        if price < CHEAP or (price < LOADING and not _others_loaded()):
+        if price < CHEAP or (price < LOADING and not any(module in sys.modules for module in _BESIDE_DENSE)):
             return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}), tolerance
-        return _cheapest(problem, tolerance, row_by_row, wish.explain), tolerance
+        costs, excluded = compare(problem, tolerance, row_by_row, wish.explain)
+        if wish.explain:
+            excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
+        prices = sorted(costs.items(), key=lambda item: item[1])
+        reason = "expected: " + ", ".join(f"{name} {cost:.2g} s" for name, cost in prices)
+        return _plan(prices[0][0], reason, costs, excluded), tolerance
     tolerance = allowed(problem, wish.rtol, LENIENT)
     obstacle = _obstacle(problem, wish.method, tolerance, row_by_row)
     if obstacle:
@@ -146,6 +149,16 @@ def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:
     return Tolerance(omitted, rtol + dense.promise(problem) * leniency)
 
 
+def with_last_rounding(record: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
+    """Add the rounding of the answer to the result's type to the plan's error bounds."""
+    limits = np.finfo(dtype)
+    rounding = 0.0 if dtype == np.float64 else float(limits.eps) / 2.0
+    if log:
+        rounding *= float(np.abs(answer[np.isfinite(answer)]).max(initial=0.0))
+        return replace(record, rtol=record.rtol + rounding)
+    return replace(record, rtol=record.rtol + rounding, atol=record.atol + float(limits.smallest_normal))
+
+
 def _plan(
     method: str, reason: str, costs: Mapping[str, float] | None = None, excluded: Mapping[str, str] | None = None
 ) -> Plan:
@@ -158,24 +171,9 @@ def _method(name: str) -> Method:
     return cast(Method, load(f"{__package__}.{name}"))
 
 
-def _others_loaded() -> bool:
-    """Tell whether a method besides "dense" has been loaded in this process."""
-    return any(f"{__package__}.{name}" in sys.modules for name in METHODS if name != "dense")
-
-
 def _in_float64(problem: Problem) -> Problem:
     """Return the problem in float64, as all methods but "dense" compute it: few kernels are compiled."""
     return replace(problem, dtype=np.dtype(np.float64))
-
-
-def _cheapest(problem: Problem, tolerance: Tolerance, row_by_row: bool, explain: bool) -> Plan:
-    """Return the plan of the method of the least expected time, with the prices compared."""
-    costs, excluded = compare(problem, tolerance, row_by_row, explain)
-    if explain:
-        excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
-    best = min(costs, key=lambda name: costs[name])
-    alternatives = ", ".join(f"{name} {cost:.2g} s" for name, cost in sorted(costs.items(), key=lambda item: item[1]))
-    return _plan(best, f"expected: {alternatives}", costs, excluded)
 
 
 def compare(
@@ -190,20 +188,16 @@ def compare(
     for name in sorted(METHODS, key="truncated".__eq__):  # last
         obstacle = _obstacle(problem, name, tolerance, row_by_row)
         computed = problem if name == "dense" else _in_float64(problem)
-        if not (everything or obstacle) and name == "truncated" and _sorts_long(computed, min(costs.values())):
-            obstacle = "to sort the points alone takes longer than another method"
+        if not (everything or obstacle) and name == "truncated":
+            least: float = load(f"{__package__}.truncated").least_cost(computed)
+            if least > min(costs.values()):
+                obstacle = "to sort the points alone takes longer than another method"
         cost = math.inf if obstacle else _method(name).cost(computed, tolerance)
         if cost < math.inf:
             costs[name] = cost
         else:
             excluded[name] = obstacle or "no pair is far enough to be left out"
     return rates.on_this_machine(costs, problem), excluded
-
-
-def _sorts_long(problem: Problem, cost: float) -> bool:
-    """Tell whether truncated sums take longer than others do, whatever they leave out."""
-    least: float = load(f"{__package__}.truncated").least_cost(problem)
-    return least > cost
 
 
 def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: bool) -> str:

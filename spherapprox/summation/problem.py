@@ -10,17 +10,14 @@ import numpy as np
 
 from .._types import Float64, Floats, Int32
 
-LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
-"""By the size of a number: the fused kernel takes exponents up to it."""
+LARGEST_EXPONENT = {8: 1e13, 4: 9e4}  # by the size of a number: the fused kernel takes exponents up to it
 PRODUCTS_FROM = 13
 """Dimension from which on squared distances take less time from products than from differences. Tuned: processors whose
 additions take no place of multiply-adds have it at 15, others at 11, and near it the two differ by a few percent."""
-FEW_COLUMNS = 8
-"""Columns up to which loops along them are shorter than those over the columns of each row. Tuned."""
+FEW_COLUMNS = 8  # columns up to which loops along them are shorter than those over the columns of each row. Tuned.
 UNSCALED: Int32 = np.zeros((), np.int32)[()]
 """The octaves of weights that are the values: a scalar, since no default of a dataclass is an array."""
-Controls = tuple[Floats, Float64, Float64]
-"""Control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles."""
+Controls = tuple[Floats, Float64, Float64]  # control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles
 
 
 def compiled_form(array: Floats, dtype: np.dtype[Any]) -> Floats:

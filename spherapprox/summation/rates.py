@@ -20,14 +20,11 @@ from .problem import Problem
 WORTH, LEAST = 0.3, 0.02
 """Expected seconds of all sums of a process from which on methods are measured, some 30 ms each, once on a machine; and
 of a sum that waits for that."""
-FARTHEST = 16.0
-"""How many times faster or slower than expected a machine is believed to be."""
+FARTHEST = 16.0  # how many times faster or slower than expected a machine is believed to be
 _LOADED = "spherapprox._kernels.jit"
 
-_used: set[str] = set()
-"""Runs whose code this process has loaded."""
-_spent = [0.0]
-"""Expected seconds of the sums of this process."""
+_used: set[str] = set()  # runs whose code this process has loaded
+_spent = [0.0]  # expected seconds of the sums of this process
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ _RUNS = {
 _TOLERANCE = Tolerance(1e-10, 1e-9)
 
 
-def used(method: str, problem: Problem) -> None:
+def note_use(method: str, problem: Problem) -> None:
     """Note that a method's compiled code is loaded, the one that its run needs: no measurement waits for a compiler."""
     if problem.kernel == "fused" and problem.dtype == np.float64:
         _used.add(_run_name(method, problem))

@@ -10,25 +10,19 @@ import numpy as np
 from .._types import Float64, Floats
 from .problem import Problem
 
-ROWS = 32
-"""Evaluation points of a sample."""
-SMALLEST, LARGEST = 512, 8192
-"""Control points of a sample."""
-ENOUGH = 4
-"""Points of a sample in a block that are enough."""
-PAIRS = 250_000
-"""Pairs of the problem for each of these, so that the sample takes a small part of the sum's time."""
-RANK = 2
-"""The nearest distance of a sample that says something: that of rank 1 may be to the point itself."""
+ROWS = 32  # evaluation points of a sample
+SMALLEST, LARGEST = 512, 8192  # control points of a sample
+ENOUGH = 4  # points of a sample in a block that are enough
+PAIRS = 250_000  # pairs of the problem for each of these, so that the sample takes a small part of the sum's time
+RANK = 2  # the nearest distance of a sample that says something: that of rank 1 may be to the point itself
 
 
-def share(problem: Problem, block: int, tile: int, cut: float, most: float = math.inf) -> tuple[float, float]:
+def share(problem: Problem, block: int, tile: int, cut: float, limit: float = math.inf) -> tuple[float, float]:
     """Estimate the share of pairs, and the usual exponent of the nearest control point.
 
-    A control point matters up to an exponent of `cut` more than the nearest one's, and up to `most`. Where N control
-    points are, s of a sample of n are as near to x as s N / n of all. So the sample tells the radii of a block and of a
-    tile near x, and how many points are within the reach of x and these radii. Held against the shares that were
-    computed for uniform points, circles and clusters in dimensions 2 to 8.
+    A control point matters up to `cut` above the nearest one's exponent, and up to `limit`. As near to x as s of a
+    sample of n are s N / n of all N: so it tells the radii of a block and a tile, and how many are within reach. Held
+    against what was computed for uniform points, circles and clusters in dimensions 2 to 8.
     """
     n, m = len(problem.b), len(problem.x)
     x = np.asarray(problem.x[:: max(1, m // ROWS)], np.float64)
@@ -37,14 +31,13 @@ def share(problem: Problem, block: int, tile: int, cut: float, most: float = mat
     own = _Near(x, _sample(problem.x, min(size, ENOUGH * m // tile)), m, tile)
     nearest = to_controls.radius(1.0) ** 2  # (r,)
     rate = max(problem.rate, 1e-30)
-    reach = np.sqrt(np.minimum(np.minimum(nearest + cut / rate, most / rate), 16.0))
+    reach = np.sqrt(np.minimum(np.minimum(nearest + cut / rate, limit / rate), 16.0))
     # a block matters to a tile at most if balls about their boxes meet, and if its box is within reach of a row
     balls = reach + to_controls.radius(float(block)) * to_controls.diagonal()
     balls += own.radius(float(tile)) * own.diagonal()
-    share = min(
-        _mean(to_controls.count(balls), n), tile * _mean(to_controls.count(to_controls.beside(reach, block)), n)
-    )
-    return share, problem.rate * float(np.median(nearest))
+    counts = to_controls.count(balls), to_controls.count(to_controls.beside(reach, block))
+    shares = [float(np.minimum(count, n).mean()) / n for count in counts]
+    return min(shares[0], tile * shares[1]), problem.rate * float(np.median(nearest))
 
 
 @lru_cache(1)
@@ -56,11 +49,6 @@ def _distances() -> tuple[Float64, Float64]:
     # the mean of max(|z| - a, 0)^2 for a normal z
     squares = 2.0 * ((1.0 + a**2) * tails - a * np.exp(-0.5 * a**2) / math.sqrt(2.0 * math.pi))
     return centres, centres * np.sqrt(np.maximum(squares, 0.0))
-
-
-def _mean(counts: Float64, n: int) -> float:
-    """Return the mean share of n that counts are."""
-    return float(np.minimum(counts, n).mean()) / n
 
 
 def _sample(rows: Floats, size: int) -> Float64:
@@ -103,8 +91,8 @@ class _Near:
     def beside(self, reach: Float64, count: int) -> Float64:
         """Return the usual distance from the centre of a box of `count` points that is at a distance of `reach`.
 
-        In a usual direction, coordinates of the way to the centre are as those of a normal vector; in many dimensions
-        each of them is hardly longer than the box.
+        In a usual direction coordinates are as those of a normal vector, each hardly longer than the box in many
+        dimensions.
         """
         d = min(max(self.dimension, 1.0), 40.0)
         half = self.radius(float(count)) * self.diagonal() / math.sqrt(d)  # (r,)

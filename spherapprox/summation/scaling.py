@@ -14,21 +14,17 @@ from .partial import Partial, merge
 from .plan import Plan, Wish
 from .problem import FEW_COLUMNS, UNSCALED, Problem, column_parts, lift
 
-NO_UNDERFLOW = 300.0
-"""While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
+NO_UNDERFLOW = 300.0  # while 2 lambda is below this, no exponential of the sum leaves the range of float64
 
 LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0
 """How often a logarithm's parts are rounded, and their size besides the result's and that of the exponents."""
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-LIFTED = 30
-"""Octaves from which on exponentials matter that underflow alone."""
+LIFTED = 30  # octaves from which on exponentials matter that underflow alone
 BAND = 450
 """Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
-_SMALL = 48.0
-"""While 2 lambda is below this, no exponential is small for a weight in float32."""
-_NO_OCTAVES = -1100
-"""Octaves of a column of zeros: fewer than those of any number."""
+_SMALL = 48.0  # while 2 lambda is below this, no exponential is small for a weight in float32
+_NO_OCTAVES = -1100  # octaves of a column of zeros: fewer than those of any number
 
 
 @dataclass(frozen=True)
@@ -43,18 +39,17 @@ class Strand:
     table: Floats
     members: Bools
 
-    def problem(self, whole: Problem) -> Problem:
+    def problem(self, problem_of_all: Problem) -> Problem:
         """Return the problem of these values alone; sums that are divided later are lifted."""
-        return replace(whole.among(self.members, self.table), normalize=False, lifted=whole.normalize)
+        return replace(problem_of_all.among(self.members, self.table), normalize=False, lifted=problem_of_all.normalize)
 
 
 def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     """Cut values (n, p) whose terms differ so much in size that one scale would lose some; mostly nothing is cut.
 
-    Returns the values that go together, 0 in place of the others, or None if those are all; and the others: columns
-    with values beyond 2^450 or below 2^-450, those apart, and columns with huge values, beside which terms matter that
-    underflow alone, without the control points where the column is 0, so that the nearest of the others is what sums
-    are relative to.
+    Returns the values that go together, 0 in place of the others, or None if none do; and the others: columns with
+    values beyond 2^450 or below 2^-450, and with huge values, beside which terms matter that underflow alone, both
+    without the control points where they are 0, so that sums are relative to the nearest of the rest.
     """
     if 4.0 * rate < NO_UNDERFLOW:
         return table, []
@@ -112,19 +107,16 @@ def as_weights(problem: Problem) -> Problem:
 
 
 def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | None:
-    """Return the problem whose denominator is the sum over values (n,) >= 0, and the logarithm it is to be lifted by.
-
-    The exponents take any range of values. None if all are 0.
-    """
-    (used,) = np.nonzero(column)
-    if not used.size:
+    """Return the problem whose denominator is the sum over values (n,) >= 0, and the logarithm to lift it by."""
+    (positive,) = np.nonzero(column)
+    if not positive.size:
         return None
-    logs = np.log(column[used].astype(np.float64))
+    logs = np.log(column[positive].astype(np.float64))
     top = float(logs.max())
-    nothing = np.broadcast_to(0.0, (len(used), 1))
-    few, offset = problem.among(used, nothing), (top - logs) / problem.rate  # (n',)
-    offset = offset if few.offset is None else offset + few.offset
-    return replace(few, normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
+    nothing = np.broadcast_to(0.0, (len(positive), 1))
+    positive_part, offset = problem.among(positive, nothing), (top - logs) / problem.rate  # (n',)
+    offset = offset if positive_part.offset is None else offset + positive_part.offset
+    return replace(positive_part, normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
 
 
 def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
@@ -225,10 +217,7 @@ def quotient(scaled: Scaled, below: Partial, rate: float) -> Float64:
 
 
 def underflow(problem: Problem) -> float:
-    """Bound the loss of `value` to underflow, besides its error relative to the sums of absolute terms.
-
-    Terms lose what is below the smallest normal number of the weights' type, unless the row is summed again.
-    """
+    """Bound what `value` loses to underflow: terms below the smallest normal number, unless the row is summed again."""
     if 4.0 * problem.rate < _SMALL or (problem.lifted and not problem.normalize):
         return 0.0
     tiny, size = float(np.finfo(problem.dtype).smallest_normal), float(len(problem.b))

@@ -16,12 +16,9 @@ from .._types import Float64, Floats
 from .dense_numpy import half_defects
 from .evaluation import LARGEST_CONCENTRATION
 
-PADDING = 2
-"""Coordinates of lifted rows besides those of queries and keys."""
-LIFT = 6.0
-"""Roundings of the lift in a logit, relative to the concentration."""
-TIGHT = 64.0
-"""The concentration up to which keys are about the centre that makes it least."""
+PADDING = 2  # coordinates of lifted rows besides those of queries and keys
+LIFT = 6.0  # roundings of the lift in a logit, relative to the concentration
+TIGHT = 64.0  # the concentration up to which keys are about the centre that makes it least
 _LARGEST = max(LARGEST_CONCENTRATION.values())
 
 
@@ -51,15 +48,18 @@ class Scores:
         k, k_octaves = _of_size_one(key.astype(np.float64))
         mantissa, exponent = math.frexp(scale)
         octaves = exponent + q_octaves + k_octaves
-        scores = cls._about(_centre(k), q, k, mantissa, octaves)
+        # the mean, or the middle of the ranges where that is nearer to the farthest row
+        centres = k.mean(axis=0), 0.5 * (k.min(axis=0) + k.max(axis=0))
+        centre = min(centres, key=lambda row: float(_lengths(k - row).max()))
+        scores = cls._about(centre, q, k, (mantissa, octaves))
         # 4.16, lengths that differ: the median leaves keys short that are far from a few others
         small = scores._times(scores.radius(scores.query_lengths) * scores.radius(scores.key_lengths)) <= TIGHT
-        return scores if small else cls._about(np.median(k, axis=0), q, k, mantissa, octaves)
+        return scores if small else cls._about(np.median(k, axis=0), q, k, (mantissa, octaves))
 
     @classmethod
-    def _about(cls, centre: Float64, query: Float64, key: Float64, mantissa: float, octaves: int) -> Scores:
+    def _about(cls, centre: Float64, query: Float64, key: Float64, scale: tuple[float, int]) -> Scores:
         k, more = _of_size_one(key - centre)
-        return cls(query, k, _lengths(query), _lengths(k), (mantissa, octaves + more))
+        return cls(query, k, _lengths(query), _lengths(k), (scale[0], scale[1] + more))
 
     def concentration(self) -> float:
         """Return scale R_q R_k, the largest size of a logit."""
@@ -73,8 +73,11 @@ class Scores:
 
     def sizes(self) -> tuple[Float64, Float64]:
         """Return scale |q| R_k of all queries (m,), and scale R_q |k| of all keys (n,)."""
-        each, other = self._times(self.radius(self.key_lengths)), self._times(self.radius(self.query_lengths))
-        return self.query_lengths * each, self.key_lengths * other
+        query_scale, key_scale = (
+            self._times(self.radius(self.key_lengths)),
+            self._times(self.radius(self.query_lengths)),
+        )
+        return self.query_lengths * query_scale, self.key_lengths * key_scale
 
     def radius(self, lengths: Float64, dtype: Any = np.float64) -> float:
         """Return the radius of a ball that holds rows, and their images as rounded."""
@@ -113,12 +116,6 @@ def _of_size_one(rows: Float64) -> tuple[Float64, int]:
     """Return rows divided by a power of 2 so that the largest entry is from 1/2 to 1, and the power's exponent."""
     octaves = int(np.frexp(np.abs(rows).max())[1])
     return np.ldexp(rows, -octaves), octaves
-
-
-def _centre(rows: Float64) -> Float64:
-    """Return the mean of rows (n, s), or the middle of their ranges where that is nearer to the farthest row."""
-    centres = rows.mean(axis=0), 0.5 * (rows.min(axis=0) + rows.max(axis=0))
-    return min(centres, key=lambda centre: float(_lengths(rows - centre).max()))
 
 
 def _lengths(rows: Float64) -> Float64:

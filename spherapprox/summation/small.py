@@ -31,10 +31,7 @@ _kernels: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
 def sums(
     x: Any, b: Any, values: Any, concentration: Any, normalize: object, method: object, rtol: object, workers: object
 ) -> Floats | None:
-    """Return the sums or quotients of arrays of float64 as `evaluate` does; None if they must go the long way.
-
-    That is where arguments are of any other type, something is wrong with them, or the sum is not small.
-    """
+    """Return the sums or quotients of arrays of float64 as `evaluate` does; None if they must go the long way."""
     if _KERNEL not in all_pairs.ready or not (_kernels or _loaded()):
         return None
     if not (_are_plain_arrays(x, b, values) and _are_plain_options(normalize, method, rtol, workers)):
@@ -52,8 +49,8 @@ def _summed(x: Floats, b: Floats, values: Floats, rate: float, normalize: bool) 
     least = _LOST if normalize and 4.0 * rate >= -math.log(_LOST) else 0.0
     flat = (values, result) if values.ndim == 1 else (values.reshape(-1), result.reshape(-1))
     products = x.shape[1] > PRODUCTS_FROM
-    done = kernel(x, b, flat[0], normalize, products, rates(rate, _FLOAT64), _TOLERANCE, least, flat[1])
-    return result if done else None
+    summed = kernel(x, b, flat[0], normalize, products, rates(rate, _FLOAT64), _TOLERANCE, least, flat[1])
+    return result if summed else None
 
 
 def _writeable(array: Floats) -> Floats:

@@ -15,34 +15,28 @@ import numpy as np
 
 from .._kernels.summation import layout
 from .._loading import load
-from .._threads import most, slices
+from .._threads import max_threads, slices
 from .._types import Float64, Indices, Int64
 from . import all_pairs, dense, sampled
 from .method import Report, Sums, Tolerance, silent
-from .partial import Partial, put
+from .partial import Partial, write_rows
 from .problem import UNSCALED, Problem, compiled_form
 
 if TYPE_CHECKING:
     from .._kernels.summation.boxes import Limits, Tree
 
-SLACK = 1e-6
-"""Added to the exponent where truncation begins: covers the rounding of logarithms."""
-SMALLEST_RATE = 1e-30
-"""Rates below it are taken for it where blocks are left out: none is."""
-WORTH = 5e-3
-"""Seconds of the dense method from which on a sample may be taken."""
-USUAL = 2.0
-"""The exponent that a row's nearest control point usually costs besides its distance."""
+SLACK = 1e-6  # added to the exponent where truncation begins: covers the rounding of logarithms
+SMALLEST_RATE = 1e-30  # rates below it are taken for it where blocks are left out: none is
+WORTH = 5e-3  # seconds of the dense method from which on a sample may be taken
+USUAL = 2.0  # the exponent that a row's nearest control point usually costs besides its distance
 START, POINT, COORDINATE = 1e-3, 3.5e-8, 5e-9
 """Seconds to begin; to sort a point of either kind and to look for its blocks, for each doubling beyond a thousand, as
 caches hold fewer of them; and for each coordinate and value. Fitted to 2 to 9 columns, 10^3 to 10^6 points."""
 SURVIVING, SHIFTED, LOADING = 1.35, 4.0, 0.5
 """The price of a pair relative to that of the dense method, that of the shifted kernel relative to this, and the
 seconds to load the kernels."""
-TASK_WORK = 4 * all_pairs.TASK_WORK
-"""Work of all pairs of a task's rows; usually few of them are computed."""
-TASKS = 1000
-"""Tasks, at most (but for more than one worker): their call takes some 20 microseconds."""
+TASK_WORK = 4 * all_pairs.TASK_WORK  # work of all pairs of a task's rows; usually few of them are computed
+TASKS = 1000  # tasks, at most (but for more than one worker): their call takes some 20 microseconds
 
 
 @dataclass(frozen=True)
@@ -60,14 +54,18 @@ class _Sorted:
     truncation: float
     pairs: int
 
-    def limits(self, lost: float = math.inf, most: float = math.inf) -> Limits:
-        """Return the kernels' limits; `most`: the exponent from which on nothing matters, `lost`: see `near_blocks`."""
+    def limits(self, underflow: float = math.inf, negligible: float = math.inf) -> Limits:
+        """Return the kernels' limits: exponents from which on nothing matters, and beyond which sums underflow."""
         from .._kernels.summation.boxes import Limits
 
         n, d = self.problem.b.shape
         # 4.11, the allowance: log(N / epsilon)
         cut = math.log(n / self.truncation) + SLACK
-        return Limits(max(self.problem.rate, SMALLEST_RATE), cut, most, lost, _slack(d))
+        # 4.11, rounding: delta = 8 (d + 16) r_0, of squared distances and of the exponents made of them
+        slack = 4.0 * (d + 16) * float(np.finfo(np.float64).eps)
+        return Limits(
+            max(self.problem.rate, SMALLEST_RATE), cut, negligible=negligible, underflow=underflow, slack=slack
+        )
 
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
@@ -88,22 +86,24 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
         state = replace(state, numerators=plain[:, : problem.p])
         if problem.normalize:
             state = replace(state, denominator=plain[:, problem.p])
-        lost = np.zeros(m, np.bool_)
-        lost[all_pairs.lost_rows(problem, state)] = True
-        _put_shifted_sums(task, task.order[lost[task.order]], state, workers, silent)
+        is_lost = np.zeros(m, np.bool_)
+        is_lost[all_pairs.lost_rows(problem, state)] = True
+        _put_shifted_sums(task, task.order[is_lost[task.order]], state, workers=workers, report=silent)
     else:
-        _put_shifted_sums(task, task.order, state, workers, report)
+        _put_shifted_sums(task, task.order, state, workers=workers, report=report)
     all_pairs.ready.add(("truncated", problem.dtype))
     if not problem.normalize:
         state = replace(state, denominator=np.zeros(m))
     # Step 3: bound the error
-    rounding = all_pairs.rounding_bound(problem, float(state.shift.max()), terms=layout.near_chain_length())
-    return Sums(state, rounding + _left_out(problem, truncation), "numba")
+    rounding = all_pairs.rounding_bound(problem, float(state.shift.max()), terms=layout.NEAR_BLOCK)
+    # 4.11 (quotient), (sum)
+    left_out = 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
+    return Sums(state, rounding + left_out, "numba")
 
 
 def promise(problem: Problem, omitted: float) -> float:
     """Bound the error before the sums are computed."""
-    return all_pairs.rounding_bound(problem, terms=layout.near_chain_length()) + omitted
+    return all_pairs.rounding_bound(problem, terms=layout.NEAR_BLOCK) + omitted
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
@@ -119,8 +119,8 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     cut = math.log(len(problem.b) / _truncation(problem, tolerance)) + USUAL
     if everything < WORTH or 4.0 * problem.rate < cut:
         return math.inf
-    most = math.inf if problem.normalize or problem.lifted else _most(problem)
-    share, nearest = sampled.share(problem, *layout.near_sizes(), cut, most)
+    negligible = math.inf if problem.normalize or problem.lifted else _negligible_exponent(problem)
+    share, nearest = sampled.share(problem, layout.NEAR_BLOCK, layout.NEAR_TILE, cut, negligible)
     if (problem.normalize or problem.lifted) and nearest > -math.log(all_pairs.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
     return once + SURVIVING * share * everything
@@ -129,15 +129,9 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
 def least_cost(problem: Problem) -> float:
     """Estimate the seconds of one thread without any pair."""
     points = len(problem.x) + len(problem.b)
-    each = POINT * math.log2(2.0 + points / 2000.0) + COORDINATE * (problem.dim + 1 + problem.p)
+    point_seconds = POINT * math.log2(2.0 + points / 2000.0) + COORDINATE * (problem.dim + 1 + problem.p)
     loading = 0.0 if ("truncated", problem.dtype) in all_pairs.ready else LOADING
-    return START + loading + points * each
-
-
-def _slack(d: int) -> float:
-    """Bound the relative errors of squared distances and of the exponents made of them."""
-    # 4.11, rounding: delta = 8 (d + 16) r_0
-    return 4.0 * (d + 16) * float(np.finfo(np.float64).eps)
+    return START + loading + points * point_seconds
 
 
 def _truncation(problem: Problem, tolerance: Tolerance) -> float:
@@ -148,13 +142,7 @@ def _truncation(problem: Problem, tolerance: Tolerance) -> float:
     return loss / (2.0 + loss) if problem.normalize else min(loss, 0.5)
 
 
-def _left_out(problem: Problem, truncation: float) -> float:
-    """Bound the truncation error of a sum, or of a quotient of two."""
-    # 4.11 (quotient), (sum)
-    return 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
-
-
-def _most(problem: Problem) -> float:
+def _negligible_exponent(problem: Problem) -> float:
     """Return the exponent from which on all that a plain sum leaves out is far below the smallest normal number."""
     # 4.11, underflow: exp(-lambda tau / 2) <= 2^-30 eta / N
     return math.log(2.0**30 * len(problem.b)) - math.log(np.finfo(problem.dtype).smallest_normal)
@@ -171,29 +159,25 @@ def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
     order = curve.order_of(x)
     if not problem.normalize:
         # Step 2: leave out control points without any weight
-        used = table.any(axis=1)
-        if not used.any():
+        weighted = table.any(axis=1)
+        if not weighted.any():
             return None
-        if not used.all():
-            b, table, offset = b[used], table[used], None if offset is None else offset[used]
+        if not weighted.all():
+            b, table, offset = b[weighted], table[weighted], None if offset is None else offset[weighted]
     # Step 3: order the control points alike
     by = order if b is x else curve.order_of(b)
     table, offset = table.take(by, axis=0), None if offset is None else offset[by]  # (N, p), (N,)
     factors = np.zeros(len(table)) if offset is None else -problem.rate * (offset - offset.min())
     # Step 4: make the boxes of blocks and of bundles
-    tree, groups = boxes.plant(b, by, _masses(table, problem.normalize), factors, problem.by_products)
-    problem = replace(problem, x=x, b=tree.rows[: len(by)], values=table, octaves=UNSCALED, offset=offset)
-    return _Sorted(problem, order, tree, groups, truncation, pairs)
-
-
-def _masses(table: Float64, normalize: bool) -> list[Float64]:
-    """Return the absolute weights (N,) of each column over their mean; columns of zeros are left out."""
     sizes = np.abs(table)  # (N, p)
-    # 4.11, the allowance: c_r
+    # 4.11, the allowance: c_r; columns of zeros are left out
     scale = sizes.mean(axis=0)
-    if normalize:
+    if problem.normalize:
         sizes, scale = np.concatenate([sizes, np.ones((len(sizes), 1))], axis=1), np.append(scale, 1.0)  # (N, p+1)
-    return [sizes[:, column] / scale[column] for column in np.flatnonzero(scale)]
+    masses = [sizes[:, column] / scale[column] for column in np.flatnonzero(scale)]
+    tree, groups = boxes.plant(b, by, masses, factors=factors, by_products=problem.by_products)
+    problem = replace(problem, x=x, b=tree.rows[: len(by)], values=table, octaves=UNSCALED, offset=offset)
+    return _Sorted(problem, order, tree, groups=groups, truncation=truncation, pairs=pairs)
 
 
 def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
@@ -206,11 +190,11 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
     rates = packing.rates(problem.rate, problem.dtype)
     w = packing.pack_columns(problem.weights(slice(0, len(problem.b))), out.shape[1], problem.dtype)
     defects = packing.half_defects(problem.x, problem.dtype, products)
-    lost = -math.log(all_pairs.LOST[problem.dtype.itemsize])
+    underflow = -math.log(all_pairs.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:
-        limits = task.limits(lost if 4.0 * problem.rate >= lost else math.inf)
+        limits = task.limits(underflow if 4.0 * problem.rate >= underflow else math.inf)
     else:
-        limits = task.limits(most=_most(problem))
+        limits = task.limits(negligible=_negligible_exponent(problem))
 
     def evaluate(part: slice) -> int:
         order = task.order[part]
@@ -218,7 +202,7 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
         truncated_sums(x, order, defects, task.tree, task.groups, w, products, rates, limits, out)
         return len(x) * task.pairs
 
-    all_pairs.run(evaluate, _row_ranges(problem, len(problem.x), workers), workers, report)
+    all_pairs.run_tasks(evaluate, _row_ranges(problem, len(problem.x), workers), workers, report)
     return out
 
 
@@ -237,20 +221,20 @@ def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: in
 
     def evaluate(part: slice) -> int:
         rows = which[part]
-        shift, totals = all_pairs.no_sums(problem, len(rows))
+        shift, totals = all_pairs.empty_sums(problem, len(rows))
         x = problem.x.take(rows, axis=0)  # (rows, d)
         truncated_triples(x, task.tree, *packed, rates, limits, shift, totals)
-        put(state, rows, all_pairs.with_rest(shift, totals))
+        write_rows(state, rows, all_pairs.as_partial(shift, totals))
         return len(rows) * task.pairs
 
-    all_pairs.run(evaluate, _row_ranges(problem, len(which), workers), workers, report)
+    all_pairs.run_tasks(evaluate, _row_ranges(problem, len(which), workers), workers, report)
 
 
 def _row_ranges(problem: Problem, m: int, workers: int | None) -> list[slice]:
     """Cut rows into ranges of whole searches, some for each worker."""
-    from .._kernels.summation.truncated import search_rows
+    from .._kernels.summation.truncated import SEARCH_ROWS
 
     rows = all_pairs.task_rows(problem, len(problem.b), workers, TASK_WORK)
-    if most(workers) == 1:
+    if max_threads(workers) == 1:
         rows = max(rows, m / TASKS)
-    return slices(m, search_rows() * max(1, int(rows / search_rows())))
+    return slices(m, SEARCH_ROWS * max(1, int(rows / SEARCH_ROWS)))

@@ -144,8 +144,7 @@ class Distribution(Moments):
         """
         refuse_class(self, "rvs(size)")
         rng, source = either(rng, random_state, "rng", "random_state")
-        if self._is_size(mean_direction):
-            mean_direction, size, rng = self._reorder_arguments(mean_direction, size, rng)
+        mean_direction, size, rng = self._reorder_arguments(mean_direction, size, rng)
         mean = self._mean(mean_direction)
         mean /= math.sqrt(mean @ mean)
         sizes = size if isinstance(size, tuple) else (1 if size is None else size,)
@@ -168,25 +167,25 @@ class Distribution(Moments):
         remedy = f", or be stored in the distribution: VonMisesFisher(mean_direction, {self.concentration})"
         return _checks.given(self.mean_direction, "mean_direction", remedy).copy()
 
-    def _is_size(self, first: Any) -> bool:
-        """Tell whether the first argument of `rvs` is a size, as in SciPy."""
+    def _reorder_arguments(self, first: Any, second: Any, rng: Rng) -> tuple[Any, Any, Rng]:
+        """Return mean direction, size and source of randomness, whose first is a size in SciPy's order."""
         if isinstance(first, tuple) and self.mean_direction is not None:
-            return all(isinstance(n, int | np.integer) and n > 0 for n in first)
-        return first is not None and not _checks.is_vector(first)
-
-    def _reorder_arguments(self, size: Any, second: Any, rng: Rng) -> tuple[Any, Any, Rng]:
-        """Return mean direction, size and source of randomness from SciPy's order of arguments."""
+            is_size = all(isinstance(n, int | np.integer) and n > 0 for n in first)
+        else:
+            is_size = first is not None and not _checks.is_vector(first)
+        if not is_size:
+            return first, second, rng
         if second is None or _checks.is_vector(second):
-            return second, size, rng
+            return second, first, rng
         if self.mean_direction is not None and rng is None:
-            return None, size, second
+            return None, first, second
         raise TypeError(
-            f"'mean_direction' must be a vector, got {_checks.show(size)}: rvs(mean_direction, size), or "
+            f"'mean_direction' must be a vector, got {_checks.show(first)}: rvs(mean_direction, size), or "
             "rvs(size, random_state) where the distribution stores a mean direction"
         )
 
 
-def either(value: Any, other: Any, name: str, alias: str) -> tuple[Any, str]:
+def either(value: Any, alias_value: Any, name: str, alias: str) -> tuple[Any, str]:
     """Return the argument that was given under one of two names, and that name."""
-    _checks.not_both(value, other, f"'{name}' and '{alias}' are the same here")
-    return (value, name) if other is None else (other, alias)
+    _checks.not_both(value, alias_value, f"'{name}' and '{alias}' are the same here")
+    return (value, name) if alias_value is None else (alias_value, alias)

@@ -13,11 +13,8 @@ from .._scalars import bessel_ratio
 from .._types import Float64
 from . import sampling as sample
 
-EQUAL = 1e-31
-"""1 - |mean| of rows that differ by rounding alone: half the square of two units in the last place."""
-
-_ROWS = 2**11
-"""Rows of which the second moments are taken."""
+EQUAL = 1e-31  # 1 - |mean| of rows that differ by rounding alone: half the square of two units in the last place
+_ROWS = 2**11  # rows of which the second moments are taken
 
 
 def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
@@ -31,16 +28,25 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
     share /= share.max()
     share /= share.sum()
     # Step 1: the mean direction
-    mean, scale = _mean_row(points, share)  # (d,), (n,)
+    scale, mean = np.empty(n), np.zeros(columns)  # one over the rows' lengths (n,), their weighted mean (d,)
+    for part in sample.blocks(n, columns):
+        rows = points[part].astype(np.float64, copy=False)
+        scale[part] = 1.0 / np.sqrt(sample.squares(rows))
+        mean += (share[part] * scale[part]) @ rows
     length = math.sqrt(mean @ mean)
     if length < 1e-300:
         _warn_of_axes(points, share, 0.0, 0.0)
         return np.eye(1, columns, columns - 1)[0], 0.0
     direction = mean / length
     # Step 2: 1 - |mean| without subtraction
-    chords, offset = _chords(points, scale, share, direction)
+    square, offset = 0.0, np.zeros(columns)  # the weighted means of |x - direction|^2 and of x - direction
+    for part in sample.blocks(n, columns):
+        chord = points[part] * scale[part][:, None]  # (rows, d)
+        chord -= direction
+        square += float(share[part] @ sample.squares(chord))
+        offset += share[part] @ chord
     # 1 - |mean|^2 is the mean square about the mean: that about `direction`, which rounding may move, less a shift
-    complement = (chords - float(offset @ offset)) / (1.0 + length)
+    complement = (square - float(offset @ offset)) / (1.0 + length)
     if complement < EQUAL:
         raise ValueError(
             f"'x' must hold at least two different points of positive weight, got {n} that agree"
@@ -50,7 +56,9 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
     order, length = 0.5 * (columns - 2), min(length, 1.0)
     concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
     _warn_of_axes(points, share, length, concentration)
-    return direction, _marginal(order, n, length, complement, concentration) if marginal else concentration
+    return direction, _marginal(
+        order, n, length, complement=complement, top=concentration
+    ) if marginal else concentration
 
 
 def _warn_of_axes(points: Any, share: Float64, length: float, concentration: float) -> None:
@@ -104,26 +112,3 @@ def _marginal(order: float, n: int, length: float, complement: float, top: float
         return ratios[0] - ratios[1] - log_length
 
     return float(brentq(excess, 0.0, 2.0 * top, xtol=1e-300, rtol=1e-14, maxiter=2000))
-
-
-def _mean_row(points: Any, share: Float64) -> tuple[Float64, Float64]:
-    """Return the weighted mean of rows divided by their length, and one over the lengths."""
-    scale = np.empty(points.shape[0])
-    mean = np.zeros(points.shape[1])
-    for part in sample.blocks(*points.shape):
-        rows = points[part].astype(np.float64, copy=False)
-        scale[part] = 1.0 / np.sqrt(sample.squares(rows))
-        mean += (share[part] * scale[part]) @ rows
-    return mean, scale
-
-
-def _chords(points: Any, scale: Float64, share: Float64, direction: Float64) -> tuple[float, Float64]:
-    """Return the weighted means of |x - direction|^2 and of x - direction over the scaled rows x."""
-    square = 0.0
-    offset = np.zeros(direction.size)
-    for part in sample.blocks(*points.shape):
-        chord = points[part] * scale[part][:, None]  # (rows, d)
-        chord -= direction
-        square += float(share[part] @ sample.squares(chord))
-        offset += share[part] @ chord
-    return square, offset

@@ -13,8 +13,7 @@ from .._scalars import bessel, bessel_ratio
 from .._types import Float64
 from ..special import arguments, dispatch
 
-SLACK = 1e-6
-"""How far a cosine of two rows that pass as unit rows may lie outside [-1, 1]."""
+SLACK = 1e-6  # how far a cosine of two rows that pass as unit rows may lie outside [-1, 1]
 
 
 class Kernel:
@@ -262,4 +261,4 @@ def _are_points(t: Float64, dim: int) -> bool:
 
 def _degree(degree: ArrayLike) -> Any:
     """Return degrees of spherical harmonics, integers from 0 to 1e15."""
-    return arguments.whole(degree, "degree", minimum=0, maximum=arguments.MAX_STEP)
+    return arguments.integers(degree, "degree", minimum=0, maximum=arguments.MAX_STEP)

@@ -9,11 +9,8 @@ import numpy as np
 from .._threads import slices
 from .._types import Float64
 
-ROW_NUMBERS = 1 << 15
-"""Numbers in a block of rows: two blocks of floats stay in the second-level cache (tuned)."""
-
-FEW_COLUMNS = 24
-"""Rows of fewer columns are worked on column by column, or by einsum (tuned)."""
+ROW_NUMBERS = 1 << 15  # numbers in a block of rows: two blocks of floats stay in the second-level cache (tuned)
+FEW_COLUMNS = 24  # rows of fewer columns are worked on column by column, or by einsum (tuned)
 
 
 def blocks(n: int, columns: int) -> list[slice]:
@@ -40,19 +37,19 @@ def versines(m: float, lam: float, n: int, rng: np.random.Generator) -> Float64:
         return truncated_exponential(lam, n, rng)
     # Wood (1994), step 0: x_0 and 1 - x_0
     root = math.hypot(2.0 * lam, m)
-    mode, rest = 2.0 * lam / (m + root), 2.0 * m / (2.0 * lam + root + m)
+    mode, complement = 2.0 * lam / (m + root), 2.0 * m / (2.0 * lam + root + m)
     result = np.empty(n)
-    done = 0
-    while done < n:
-        count = min(ROW_NUMBERS, int(1.1 * math.hypot(1.0, mode) * (n - done)) + 8)
+    count = 0
+    while count < n:
+        proposals = min(ROW_NUMBERS, int(1.1 * math.hypot(1.0, mode) * (n - count)) + 8)
         # Wood (1994), step 1: proposals
-        lifts = raised_cosine(m, count, rng)  # 1 + S
-        below = (2.0 - lifts) + rest * (lifts - 1.0)  # 1 - x_0 S, which may be as small as 1 - x_0
+        lifts = raised_cosine(m, proposals, rng)  # 1 + S
+        below = (2.0 - lifts) + complement * (lifts - 1.0)  # 1 - x_0 S, which may be as small as 1 - x_0
         # Wood (1994), step 2: take each with its probability
         cost = m * (mode * (lifts - 1.0) / below + np.log(below))
-        accepted = np.flatnonzero(cost <= rng.standard_exponential(count))[: n - done]
-        result[done : done + accepted.size] = rest * (lifts[accepted] / below[accepted])
-        done += accepted.size
+        accepted = np.flatnonzero(cost <= rng.standard_exponential(proposals))[: n - count]
+        result[count : count + accepted.size] = complement * (lifts[accepted] / below[accepted])
+        count += accepted.size
     return result
 
 
@@ -79,8 +76,8 @@ def raised_cosine(m: float, n: int, rng: np.random.Generator) -> Float64:
 def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator) -> None:
     """Fill rows with 1 - versine along `mean` and a vector of uniform direction across it (Wood 1994, step 3).
 
-    The direction is that of a normal vector z with z_last = 0, reflected: z - <z, side> (mean + sign e)/(1 + |last|),
-    where mean = (side, last), e is the last axis and sign that of `last`. The reflection takes e to -sign mean.
+    It is a normal vector z with z_last = 0, reflected: z - <z, side> (mean + sign e)/(1 + |last|), mean = (side,
+    last), e the last axis and sign that of `last`.
     """
     side, last = mean[:-1], float(mean[-1])
     dim = side.size

@@ -9,49 +9,20 @@ import numpy as np
 from .._types import Float64
 from . import VonMisesFisher
 
-_MOST = 2_000_000
-"""Terms that are summed at most; where more are needed the bound is the kernel's peak."""
+_LARGEST = 2_000_000  # terms that are summed at most; where more are needed the bound is the kernel's peak
 
 
 def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool = False) -> Float64:
-    """Return the logarithms of upper bounds of ``rho_g``, the sum of ``dim(H_l) a_l`` over l > g.
+    """Return logarithms (max_degree+1,) of bounds of the sum over l > g of ``dim(H_l) a_l``, or `simple` a_l.
 
-    Parameters
-    ----------
-    dim : int
-        The manifold's dimension m >= 1.
-    concentration : float
-        lambda, at least 0.
-    max_degree : int
-        The largest g >= 0.
-    simple : bool
-        Count every degree once: the sum of a_l over l > g.
-
-    Returns
-    -------
-    ndarray, shape (max_degree+1,)
-        For g = 0, ..., max_degree; equal to rho_g within 1e-9 relative where at most two million terms count, and the
-        kernel's peak, the sum over all l, where more would. -inf for lambda = 0.
-
-    Notes
-    -----
-    The ratio of two terms falls with l, so a geometric series bounds the terms that are not summed.
-
-    References
-    ----------
-    docs/theorems/4.7-spectral-correction.md and 4.C-quadrature.md (tails).
-
-    Examples
-    --------
-    >>> from spherapprox.vmf.tail import log_tails
-    >>> log_tails(2, 10.0, 30)[[0, 30]].round(3)  # the peak less 1, and nearly nothing
-    array([  2.944, -31.982])
+    They are right within 1e-9 relative where at most `_LARGEST` terms count, else the kernel's peak. The ratio of two
+    terms falls with l, so a geometric series bounds those that are not summed: 4.7 and 4.C (tails).
     """
     log_peak = float(VonMisesFisher(dim, concentration).log_density(1.0))
     if concentration == 0.0:
         return np.full(max_degree + 1, -math.inf)
     terms = max_degree + 100 + 12.0 * math.sqrt(concentration * (dim + 8.0))
-    if terms > _MOST:
+    if terms > _LARGEST:
         return np.full(max_degree + 1, log_peak)
     log_terms = VonMisesFisher(dim, concentration).eigenvalues(int(terms), log=True)
     if not simple:

@@ -25,6 +25,12 @@ def sphere(n: int, dim: int, seed: int | np.random.Generator = 0) -> Array:
     return unit(np.random.default_rng(seed).standard_normal((n, dim + 1)))
 
 
+def tilted(dim: int) -> Array:
+    """Return a unit vector in general position."""
+    mean = np.arange(1.0, dim + 2.0) * (-1.0) ** np.arange(dim + 1)
+    return np.asarray(mean / np.linalg.norm(mean))
+
+
 def truth(x: Array, b: Array, values: Array, concentration: float, normalize: bool = False) -> tuple[Array, Array]:
     """Return the sums on the rows as given, or the quotients, and those of absolute values, in long double."""
     x, b, values = (np.asarray(a, np.longdouble) for a in (x, b, values))

@@ -1,35 +1,35 @@
 import configparser
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from processes import run
 
 from spherapprox.config import OPTIONAL, REQUIRED, show_config
 
 
 def test_config_tells_what_is_there(capsys):
-    found = show_config("dicts")
+    facts = show_config("dicts")
     assert capsys.readouterr().out == ""
-    assert found["threads"] >= 1
-    assert found["versions"]["numpy"].count(".") >= 1
-    assert found["instructions"]["vector bytes"] == (64 if found["instructions"]["AVX-512"] else 32)
-    assert found["compiled code"] is None or os.path.isdir(found["compiled code"])  # no folder can be written to
-    assert found["extras"]["python-flint"] is not None
+    assert facts["threads"] >= 1
+    assert facts["versions"]["numpy"].count(".") >= 1
+    assert facts["instructions"]["vector bytes"] == (64 if facts["instructions"]["AVX-512"] else 32)
+    assert facts["compiled code"] is None or os.path.isdir(facts["compiled code"])  # no folder can be written to
+    assert facts["extras"]["python-flint"] is not None
     show_config()
-    printed = capsys.readouterr().out
-    for title in found:
-        assert f"{title}:" in printed
-    assert found["versions"]["numba"] in printed
+    text = capsys.readouterr().out
+    for title in facts:
+        assert f"{title}:" in text
+    assert facts["versions"]["numba"] in text
 
 
 def test_every_extra_is_reported():
     extras = configparser.ConfigParser()
     extras.read(Path(__file__).parents[2] / "setup.cfg", encoding="utf-8")
-    stated = extras["options.extras_require"]
+    extras_of_setup = extras["options.extras_require"]
     tools = ("test", "lint", "docs", "pretrained")
-    used = " ".join(packages for extra, packages in stated.items() if extra not in tools)
-    assert set(re.findall(r"[a-z][\w-]+", used)) == set(OPTIONAL)
+    packages_used = " ".join(packages for extra, packages in extras_of_setup.items() if extra not in tools)
+    assert set(re.findall(r"[a-z][\w-]+", packages_used)) == set(OPTIONAL)
     assert not set(REQUIRED) & set(OPTIONAL)
 
 
@@ -37,6 +37,4 @@ def test_config_of_a_folder_that_cannot_be_made(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     code = "from spherapprox.config import show_config; print(show_config('dicts')['compiled code'])"
-    settings = os.environ | {"NUMBA_CACHE_DIR": str(blocked / "cache")}
-    run = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "None"
+    assert run(code, NUMBA_CACHE_DIR=str(blocked / "cache")) == "None"

@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from processes import run
 
 from spherapprox._kernels import machine
 
@@ -25,12 +24,8 @@ print(len(calls), machine.measured("some run", None, 1e-8, 1e-5) == took)
 
 def calls(folder):
     """Return how often a process that keeps its kernels in a folder has measured."""
-    run = subprocess.run(
-        [sys.executable, "-c", CODE], env=os.environ | {"NUMBA_CACHE_DIR": str(folder)}, capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
-    count, same = run.stdout.split()
-    assert same == "True"
+    count, equal = run(CODE, NUMBA_CACHE_DIR=str(folder)).split()
+    assert equal == "True"
     return int(count)
 
 
@@ -51,62 +46,41 @@ def test_a_machine_is_measured_once(filled):
     assert not list(filled.rglob("*.part"))
 
 
-def _cut(path):
-    path.write_text(path.read_text("utf-8")[:40])
+def edited(text, *, sealed=False, **entries):
+    """Return a record with other entries, with or without the seal of these."""
+    content = json.loads(text) | entries
+    if sealed:
+        parts = json.dumps([content["machine"], content["measured"]], sort_keys=True)
+        content["seal"] = sha256(parts.encode()).hexdigest()
+    return json.dumps(content)
 
 
-def _changed(path):
-    content = json.loads(path.read_text("utf-8"))
-    content["measured"]["some run"] *= 2.0
-    path.write_text(json.dumps(content))
+SPOILED = {
+    "cut": lambda text: text[:40],
+    "changed": lambda text: edited(text, measured={"some run": 1.0}),
+    "another machine's": lambda text: edited(text, machine=["other"]),
+    "another machine's, sealed": lambda text: edited(text, machine=["other"], sealed=True),
+    "without names": lambda text: edited(text, measured=[1.0], sealed=True),
+    "a list": lambda text: "[1]",
+    "deep": lambda text: 100_000 * "[",
+    "binary": lambda text: "\xff\xfe\x00",
+}
 
 
-def _foreign(path):
-    content = json.loads(path.read_text("utf-8"))
-    content["machine"][0] = "other"
-    path.write_text(json.dumps(content))
-
-
-def _list(path):
-    path.write_text("[1]")
-
-
-def _deep(path):
-    path.write_text(100_000 * "[")
-
-
-def _no_names(path):
-    machine = json.loads(path.read_text("utf-8"))["machine"]
-    seal = sha256(json.dumps([machine, [1.0]], sort_keys=True).encode()).hexdigest()
-    path.write_text(json.dumps({"machine": machine, "measured": [1.0], "seal": seal}))
-
-
-def _binary(path):
-    path.write_bytes(b"\xff\xfe\x00")
-
-
-def _sealed(path):
-    content = json.loads(path.read_text("utf-8"))
-    content["machine"][0] = "other"
-    sealed = json.dumps([content["machine"], content["measured"]], sort_keys=True)
-    content["seal"] = sha256(sealed.encode()).hexdigest()
-    path.write_text(json.dumps(content))
-
-
-@pytest.mark.parametrize("spoil", [_cut, _changed, _foreign, _list, _binary, _deep, _no_names, _sealed])
-def test_a_file_that_is_no_good_is_measured_again(filled, spoil, monkeypatch):
+@pytest.mark.parametrize("kind", SPOILED)
+def test_a_file_that_is_no_good_is_measured_again(filled, kind, monkeypatch):
     def calls_anew():
         """Return how often a run is called by a module that knows as little as a new process."""
-        done = []
+        runs = []
         monkeypatch.setattr(machine, "_numbers", {})
         monkeypatch.setattr(machine, "_read", [])
-        machine.measured("some run", lambda: machine.seconds(lambda: done.append(1)), 1e-8, 1e-5)
-        return len(done)
+        machine.measured("some run", lambda: machine.seconds(lambda: runs.append(1)), 1e-8, 1e-5)
+        return len(runs)
 
     path = record(filled)
     monkeypatch.setattr(machine, "cache_folder", lambda: path.parent)
     assert calls_anew() == 0
-    spoil(path)
+    path.write_bytes(SPOILED[kind](path.read_text("utf-8")).encode("latin-1"))
     assert calls_anew() > 0
     assert calls_anew() == 0
 
@@ -156,19 +130,11 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 def test_a_forked_process_does_not_wait_for_threads_that_it_has_not(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORKED], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
-        capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    assert run.stdout.split() == ["7"]
+    assert run(FORKED, NUMBA_CACHE_DIR=str(tmp_path)) == "7"
 
 
 def test_runs_are_measured_fairly(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-c", ALONE], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
+    run(ALONE, NUMBA_CACHE_DIR=str(tmp_path))
 
 
 def test_processes_that_measure_at_a_time_do_no_harm(tmp_path):

@@ -1,5 +1,4 @@
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -8,6 +7,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from processes import run
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from spherapprox import EqualMeasurePartition, _threads, evaluate
@@ -22,24 +22,24 @@ def four_cores(monkeypatch):
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that moves only by the seconds that tasks say they take: a busy machine adds none."""
-    passed = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: passed[0])
-    return passed
+    elapsed = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: elapsed[0])
+    return elapsed
 
 
 def threads_of(blocks, seconds, clock, workers=None):
     """The threads that a call's blocks ran on."""
-    used = []
+    threads = []
 
     def task(block):
-        used.append(threading.get_ident())
+        threads.append(threading.get_ident())
         time.sleep(seconds)
         clock[0] += seconds
         return block
 
     assert list(_threads.in_order(task, range(blocks), workers)) == list(range(blocks))
     assert sorted(_threads.as_done(task, range(blocks), workers)) == list(range(blocks))
-    return set(used)
+    return set(threads)
 
 
 def test_long_work_takes_all_cores_and_short_work_one(clock):
@@ -51,8 +51,8 @@ def test_long_work_takes_all_cores_and_short_work_one(clock):
 @pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 keeps its handling of errors for each thread")
 def test_all_blocks_handle_numbers_errors_as_their_caller_does():
     with np.errstate(under="raise"):
-        done = _threads.as_done(lambda i: (time.sleep(0.002), np.geterr()["under"])[1], range(40), 2)
-        assert set(done) == {"raise"}
+        names = _threads.as_done(lambda i: (time.sleep(0.002), np.geterr()["under"])[1], range(40), 2)
+        assert set(names) == {"raise"}
 
 
 def test_a_stated_number_is_taken(clock):
@@ -64,7 +64,7 @@ def test_an_environment_variable_sets_the_number(monkeypatch, clock):
     monkeypatch.setenv(_threads.VARIABLE, "1")
     assert threads_of(24, 0.003, clock) == {threading.get_ident()}
     monkeypatch.setenv(_threads.VARIABLE, "3")
-    assert _threads.most(None) == 3
+    assert _threads.max_threads(None) == 3
     monkeypatch.setenv(_threads.VARIABLE, "all")
     with pytest.raises(ValueError, match="SPHERAPPROX_WORKERS must be a number of threads, 1 or more, got 'all'"):
         evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, workers=None)
@@ -90,8 +90,8 @@ def test_no_block_runs_after_the_call():
 
 def test_threads_of_others_keep_to_one():
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(_threads.most, None).result() == 1
-    assert _threads.most(None) == 4
+        assert pool.submit(_threads.max_threads, None).result() == 1
+    assert _threads.max_threads(None) == 4
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
@@ -99,14 +99,16 @@ def test_processes_of_others_keep_to_one(method):
     if method == "fork" and sys.platform != "linux":
         pytest.skip("needs fork")
     with ProcessPoolExecutor(1, mp_context=get_context(method)) as pool:
-        assert pool.submit(_threads.most, None).result() == 1
+        assert pool.submit(_threads.max_threads, None).result() == 1
 
 
 def test_workers_of_joblib_keep_to_one():
     joblib = pytest.importorskip("joblib")
     for backend in ("loky", "threading", "multiprocessing"):
-        found = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(_threads.most)(None) for _ in range(2))
-        assert found == [1, 1], backend
+        counts = joblib.Parallel(n_jobs=2, backend=backend)(
+            joblib.delayed(_threads.max_threads)(None) for _ in range(2)
+        )
+        assert counts == [1, 1], backend
 
 
 def test_no_blas_thread_is_awake_beside_our_own():
@@ -126,18 +128,17 @@ for method, concentration in (("truncated", 1e6), ("lowrank", 0.1), ("harmonic",
     time.sleep(0.2)
     print(method, time.process_time() - before - (time.thread_time() - begin))
 """
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    for line in found.splitlines():
+    for line in run(code).splitlines():
         method, seconds = line.split()
         assert float(seconds) < 0.02, method  # a thread of OpenBLAS spins for some 100 ms
 
 
 def test_results_do_not_depend_on_the_number():
     cells = EqualMeasurePartition(3, 300_000)
-    one = cells.centers(workers=1)
+    alone = cells.centers(workers=1)
     for workers in (None, 2, -1):
-        np.testing.assert_array_equal(cells.centers(workers=workers), one)
-        np.testing.assert_array_equal(cells.locate(one[:50_000], workers=workers), np.arange(50_000))
+        np.testing.assert_array_equal(cells.centers(workers=workers), alone)
+        np.testing.assert_array_equal(cells.locate(alone[:50_000], workers=workers), np.arange(50_000))
 
 
 def blas_threads():
@@ -186,8 +187,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between threads")
 def test_an_interruption_ends_the_wait_for_what_heeds_none():
-    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "raised\nin the main thread: False\ninterrupted\n"
+    assert run(ENDLESS) == "raised\nin the main thread: False\ninterrupted"
 
 
 def test_a_thread_beside_the_main_one_calls_for_itself():
@@ -210,5 +210,4 @@ import scipy.linalg  # which comes with a BLAS of its own
 with one_blas_thread():
     assert threads() == {1}, threads()
 """
-    environment = os.environ | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "3")
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    run(code, OPENBLAS_NUM_THREADS="3", OMP_NUM_THREADS="3", MKL_NUM_THREADS="3")

@@ -15,8 +15,7 @@ from ..jit import njit, subroutine
 from . import E_B, E_V, E_VB, E_VBB, G_BB, G_VB, KAPPA, NOISE, V_B, V_BB, ZETA, V
 from .moments import bound_growth, list_near, uncertainty, write_mean, write_squares
 
-SUMS = NOISE + 1
-"""Number of sums of absolute terms."""
+SUMS = NOISE + 1  # number of sums of absolute terms
 
 
 @subroutine

@@ -16,8 +16,7 @@ from ..._types import Float64, Int64
 from ..jit import njit, subroutine
 from . import FAR_WEIGHT, GROWTH, REST, ROUNDING, SPREAD
 
-EPSILON = 2.0**-52
-"""The unit of rounding."""
+EPSILON = 2.0**-52  # the unit of rounding
 FAR = 12.0
 """Exponents from which on terms are not of the range of values near a cell, but add their share of the largest."""
 
@@ -196,7 +195,7 @@ def angle_moments(
         # Step 2: moments of the terms
         for axis in range(d):
             slopes[i, axis] = turns[i, axis] = 0.0
-        rest = 0.0
+        remainder = 0.0
         for j in range(count):
             k, w, theta = near[j], weights[j], angles[j]
             distance, sine, inner = 0.0, math.sin(theta), 1.0 - 0.5 * squares[k]
@@ -211,6 +210,6 @@ def angle_moments(
                 bend = min(bend, 0.5 * delta * delta * max(0.0, 1.0 / math.tan(theta - delta)))
             y = 2.0 * rate * chords[i] * math.sqrt(distance)
             first, second = bound_growth(w, rate * (squares[k] - least), y)
-            rest += second * abs(theta - mean) + delta * first + w * bend
-        means[i], rests[i] = mean, rest / total
+            remainder += second * abs(theta - mean) + delta * first + w * bend
+        means[i], rests[i] = mean, remainder / total
         roundings[i] = uncertainty(d, count, rate, least, chords[i], cut)

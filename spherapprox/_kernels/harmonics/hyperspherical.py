@@ -14,11 +14,8 @@ import numpy as np
 from ..._types import Float64, Int64
 from ..jit import njit, subroutine
 
-_TINY = -900
-"""Powers below 2^_TINY are carried with an exponent of their own, until they grow."""
-
-_STEP = 300
-"""The exponent takes over so many binary digits at a time."""
+_TINY = -900  # powers below 2^_TINY are carried with an exponent of their own, until they grow
+_STEP = 300  # the exponent takes over so many binary digits at a time
 
 
 @subroutine
@@ -32,11 +29,10 @@ def coefficient(n: int, order: float) -> float:
 def extend(k: int, x: Float64, squares: Float64, offsets: Int64, sizes: Int64, scale: Float64, table: Float64) -> None:
     """Add to solid harmonics of k coordinates those that also take coordinate x; `squares` are the norms' squares.
 
-    Rows offsets[l], ..., offsets[l] + sizes[l] - 1 of the table hold those of degree l, over scale[l]; sizes go up.
-    x and squares are (n,), offsets (L+2,), sizes and scale (L+1,), the table (columns, n).
+    Rows offsets[l], ..., offsets[l] + sizes[l] - 1 of the table (columns, n) are those of degree l, over scale[l].
     """
     degree, count = len(sizes) - 1, len(x)
-    given = sizes.copy()
+    sizes_before = sizes.copy()
     value, before, factor = np.empty(count), np.empty(count), np.empty(count)
     for low in range(degree):
         value[:], before[:], last = 1.0, 0.0, 0.0
@@ -52,11 +48,11 @@ def extend(k: int, x: Float64, squares: Float64, offsets: Int64, sizes: Int64, s
             last = b
             # Step 2: times the harmonics of degree `low` of the coordinates before
             target = offsets[high] + sizes[high]
-            for i in range(given[low]):
+            for i in range(sizes_before[low]):
                 into, of = table[target + i], table[source + i]
                 for j in range(count):
                     into[j] = factor[j] * of[j]
-            sizes[high] += given[low]
+            sizes[high] += sizes_before[low]
 
 
 @subroutine
@@ -77,10 +73,7 @@ def power(base: float, n: int) -> Any:
 
 @njit
 def of_colatitude(dim: int, low: int, scale: float, cosine: Float64, sine: Float64, out: Float64) -> None:
-    """Write scale sin^low p_n(cos)/p_0 in row n, p_n orthonormal for the weight sin^(2 low + dim - 1) of the angle.
-
-    cosine and sine are (points,), out is (degrees, points).
-    """
+    """Write scale sin^low p_n(cos)/p_0 in row n of out, p_n orthonormal for the weight sin^(2 low + dim - 1)."""
     # Step 1: sin^low, 0 for now where it is tiny
     steps, count = out.shape
     b = np.zeros(steps)

@@ -9,8 +9,7 @@ import numpy as np
 from ..._types import Float64
 from ..jit import njit, subroutine
 
-LANES = 64
-"""Points that are summed side by side, in the first cache."""
+LANES = 64  # points that are summed side by side, in the first cache
 
 
 @subroutine
@@ -29,8 +28,7 @@ def begin(m: int, s: Float64, cos: Float64, sin: Float64, seed: Float64, x: Floa
 def add(z: Float64, s: Float64, cos: Float64, sin: Float64, roots: Float64, weights: Float64, out: Float64) -> None:
     """Add to out (p, n) the sums at n points with these cosines and sines of the colatitude and of the longitude.
 
-    roots (K+1, K+1) are those of k^2 - m^2 by order and degree, weights (K+1, K+1, p, 2) the coefficients of cosines
-    and sines.
+    roots (K+1, K+1) of k^2 - m^2 by order and degree, weights (K+1, K+1, p, 2) of cosines and sines.
     """
     work = np.empty((5, LANES))
     seed, x, y, before, last = work[0], work[1], work[2], work[3], work[4]

@@ -12,8 +12,7 @@ from ..._types import Float64, Int64
 from ..jit import njit
 from . import cap, circle, zone
 
-NUMBER, COUNT = range(2)
-"""Columns of an arc of S^1: its number, and of how many."""
+NUMBER, COUNT = range(2)  # columns of an arc of S^1: its number, and of how many
 
 
 @njit
@@ -81,8 +80,8 @@ def fold(lower: Float64, upper: Float64, center: Float64, radius: Float64) -> No
     inside = 0.0
     for i in range(len(center)):
         before, inside = inside, radius[i]
-        same = i > 0 and lower[i] == lower[i - 1] and upper[i] == upper[i - 1]
-        if same and center[i] == center[i - 1] and inside == before:
+        equal = i > 0 and lower[i] == lower[i - 1] and upper[i] == upper[i - 1]
+        if equal and center[i] == center[i - 1] and inside == before:
             radius[i] = radius[i - 1]
         else:
             # 5.2

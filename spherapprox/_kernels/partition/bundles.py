@@ -18,8 +18,7 @@ UPPER, LEAST, MOST, RADIUS, LENGTH = range(5)
 """Columns of a bundle: its cells' radii are at most `upper`, their mean vectors' lengths between `least` and `most`,
 and one cell of the partition has this `radius` and `length`."""
 
-WHOLE = 2**16
-"""Cells of S^2 beyond which the collars about the equator are bounded together."""
+WHOLE = 2**16  # cells of S^2 beyond which the collars about the equator are bounded together
 
 
 @subroutine
@@ -109,23 +108,23 @@ def write_sphere(n: int, out: Float64) -> int:
     if n <= 2:
         angle, collars = math.pi / n, 0
     write_cell(angle, zone.centroid(largest.SPHERE, 0.0, angle, 0.0)[1], out[0])
-    size, known = 1, angle
+    size, top_radius = 1, angle
     for j in range((collars + 1) // 2):
         ends = cap.first_of(n, angle, fitting, collars, j), cap.first_of(n, angle, fitting, collars, j + 1)
         image = n - cap.first_of(n, angle, fitting, collars, collars - j)
         image_end = n - cap.first_of(n, angle, fitting, collars, collars - j - 1)
         if size + 3 > len(out):
             return -1
-        known, size = max(known, _of_arcs(n, ends[0], ends[1], out[size])), size + 1
+        top_radius, size = max(top_radius, _of_arcs(n, ends[0], ends[1], out[size])), size + 1
         if 2 * j + 1 < collars and ends != (image, image_end):  # a tie
-            known, size = max(known, _of_arcs(n, image, image_end, out[size])), size + 1
+            top_radius, size = max(top_radius, _of_arcs(n, image, image_end, out[size])), size + 1
         at = min(cap.boundary(n, min(ends[1], image_end)), angle + (j + 1) * fitting)
         if n > WHOLE and at < 0.5 * math.pi:
             bound = largest.equatorial_bound(largest.CENTROID, float(n), at, fitting)
-            if bound <= known:
+            if bound <= top_radius:
                 _copy(out[:1], 1, out[size : size + 1])
                 # a mean vector is at least as long as the cosine of the radius
-                out[size, UPPER], out[size, LEAST], out[size, MOST] = max(bound, angle), math.cos(known), 1.0
+                out[size, UPPER], out[size, LEAST], out[size, MOST] = max(bound, angle), math.cos(top_radius), 1.0
                 return size + 1
     return size
 
@@ -141,9 +140,9 @@ def _of_arcs(n: int, north: int, south: int, out: Float64) -> float:
 
 @njit
 def write_spheres(counts: Int64, top: int, offsets: Int64, out: Float64, start: int) -> int:
-    """Write the bundles of cells of S^2 in n cells for each n of `counts`, at most `top` for each.
+    """Write the bundles of S^2 in n cells for each n of `counts` from number `start` on, at most `top` for each.
 
-    Begins with partition `start`, writes where each one's bundles end, and returns up to which `out` had room.
+    Writes where each one's bundles end, and returns up to which `out` had room.
     """
     filled, scratch = 0, np.empty((64, LENGTH + 1))
     for e in range(start, len(counts)):
@@ -162,11 +161,10 @@ def write_spheres(counts: Int64, top: int, offsets: Int64, out: Float64, start: 
 def raise_bundles(
     m: int, rows: Any, caps: Float64, inside: Any, top: int, offsets: Int64, out: Float64, start: int
 ) -> int:
-    """Write the bundles of partitions of S^m from those inside their collars, at most `top` for each.
+    """Write the bundles of partitions of S^m from number `start` on, at most `top` each, from those in their collars.
 
-    `rows` are the collars in the order of their partitions, `caps` the caps' bundles, `inside` the offsets and bundles
-    of the partitions inside. Begins with partition `start`, writes where each one's bundles end, and returns up to
-    which `out` had room.
+    `rows` are the collars in the order of their partitions, `caps` the caps' bundles, `inside` offsets and bundles of
+    the partitions inside. Writes where each one's bundles end, and returns up to which `out` had room.
     """
     first, below = inside
     filled, scratch, i = 0, np.empty((64, LENGTH + 1)), np.searchsorted(rows.parent, start)

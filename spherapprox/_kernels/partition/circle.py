@@ -10,14 +10,9 @@ import numpy as np
 from ..._types import Float64, Int64
 from ..jit import njit, subroutine
 
-TURNS = 64
-"""Turns that a table holds at most."""
-
-STRIP = 512
-"""Directions that are written before they go into rows: they stay in the first-level cache."""
-
-_TURNED = 2**40
-"""Arcs from which on each centre is made anew: a turn's rounding is no longer small against half an arc."""
+TURNS = 64  # turns that a table holds at most
+STRIP = 512  # directions that are written before they go into rows: they stay in the first-level cache
+_TURNED = 2**40  # arcs from which on each centre is made anew: a turn's rounding is no longer small against half an arc
 
 
 @subroutine
@@ -49,11 +44,11 @@ def index_of(x: float, y: float, n: int) -> int:
     base = (octant + octant % 2) * n
     share = math.atan(min(u, v) / max(u, v)) * (4.0 / math.pi) * n
     arcs = (base % 8 + sign * share) / 8.0
-    whole = math.floor(arcs)
-    if min(arcs - whole, whole + 1 - arcs) < 1e-15 * n:  # the quotient's rounding might matter
+    arc = math.floor(arcs)
+    if min(arcs - arc, arc + 1 - arcs) < 1e-15 * n:  # the quotient's rounding might matter
         share = math.atan2(min(u, v), max(u, v)) * (4.0 / math.pi) * n
-        whole = math.floor((base % 8 + sign * share) / 8.0)
-    return min(max(base // 8 + whole, 0), n - 1)
+        arc = math.floor((base % 8 + sign * share) / 8.0)
+    return min(max(base // 8 + arc, 0), n - 1)
 
 
 @subroutine
@@ -70,20 +65,20 @@ def turns(n: int, cosine: Float64, sine: Float64) -> int:
 
 @subroutine
 def directions(k: int, n: int, turn: Any, cosine: Float64, sine: Float64) -> None:
-    """Write cosines and sines of the centres of arcs k, k + 1, ... of n: every few one anew, from there by one turn.
+    """Write cosines and sines of the centres of arcs k, k + 1, ... of n; `turn` is (count, cosine, sine) from `turns`.
 
-    `turn` is (count, cosine, sine) from `turns`. Arcs 0, count, 2 count, ... are made anew, whichever is the first.
+    Arcs 0, count, 2 count, ... are made anew, whichever is the first, the others from there by one turn.
     """
     count, cos_turn, sin_turn = turn
-    done = 0
-    while done < len(cosine):
-        j = (k + done) % count
-        c, s = center(k + done - j, n)
-        end = min(done + count - j, len(cosine))
-        x, y, u, v = cosine[done:end], sine[done:end], cos_turn[j:count], sin_turn[j:count]
+    row = 0
+    while row < len(cosine):
+        j = (k + row) % count
+        c, s = center(k + row - j, n)
+        end = min(row + count - j, len(cosine))
+        x, y, u, v = cosine[row:end], sine[row:end], cos_turn[j:count], sin_turn[j:count]
         for i in range(len(x)):
             x[i], y[i] = c * u[i] - s * v[i], s * u[i] + c * v[i]
-        done = end
+        row = end
 
 
 @njit

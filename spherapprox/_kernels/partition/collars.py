@@ -16,8 +16,7 @@ from ..jit import njit, subroutine
 from ..scalars import subroutines  # noqa: F401
 
 HALF_PI = 0.5 * math.pi
-POWERS = 40
-"""Dimensions below it have sin^(m-1) by squaring, exact to 1e-14 there; others by its logarithm."""
+POWERS = 40  # dimensions below it have sin^(m-1) by squaring, exact to 1e-14 there; others by its logarithm
 
 _nodes, _weights = gauss_legendre(20)
 _NODES, _WEIGHTS = 0.5 + 0.5 * _nodes, 0.5 * _weights
@@ -101,7 +100,7 @@ def solve_colatitude(m: int, angle: float, measure: float) -> float:
 def north(m: int, n: int, first: Int64, angle: Float64) -> Any:
     """Fill the boundaries of S^m in n >= 3 cells from the northern cap to the equator at most.
 
-    Returns the number of collars and whether it or some rounding of a count is too near a tie to be trusted.
+    Returns the number of collars, and whether a rounding is too near a tie to be trusted.
     """
     # Step 1: the polar cap, the number of collars and the fitting angle
     cap, collars, close = collars_of(m, n)

@@ -15,11 +15,8 @@ from . import cap, zone
 
 MIDPOINT, SMALLEST_CAP, CENTROID = 0, 1, 2
 
-SPHERE = np.int64(2)
-"""The dimension of S^2, typed: for a literal numba would compile all that is below once more."""
-
-ROUNDING = 1e-14
-"""Relative error that a computed radius or bound never reaches here."""
+SPHERE = np.int64(2)  # the dimension of S^2, typed: for a literal numba would compile all that is below once more
+ROUNDING = 1e-14  # relative error that a computed radius or bound never reaches here
 
 
 @subroutine

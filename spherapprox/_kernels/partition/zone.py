@@ -18,8 +18,7 @@ _NODES, _WEIGHTS = gauss_legendre(32)
 # In the units of the weight's standard deviation, 1/sqrt(m), collars are a few wide and lie within 7 of the equator:
 # the weight is a Gauss function there, or an exponential, whose rounding error the rule reaches.
 
-_NO_LENGTH = 1e-14
-"""A mean vector this short is rounding: that of an annulus about the equator."""
+_NO_LENGTH = 1e-14  # a mean vector this short is rounding: that of an annulus about the equator
 
 
 @subroutine
@@ -68,10 +67,7 @@ def midpoint(lower: float, upper: float) -> float:
 
 @subroutine
 def smallest_cap(lower: float, upper: float, across: float) -> float:
-    """Return the colatitude of the centre of the smallest cap that holds the cell.
-
-    docs/theorems/5.3-smallest-caps.md.
-    """
+    """Return the colatitude of the centre of the smallest cap that holds the cell: docs/theorems/5.3."""
     if lower <= 0.0:
         return 0.0
     if upper >= math.pi:
@@ -123,10 +119,7 @@ def means(dim: int, lower: float, upper: float) -> Any:
 
 @subroutine
 def toward(lower: float, upper: float, sine: float, cosine: float, length: float) -> Any:
-    """Return colatitude and length of the cell's mean vector, from the zone's means: docs/theorems/5.4-centroids.md.
-
-    A mean vector of length 0 leaves the direction open: then it is the middle.
-    """
+    """Return colatitude and length of the mean vector, from the zone's means (5.4); of length 0 it has the middle."""
     # 5.4
     mean = math.hypot(sine * length, cosine)
     if mean <= _NO_LENGTH:

@@ -13,37 +13,36 @@ import numpy as np
 from ..._types import Float64
 from ..jit import njit, subroutine
 
-ROWS = 128
-"""Rows that run side by side: their sums stay in the first cache."""
+ROWS = 128  # rows that run side by side: their sums stay in the first cache
 
 
 @subroutine
-def _add_square(own: Float64, other: float, r2: Float64) -> None:
+def _add_square(own: Float64, coordinate: float, r2: Float64) -> None:
     """Add the squared differences in one coordinate."""
     for i in range(r2.size):
-        step = own[i] - other
+        step = own[i] - coordinate
         r2[i] += step * step
 
 
 @subroutine
-def _add_force(own: Float64, other: float, w: Float64, force: Float64) -> None:
+def _add_force(own: Float64, coordinate: float, w: Float64, force: Float64) -> None:
     """Add the differences in one coordinate, weighted."""
     for i in range(w.size):
-        force[i] += w[i] * (own[i] - other)
+        force[i] += w[i] * (own[i] - coordinate)
 
 
 @subroutine
 def _power(q: Float64, exponent: float, base: Float64, w: Float64) -> None:
     """Fill w with q^(exponent/2): by multiplications and a square root for a whole exponent."""
-    whole = int(min(exponent, 1e6))
-    if whole != exponent:
+    integer = int(min(exponent, 1e6))
+    if integer != exponent:
         for i in range(w.size):
             w[i] = q[i] ** (0.5 * exponent)
         return
     for i in range(w.size):  # base[:] = q would compile the message that shapes differ with it, for seconds
-        w[i] = math.sqrt(q[i]) if whole % 2 else 1.0
+        w[i] = math.sqrt(q[i]) if integer % 2 else 1.0
         base[i] = q[i]
-    bits = whole // 2
+    bits = integer // 2
     while bits:
         if bits % 2:
             for i in range(w.size):

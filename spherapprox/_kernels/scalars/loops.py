@@ -21,7 +21,7 @@ FRACTIONS = 128  # continued fractions that run side by side, as vectors in the 
 
 
 @subroutine
-def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
+def perron_block(v, x, p, residual):  # type: ignore[no-untyped-def]
     """Fill p and rest with `last_step` of up to FRACTIONS pairs: the same operations, each on all pairs at once."""
     n = p.size
     top, below = np.empty(FRACTIONS), np.empty(FRACTIONS)
@@ -51,25 +51,25 @@ def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
             below[i] = top[i]
             top[i] = new
     for i in range(n):
-        p[i], rest[i] = bessel_ratio.last_step(v[i], x[i], below[i] / top[i])
+        p[i], residual[i] = bessel_ratio.last_step(v[i], x[i], below[i] / top[i])
 
 
 @subroutine
 def gap_block(v, x, out):  # type: ignore[no-untyped-def]
     """Fill out with `gap` of up to FRACTIONS pairs."""
-    rest = np.empty(FRACTIONS)
-    perron_block(v, x, out, rest)
+    residual = np.empty(FRACTIONS)
+    perron_block(v, x, out, residual)
     for i in range(out.size):
-        out[i] = bessel_ratio.gap_from(v[i], out[i], rest[i])
+        out[i] = bessel_ratio.gap_from(v[i], out[i], residual[i])
 
 
 @subroutine
 def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
     """Fill out with `first_ratio` of up to FRACTIONS pairs."""
-    rest = np.empty(FRACTIONS)
-    perron_block(v, x, out, rest)
+    residual = np.empty(FRACTIONS)
+    perron_block(v, x, out, residual)
     for i in range(out.size):
-        out[i] = bessel_ratio.ratio_from(v[i], x[i], out[i], rest[i])
+        out[i] = bessel_ratio.ratio_from(v[i], x[i], out[i], residual[i])
 
 
 @subroutine
@@ -168,23 +168,23 @@ def gegenbauer_loop(k, m, t, out):  # type: ignore[no-untyped-def]
 def over(kernel: Callable[..., float]) -> Any:
     """Return the loop that applies a scalar kernel of one to four arguments."""
 
-    def one(a, out):  # type: ignore[no-untyped-def]
+    def unary(a, out):  # type: ignore[no-untyped-def]
         for i in range(out.size):
             out[i] = kernel(a[i])
 
-    def two(a, b, out):  # type: ignore[no-untyped-def]
+    def binary(a, b, out):  # type: ignore[no-untyped-def]
         for i in range(out.size):
             out[i] = kernel(a[i], b[i])
 
-    def three(a, b, c, out):  # type: ignore[no-untyped-def]
+    def ternary(a, b, c, out):  # type: ignore[no-untyped-def]
         for i in range(out.size):
             out[i] = kernel(a[i], b[i], c[i])
 
-    def four(a, b, c, d, out):  # type: ignore[no-untyped-def]
+    def quaternary(a, b, c, d, out):  # type: ignore[no-untyped-def]
         for i in range(out.size):
             out[i] = kernel(a[i], b[i], c[i], d[i])
 
-    return njit((one, two, three, four)[len(inspect.signature(kernel).parameters) - 1])
+    return njit((unary, binary, ternary, quaternary)[len(inspect.signature(kernel).parameters) - 1])
 
 
 BESSEL = (

@@ -18,60 +18,30 @@ from ..._scalars import gegenbauer as polynomials
 NAN = math.nan
 
 
-@register_jitable
-def _order(order: Any) -> float:
-    if order < 0.0 or order > 1e12:
-        raise ValueError("'order' must be at least 0 and at most 1e+12")
-    return float(order)
+def _guard(name: str, least: float, largest: float, limits: str, integer: bool = False) -> Any:
+    """Return a compiled check that a number, if it is no nan, is in its range, which makes a float of it."""
+    message = f"'{name}' must be {limits}"
+
+    @register_jitable
+    def checked(number: Any) -> float:
+        if number < least or number > largest or (integer and number != math.floor(number)):
+            raise ValueError(message)
+        return float(number)
+
+    return checked
 
 
-@register_jitable
-def _argument(x: Any) -> float:
-    if x < 0.0:
-        raise ValueError("'x' must be at least 0")
-    return float(x)
-
-
-@register_jitable
-def _step(step: Any) -> float:
-    if not 0.0 <= step <= 1e15 or step != math.floor(step):
-        raise ValueError("'step' must be an integer from 0 to 1e15")
-    return float(step)
-
-
-@register_jitable
-def _dim(dim: Any) -> float:
-    if not 1.0 <= dim <= 1e12 or dim != math.floor(dim):
-        raise ValueError("'dim' must be an integer from 1 to 1e12")
-    return float(dim)
-
-
-@register_jitable
-def _degree(degree: Any) -> float:
-    if not 0.0 <= degree <= 1e6 or degree != math.floor(degree):
-        raise ValueError("'degree' must be an integer from 0 to 1e6")
-    return float(degree)
-
-
-@register_jitable
-def _degree_with_zeros(degree: Any) -> float:
-    if not 1.0 <= degree <= 1e6 or degree != math.floor(degree):
-        raise ValueError("'degree' must be an integer from 1 to 1e6")
-    return float(degree)
-
-
-@register_jitable
-def _derivative_order(order: Any) -> float:
-    if not 0.0 <= order <= 1e6 or order != math.floor(order):
-        raise ValueError("'order' must be an integer from 0 to 1e6")
-    return float(order)
-
-
-@register_jitable
-def _cosine(t: Any) -> float:
-    if t < -1.0 or t > 1.0:
-        raise ValueError("'t' must be at least -1 and at most 1")
-    return float(t)
+_order = _guard("order", 0.0, 1e12, "at least 0 and at most 1e+12")
+_argument = _guard("x", 0.0, math.inf, "at least 0")
+_step = _guard("step", 0.0, 1e15, "an integer from 0 to 1e15", integer=True)
+_dim = _guard("dim", 1.0, 1e12, "an integer from 1 to 1e12", integer=True)
+_degree = _guard("degree", 0.0, 1e6, "an integer from 0 to 1e6", integer=True)
+_degree_with_zeros = _guard("degree", 1.0, 1e6, "an integer from 1 to 1e6", integer=True)
+_derivative_order = _guard("order", 0.0, 1e6, "an integer from 0 to 1e6", integer=True)
+_cosine = _guard("t", -1.0, 1.0, "at least -1 and at most 1")
+_ratio = _guard("ratio", 0.0, 1.0, "at least 0 and at most 1")
+_angle = _guard("angle", 0.0, math.pi, "at least 0 and at most pi")
+_log_measure = _guard("log_measure", -math.inf, 0.0, "at most 0")
 
 
 def log_iv(order: Any, x: Any) -> float:
@@ -95,23 +65,17 @@ def log_iv_ratio(order: Any, x: Any, step: Any = 1) -> float:
 
 
 def iv_ratio_inverse(order: Any, ratio: Any) -> float:
-    v, r = _order(order), float(ratio)
-    if r < 0.0 or r > 1.0:
-        raise ValueError("'ratio' must be at least 0 and at most 1")
+    v, r = _order(order), _ratio(ratio)
     return NAN if math.isnan(v + r) else bessel_ratio.iv_ratio_inverse(v, r, 1.0 - r)
 
 
 def log_cap_measure(dim: Any, angle: Any) -> float:
-    m, phi = _dim(dim), float(angle)
-    if phi < 0.0 or phi > math.pi:
-        raise ValueError("'angle' must be at least 0 and at most pi")
+    m, phi = _dim(dim), _angle(angle)
     return NAN if math.isnan(phi) else beta.log_cap_measure(m, phi)
 
 
 def cap_angle(dim: Any, log_measure: Any) -> float:
-    m, log = _dim(dim), float(log_measure)
-    if log > 0.0:
-        raise ValueError("'log_measure' must be at most 0")
+    m, log = _dim(dim), _log_measure(log_measure)
     return NAN if math.isnan(log) else beta.cap_angle(m, log)
 
 

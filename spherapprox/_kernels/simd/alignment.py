@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from ..._types import Float64
 
-BYTES = 64
-"""Bytes of a vector, and of a line of the cache."""
-TABLE = 2 * BYTES
-"""Bytes of a table of powers of 2 in registers."""
+BYTES = 64  # bytes of a vector, and of a line of the cache
+TABLE = 2 * BYTES  # bytes of a table of powers of 2 in registers
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -36,10 +34,9 @@ _room = _Room()
 
 
 def aligned_room(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Scalar]:
-    """Return an array of a type that begins with a line of the cache, in memory that this thread has again next time.
+    """Return an array that begins with a line of the cache, in memory that this thread has again next time.
 
-    To get new memory takes longer than to fill it. While the last such array is alive, as where a signal's handler sums
-    in the midst of a sum, the memory is new.
+    While the last such array is alive, as where a signal's handler sums in the midst of a sum, the memory is new.
     """
     size, buffer = math.prod(shape) * dtype.itemsize + BYTES, _room.buffer
     if buffer.size < size or _room.owner() is not None:

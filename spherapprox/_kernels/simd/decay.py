@@ -47,8 +47,7 @@ _MANTISSA_BITS = {types.float64: 52, types.float32: 23}
 _TABLE_BITS = {types.float64: 4, types.float32: 5}
 _SUFFIX = {types.float64: "pd", types.float32: "ps"}
 
-HIGH, LOW, MOST = range(3)
-"""Places in the array of `decay_rates`."""
+HIGH, LOW, ZERO_FROM = range(3)  # places in the array of `decay_rates`
 
 
 def decay_rates(rate: float, dtype: np.dtype[Any]) -> list[Any]:
@@ -90,11 +89,11 @@ def decay_beyond(typing_context: Any, t: Any, reference: Any, rates: Any) -> Any
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        *rate, most = _numbers(context, builder, t, rates, arguments[2])
+        *rate, zero_from = _numbers(context, builder, t, rates, arguments[2])
         own = emit.vectors_of(builder, arguments[1])
         out: list[Any] = []
         for row in _rows(t, emit.vectors_of(builder, arguments[0])):
-            beyond = [emit.smaller(builder, builder.fsub(v, s), most) for v, s in zip(row, own, strict=True)]
+            beyond = [emit.smaller(builder, builder.fsub(v, s), zero_from) for v, s in zip(row, own, strict=True)]
             out += _exponentials(builder, t, beyond, rate, masked=True)
         return emit.value_of(builder, arguments[0].type, out)
 
@@ -121,8 +120,8 @@ def add_decays(typing_context: Any, sums: Any, t: Any, rates: Any, w: Any, at: A
             part = [emit.fused(builder, a, b, s) for (a, b), s in zip(terms, part, strict=True)] if part else [
                 builder.fmul(a, b) for a, b in terms
             ]  # fmt: skip
-        whole = zip(emit.vectors_of(builder, total), part, strict=True)
-        return emit.value_of(builder, total.type, [builder.fadd(a, s) for a, s in whole])
+        pairs = zip(emit.vectors_of(builder, total), part, strict=True)
+        return emit.value_of(builder, total.type, [builder.fadd(a, s) for a, s in pairs])
 
     return sums(sums, t, rates, w, types.intp), generate
 
@@ -147,7 +146,7 @@ def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) ->
     if isinstance(array_type, types.NoneType):
         return []
     kind = context.get_value_type(t).element
-    addresses = (emit.address(context, builder, array_type, array, _integer(place)) for place in (HIGH, LOW, MOST))
+    addresses = (emit.address(context, builder, array_type, array, _integer(place)) for place in (HIGH, LOW, ZERO_FROM))
     return [emit.broadcast(builder, builder.load(address), kind) for address in addresses]
 
 
@@ -186,19 +185,16 @@ def _reduce(builder: Any, t: Any, vectors: list[Any], rate: list[Any], bits: int
 def _by_table(
     builder: Any, t: Any, vectors: list[Any], rate: list[Any], weights: list[Any] | None, masked: bool
 ) -> list[tuple[Any, Any]]:
-    """Return 2^f and the table's power times 2^n by AVX-512; the table is in two registers, `weights` times it or not.
-
-    Masked, powers below the normal range are 0 without arithmetic.
-    """
+    """Return 2^f and a table's power times 2^n, by AVX-512; masked, powers below the normal range are 0."""
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduce(builder, t, vectors, rate, bits)
     powers = [2.0 ** (j / 2**bits) for j in range(2**bits)]
     lower, upper = weights or [ir.Constant(kind, powers[i * t.lanes : (i + 1) * t.lanes]) for i in range(2)]
     permute = _declare(builder, f"llvm.x86.avx512.vpermi2var.{suffix}.512", kind, [kind, word, kind])
-    mask, whole = ir.IntType(t.lanes), ir.IntType(32)
-    scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, whole])
-    zero, rounding = emit.constant(kind, 0.0), ir.Constant(whole, 4)
+    mask, word32 = ir.IntType(t.lanes), ir.IntType(32)
+    scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, word32])
+    zero, rounding = emit.constant(kind, 0.0), ir.Constant(word32, 4)
     power = emit.polynomials(builder, _SHORT_POWER[t.scalar], f)
     entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
     ones = [ir.Constant(mask, -1)] * len(n)

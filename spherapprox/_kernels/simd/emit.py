@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -81,9 +80,3 @@ def value_of(builder: Any, kind: Any, vectors: list[Any]) -> Any:
     for i, vector in enumerate(vectors):
         value = builder.insert_value(value, vector, i)
     return value
-
-
-def map_blocks(builder: Any, combine: Callable[..., Any], *values: Any) -> Any:
-    """Return the results of combine(builder, ...) for vectors, or for those of blocks of one form."""
-    rows = zip(*(vectors_of(builder, value) for value in values), strict=True)
-    return value_of(builder, values[0].type, [combine(builder, *row) for row in rows])

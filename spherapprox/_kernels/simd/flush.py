@@ -11,16 +11,15 @@ from numba.core.cgutils import alloca_once, alloca_once_value, get_or_insert_fun
 from .emit import intrinsic
 from .registers import has_avx512
 
-_FLUSH = 0x8040
-"""Bits of the control register: results, and operands, below the normal range are 0."""
+_FLUSH = 0x8040  # bits of the control register: results, and operands, below the normal range are 0
 
 
 @intrinsic
 def flush_tiny(typing_context: Any) -> Any:
     """Take numbers below the normal range for 0 in this thread; returns what `restore_tiny` wants.
 
-    Arithmetic with them takes some hundred times as long, and so do masks that tell them apart, a little. Only for
-    AVX-512, where exponentials have no such mask between the two calls.
+    Arithmetic with them takes some hundred times as long. Only for AVX-512, where exponentials have no mask against
+    them.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -92,8 +92,7 @@ def _filled(form: Any, number: float) -> Any:
 
 
 block_zeros = _filled(_full, 0.0)
-row_zeros = _filled(_rows, 0.0)
-"""row_zeros(array): one vector of zeros for each vector of evaluation points"""
+row_zeros = _filled(_rows, 0.0)  # row_zeros(array): one vector of zeros for each vector of evaluation points
 row_infinities = _filled(_rows, math.inf)
 
 
@@ -129,8 +128,8 @@ def _beyond(builder: Any, index: Any, offset: int) -> Any:
 def _step(combine: Any) -> Any:
     """Make a function (block, tile, at, b, at_b) that updates each of the block's vectors.
 
-    The vector of evaluation points u, read from `tile`, and of control point k, a number of `b`, each from a flat index
-    on, becomes combine(builder, it, x_u, b_k).
+    Vector (u, k) becomes combine(builder, it, x_u, b_k): a vector of `tile`, and a number of `b`, each from a flat
+    index on.
     """
 
     def typed(typing_context: Any, block: Any, tile: Any, at: Any, b: Any, at_b: Any) -> Any:
@@ -154,10 +153,8 @@ add_squares = _step(lambda builder, t, x, b: emit.add_square(builder, x, b, t))
 """add_squares(t, tile, at, b, at_b): t + (x - b)^2"""
 add_products = _step(lambda builder, t, x, b: emit.fused(builder, x, b, t))
 """add_products(t, tile, at, b, at_b): t + x b"""
-pair_sums = _step(lambda builder, t, x, b: builder.fadd(x, b))
-"""pair_sums(like, tile, at, b, at_b): x + b"""
-multiples = _step(lambda builder, t, x, b: builder.fmul(t, b))
-"""multiples(t, tile, at, b, at_b): t b"""
+pair_sums = _step(lambda builder, t, x, b: builder.fadd(x, b))  # pair_sums(like, tile, at, b, at_b): x + b
+multiples = _step(lambda builder, t, x, b: builder.fmul(t, b))  # multiples(t, tile, at, b, at_b): t b
 
 
 @intrinsic

@@ -83,7 +83,8 @@ def operation(combine: Callable[..., Any], arity: int) -> Any:
     """Make a function of vectors, or of blocks of one form, of combine(builder, ...) for each row of vectors."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return emit.map_blocks(builder, combine, *arguments)
+        rows = zip(*(emit.vectors_of(builder, value) for value in arguments), strict=True)
+        return emit.value_of(builder, arguments[0].type, [combine(builder, *row) for row in rows])
 
     def of_two(typing_context: Any, a: Any, b: Any) -> Any:
         return a(a, a), code
@@ -100,8 +101,7 @@ multiply = operation(lambda builder, a, b: builder.fmul(a, b), 2)
 smaller = operation(emit.smaller, 2)
 larger = operation(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b), 2)
 multiply_add = operation(emit.fused, 3)
-add_square = operation(emit.add_square, 3)
-"""add_square(x, b, t) = t + (x - b)^2"""
+add_square = operation(emit.add_square, 3)  # add_square(x, b, t) = t + (x - b)^2
 
 
 @intrinsic
@@ -116,7 +116,7 @@ def zeros(typing_context: Any, array: Any) -> Any:
 
 
 @intrinsic
-def every(typing_context: Any, number: Any) -> Any:
+def replicate(typing_context: Any, number: Any) -> Any:
     """Return a vector whose lanes all hold a number."""
     vector = Vector(number)
 

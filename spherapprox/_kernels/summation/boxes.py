@@ -20,24 +20,13 @@ from ..jit import njit
 from ..simd import emit
 from ..simd.alignment import BYTES
 from ..simd.emit import intrinsic
-from ..simd.vectors import (
-    add,
-    every,
-    larger,
-    load,
-    multiply,
-    multiply_add,
-    smaller,
-    subtract,
-)
+from ..simd.vectors import add, larger, load, multiply, multiply_add, replicate, smaller, subtract
 from .layout import NEAR_BLOCK
 from .packing import half_defects
 from .tiles import GROUP
 
-BUNDLE = 16
-"""Blocks in a bundle, but the last."""
-LANES = BYTES // 8
-"""Boxes in a vector: pad their number to a multiple of it, with `fill`."""
+BUNDLE = 16  # blocks in a bundle, but the last
+LANES = BYTES // 8  # boxes in a vector: pad their number to a multiple of it, with `fill`
 
 
 class Limits(NamedTuple):
@@ -45,8 +34,8 @@ class Limits(NamedTuple):
 
     rate: float
     cut: float  # 4.11, the allowance: log(N / epsilon)
-    most: float  # the exponent from which on nothing matters
-    lost: float  # that from which on a plain sum would underflow
+    negligible: float  # the exponent from which on nothing matters
+    underflow: float  # that from which on a plain sum would underflow
     slack: float  # 4.11, rounding: delta
 
 
@@ -66,8 +55,7 @@ class Tree(NamedTuple):
 def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_products: bool) -> tuple[Tree, Float64]:
     """Return the tree of control points (n, d) in an order, and these in the fused kernel's layout.
 
-    `masses` are those of the points in each column, relative to the column's mean, and `factors` (n,) the logarithms of
-    the offsets' exponentials, both in the order.
+    In the order: `masses` of each column over its mean, `factors` (n,) the logarithms of the offsets' exponentials.
     """
     n, d = b.shape
     filled, blocks = -(-n // GROUP) * GROUP, -(-n // NEAR_BLOCK)
@@ -83,20 +71,17 @@ def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_p
 
 
 def _weigh(masses: list[Float64], factors: Float64, of_blocks: Float64, of_bundles: Float64) -> tuple[Float64, float]:
-    """Write the logarithms of the largest mass of a point, and of the least of all, of blocks and of bundles.
-
-    Returns the logarithms of the least mass of each point over the columns, and of the least of all points.
-    """
+    """Write logarithms of masses of blocks and bundles; return those of the least of each point, and of all points."""
     n = len(factors)
     sums, starts = np.zeros((len(masses), of_blocks.shape[1])), np.arange(0, n, NEAR_BLOCK)
-    most, least, factor = np.zeros(n), np.full(n, np.inf), np.exp(factors)
+    largest, least, factor = np.zeros(n), np.full(n, np.inf), np.exp(factors)
     for r, mass in enumerate(masses):
         sums[r] = np.add.reduceat(mass * factor, starts)
-        np.maximum(most, mass, out=most)
+        np.maximum(largest, mass, out=largest)
         np.minimum(least, mass, out=least)
     with np.errstate(divide="ignore"):
         # 4.11: log u_k and log v_k
-        upper = np.log(most) + factors
+        upper = np.log(largest) + factors
         lower = upper if len(sums) == 1 else np.log(least) + factors
         of_blocks[0] = np.maximum.reduceat(upper, starts)
         of_blocks[1] = np.maximum(np.maximum.reduceat(lower, starts), np.log(sums.min(axis=0)))
@@ -163,10 +148,9 @@ def fill(boxes, first):
 
 @njit
 def make(b, order, rows, groups, boxes, bundles):
-    """Write control points (n, d) in an order, and the boxes of blocks of them and of bundles, (2d+2, L) each.
+    """Write control points (n, d) in an order, and the boxes (2d+2, L) of blocks and bundles, but for two last rows.
 
     ``rows`` (N, d), N >= n; ``groups`` (N / g, d+1, g): the same in the fused kernel's layout, with zeros at the end.
-    The last two rows of boxes are left as they are.
     """
     n, d, size = order.size, b.shape[1], groups.shape[2]
     for g in range(groups.shape[0]):
@@ -197,41 +181,41 @@ def farthest(boxes, first, last, box, limits):
     ``boxes``: least and largest coordinates, log of the mass that its points have at most, and at least; ``box`` (2d,).
     """
     d, n = box.size // 2, boxes.shape[1]
-    factor = every(limits.rate * (1.0 + limits.slack))
+    factor = replicate(limits.rate * (1.0 + limits.slack))
     best, where = math.inf, first
     for k in range(first, last, LANES):
-        t = every(0.0)
+        t = replicate(0.0)
         for j in range(d):
             low, high = load(boxes, j * n + k), load(boxes, (d + j) * n + k)
             # 4.11 (2): T
-            v = larger(subtract(every(box[d + j]), low), subtract(high, every(box[j])))
+            v = larger(subtract(replicate(box[d + j]), low), subtract(high, replicate(box[j])))
             t = multiply_add(v, v, t)
         t = subtract(multiply(t, factor), load(boxes, (2 * d + 1) * n + k))
-        while negative(subtract(t, every(best))):
-            where = k + first_bit(negative(subtract(t, every(best))))
+        while negative(subtract(t, replicate(best))):
+            where = k + first_bit(negative(subtract(t, replicate(best))))
             best = element(t, where - k)
     return best, where
 
 
 @njit
-def nearest(boxes, first, last, box, need, limits, found, count):
+def nearest(boxes, first, last, box, need, limits, columns, count):
     """Append the columns that may matter to points whose -log L is at most `need`; return the new number of columns."""
     d, n = box.size // 2, boxes.shape[1]
-    factor, most = every(limits.rate * (1.0 - limits.slack)), every(limits.most)
-    need = every(need + limits.cut)
+    factor, negligible = replicate(limits.rate * (1.0 - limits.slack)), replicate(limits.negligible)
+    need = replicate(need + limits.cut)
     for k in range(first, last, LANES):
-        t = every(0.0)
+        t = replicate(0.0)
         for j in range(d):
             low, high = load(boxes, j * n + k), load(boxes, (d + j) * n + k)
             # 4.11 (2): tau
-            v = larger(subtract(low, every(box[d + j])), subtract(every(box[j]), high))
-            v = larger(v, every(0.0))
+            v = larger(subtract(low, replicate(box[d + j])), subtract(replicate(box[j]), high))
+            v = larger(v, replicate(0.0))
             t = multiply_add(v, v, t)
         # 4.11 (1): lambda tau / 2 >= log mu + log(N / epsilon) - log Lambda leaves a column out
-        bound = smaller(add(load(boxes, 2 * d * n + k), need), most)
+        bound = smaller(add(load(boxes, 2 * d * n + k), need), negligible)
         bits = negative(subtract(multiply(t, factor), bound))
         while bits:
-            found[count] = k + first_bit(bits)
+            columns[count] = k + first_bit(bits)
             bits &= bits - 1
             count += 1
     return count

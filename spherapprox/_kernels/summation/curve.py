@@ -16,16 +16,12 @@ from numpy.typing import NDArray
 from ..._types import Floats, Int64
 from ..jit import njit, subroutine
 
-BITS = 30
-"""Bits of a box's number along the curve."""
+BITS = 30  # bits of a box's number along the curve
 CUBE, CUBE_BITS = 9, 27
 """Columns of points up to which faces of a cube are better, and the bits of a box's number on one."""
-CHUNK = 256
-"""Points that are numbered together."""
-TINY = 1e-290
-"""Widths below it are none."""
-FEW = 32
-"""Points in one box of a grid that stay in any order."""
+CHUNK = 256  # points that are numbered together
+TINY = 1e-290  # widths below it are none
+FEW = 32  # points in one box of a grid that stay in any order
 
 
 def order_of(rows: Floats) -> Int64:
@@ -49,22 +45,22 @@ def order_of(rows: Floats) -> Int64:
 
 def _together(keys: NDArray[np.uint64], parts: Int64) -> Int64:
     """Return the ranges, within parts, of more than FEW keys of one number."""
-    found = [np.empty((0, 2), np.int64)]
+    ranges = [np.empty((0, 2), np.int64)]
     for first, last in parts:
         numbers = keys[first:last] >> np.uint64(32)
         if (numbers[FEW:] == numbers[:-FEW]).any():
             ends = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1], [True]])) + first
             runs = np.stack([ends[:-1], ends[1:]], axis=1)  # (runs, 2)
-            found.append(runs[runs[:, 1] - runs[:, 0] > FEW])
-    return np.concatenate(found)
+            ranges.append(runs[runs[:, 1] - runs[:, 0] > FEW])
+    return np.concatenate(ranges)
 
 
 @subroutine
 def _grid(rows, order, low, scale, which):
     """Choose the coordinates that are divided, `which`, and write their least values and boxes per unit.
 
-    All coordinates at least half as wide as the widest are taken, as many as there are bits. Returns their number, and
-    the bits of each; none where all rows are equal.
+    They are at least half as wide as the widest. Returns their number, 0 where all rows are equal, and the bits of
+    each.
     """
     d = rows.shape[1]
     high = np.empty(d)
@@ -100,9 +96,9 @@ def _along_curve(cells, n, bits, count, codes):
         for a in range(1, n):
             here = cells[a]
             for i in range(count):
-                one = (here[i] >> bit) & u
-                swap = (zero[i] ^ here[i]) & (below * (u - one))
-                zero[i] ^= swap | (below * one)
+                digit = (here[i] >> bit) & u
+                swap = (zero[i] ^ here[i]) & (below * (u - digit))
+                zero[i] ^= swap | (below * digit)
                 here[i] ^= swap
     for a in range(1, n):
         for i in range(count):
@@ -152,11 +148,10 @@ def _in_box(rows, part, n, low, scale, which, cells):
 
 @njit
 def number(rows, order, parts, cube_bits, keys):
-    """Write the numbers along the curve of the rows ``order[first:last]``, for each (first, last) of `parts`.
+    """Write keys of rows ``order[first:last]``, for each (first, last) of `parts`: 2^32 times a number, and the row.
 
-    Each part has a curve in its own box. With `cube_bits` above 0 it is that on the faces of a cube about the sphere,
-    one after the other, with that many bits for a coordinate. A key is the number times 2^32 and the row index. Where
-    all rows of a part are equal, they are counted.
+    Each part has a curve in its own box; with `cube_bits` it is that on the faces of a cube about the sphere, with so
+    many bits for a coordinate. Where all rows of a part are equal, they are counted.
     """
     d = rows.shape[1]
     low, scale, which = np.empty(d), np.empty(BITS), np.empty(BITS, np.int64)

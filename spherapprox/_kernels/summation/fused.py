@@ -70,12 +70,12 @@ def _by_products(tile, b, k):
 
 
 @njit
-def add_block(tile, b, w, first, last, by_products, rates, room, total, rest):
-    """Add the sums over control points first, ..., last - 1 (a multiple of GROUP) to `total` and `rest`.
+def add_block(tile, b, w, first, last, by_products, rates, room, total, residual):
+    """Add the sums over control points first, ..., last - 1 (a multiple of GROUP) to `total` and `residual`.
 
     ``tile`` (d+1, size) holds the coordinates of the evaluation points and then ``(1 - |x|^2)/2``, ``b``
     (n / GROUP, d+1, GROUP) the same of the control points, ``w`` (n / GROUP, q, GROUP) the q columns of their weights,
-    or (n, -) one, as `add_decays` wants it, or many in the chunks of `pack_chunks`; ``total`` and ``rest`` are
+    or (n, -) one, as `add_decays` wants it, or many in the chunks of `pack_weights`; ``total`` and ``residual`` are
     (q, size), where chunks fill q up, and so is `room`, but for a row for each control point of a chunk besides.
     Between the calls of `flush_tiny`. Returns the number of groups computed by differences.
     """
@@ -106,9 +106,9 @@ def add_block(tile, b, w, first, last, by_products, rates, room, total, rest):
         if w.ndim == 4:
             add_chunk(decays, w, begin, end, block_zeros(tile), room)
     if w.ndim == 2:
-        add_exactly(0, column, total, rest)
+        add_exactly(0, column, total, residual)
     else:
-        add_sums(room, total, rest)
+        add_sums(room, total, residual)
     return again
 
 
@@ -134,10 +134,10 @@ def add_chunk(decays, w, begin, end, zeros, room):
 
 
 @njit
-def add_sums(sums, total, rest):
+def add_sums(sums, total, residual):
     """Add the sums of a block to those before."""
     for at in range(0, total.size, total.shape[1]):
-        add_exactly(at, load_like(sums, at, row_zeros(sums)), total, rest)
+        add_exactly(at, load_like(sums, at, row_zeros(sums)), total, residual)
 
 
 @njit(inline="always")
@@ -155,14 +155,14 @@ def fused_sums(x, defects, b, w, by_products, rates, sums):
     size, block, n = VECTORS * lanes(x), block_length(x), b.shape[0] * GROUP
     chunk, q = (w.shape[2], w.shape[1] * GROUP) if w.ndim == 4 else (0, sums.shape[2])
     tile, room = aligned(x.shape[1] + 1, size, x), aligned(q + chunk, size, x)
-    total, rest = aligned(q, size, x), aligned(q, size, x)
+    total, residual = aligned(q, size, x), aligned(q, size, x)
     before = flush_tiny()
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, defects)
-        resume(start, count, sums, total, rest)
+        resume(start, count, sums, total, residual)
         again = 0
         for k in range(0, n, block):
             products = begins_with_products(by_products, again, k, block)
-            again = add_block(tile, b, w, k, min(k + block, n), products, rates, room, total, rest)
-        keep(start, count, total, rest, sums)
+            again = add_block(tile, b, w, k, min(k + block, n), products, rates, room, total, residual)
+        keep(start, count, total, residual, sums)
     restore_tiny(before)

@@ -23,11 +23,8 @@ from .grids import ARC, LANES, PATCH, WIDEST
 
 CHAIN = 1024
 """Points whose windows are added one after another: partial sums keep the rounding errors of many points small."""
-GROUP = 16
-"""Points whose windows are computed before they are used; a divisor of `CHAIN`."""
-
-SPACE = WIDEST + LANES
-"""Grid points from the begin of a vector that a window touches at most."""
+GROUP = 16  # points whose windows are computed before they are used; a divisor of `CHAIN`
+SPACE = WIDEST + LANES  # grid points from the begin of a vector that a window touches at most
 _OVER, _BESIDE, _TILES = 2 * GROUP, (2 + SPACE) * GROUP, (2 + 2 * SPACE) * GROUP
 """Where windows of either coordinate and tiles begin in the workspace, after the weights of points of either sign."""
 _SHIFT, _BEGIN, _COUNT, _WHOLE = 2 * GROUP, 6 * GROUP, 7 * GROUP, 7 * GROUP + 2
@@ -50,20 +47,19 @@ def workspace() -> tuple[Float64, Int64]:
 
 
 @subroutine
-def _windows(polynomials, width, fraction, count, some, whole, work):
-    """Write the windows of some points, one after another, from `_OVER` and `_BESIDE` on: four vectors each.
+def _windows(polynomials, width, fraction, count, slot, integers, work):
+    """Write the windows of points from `slot` on, four vectors each between zeros, from `_OVER` and `_BESIDE` on.
 
-    That of the last coordinate is times a weight. Both begin at a shift, between zeros. A window is even, so that one
-    half has the other's polynomials, whose even and odd parts are apart. `some` is the first point's number in the
-    workspace.
+    That of the last coordinate is times a weight. A window is even: one half has the other's polynomials, whose even
+    and odd parts are apart.
     """
     nought, angles, lanes = zeros(work), fraction.shape[1], LANES * (width // LANES - 1)
     over, beside = np.int64(_OVER), np.int64(_BESIDE)
-    for i in range(some, some + count):
-        at, w = whole[i] * angles, spread(work, i)
+    for i in range(slot, slot + count):
+        at, w = integers[i] * angles, spread(work, i)
         y, z = spread(fraction, at), spread(fraction, at + angles - 1)
         yy, zz = multiply(y, y), multiply(z, z)
-        there, here = over + whole[_SHIFT + i], beside + whole[_SHIFT + 2 * GROUP + i]
+        there, here = over + integers[_SHIFT + i], beside + integers[_SHIFT + 2 * GROUP + i]
         store(work, beside, nought)
         store(work, beside + width, nought)
         store(work, over, nought)
@@ -90,7 +86,7 @@ def _windows(polynomials, width, fraction, count, some, whole, work):
 
 @njit
 def spread_sphere(
-    bands, blocks, chunks, band, starts, place, fraction, polynomials, width, weights, grids, work, whole
+    bands, blocks, chunks, band, starts, place, fraction, polynomials, width, weights, grids, work, integers
 ):  # fmt: skip
     """Add the weights times the windows of the points of some patches and chunks to the grid, (1, rows, columns).
 
@@ -102,25 +98,25 @@ def spread_sphere(
     for row in range(bands[0], bands[1]):
         for patch in range(row * band + blocks[0], row * band + blocks[1]):
             top, left, waiting = row * PATCH, (patch - row * band) * PATCH, 0
-            whole[_COUNT] = whole[_COUNT + 1] = 0
+            integers[_COUNT] = integers[_COUNT + 1] = 0
             for chunk in range(chunks[0], chunks[1] + 1):
                 # Step 1: collect points of one sign; after the last chunk, what is left of them
                 last = chunk == chunks[1]
                 first, stop = (0, signs) if last else (starts[chunk, patch], starts[chunk, patch + 1])
                 for k in range(first, stop):
                     sign = k if last else np.int64(signs == 2 and weights[k] < 0.0)
-                    i, some = whole[_COUNT + sign], sign * GROUP
+                    i, slot = integers[_COUNT + sign], sign * GROUP
                     if not last:
-                        whole[some + i], work[some + i] = k, abs(weights[k]) if signs == 2 else weights[k]
-                        whole[_SHIFT + some + i] = place[k, 0] - top
-                        whole[_SHIFT + 2 * GROUP + some + i] = place[k, 1] - left
+                        integers[slot + i], work[slot + i] = k, abs(weights[k]) if signs == 2 else weights[k]
+                        integers[_SHIFT + slot + i] = place[k, 0] - top
+                        integers[_SHIFT + 2 * GROUP + slot + i] = place[k, 1] - left
                         i += 1
-                        whole[_COUNT + sign] = i
+                        integers[_COUNT + sign] = i
                     # Step 2: add their windows to a tile
                     if i == GROUP or (last and i > 0):
-                        _windows(polynomials, width, fraction, i, some, whole, work)
+                        _windows(polynomials, width, fraction, i, slot, integers, work)
                         _add_products(i, width, tiles + sign * SPACE * SPACE, work)
-                        whole[_COUNT + sign] = 0
+                        integers[_COUNT + sign] = 0
                         waiting += i
                     # Step 3: add the tiles to the grids
                     if waiting >= CHAIN or (last and k == signs - 1 and waiting > 0):
@@ -169,7 +165,7 @@ def _flush(grids, top, left, work):
 
 
 @njit
-def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, weights, grids, work, whole):
+def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, weights, grids, work, integers):
     """Add the weights times the windows of the points of some arcs and chunks to the grid, as `spread_sphere` does."""
     signs, stride, nought = len(grids), grids.shape[2], zeros(work)
     for arc in range(arcs[0], arcs[1]):
@@ -181,12 +177,12 @@ def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, wei
                 # Step 1: the windows of some points
                 count = GROUP if stop - begin > GROUP else stop - begin
                 for i in range(count):
-                    whole[i], work[i] = begin + i, weights[begin + i]
-                    whole[_SHIFT + 2 * GROUP + i] = place[begin + i, 0] % LANES
-                _windows(polynomials, width, fraction, count, np.int64(0), whole, work)
+                    integers[i], work[i] = begin + i, weights[begin + i]
+                    integers[_SHIFT + 2 * GROUP + i] = place[begin + i, 0] % LANES
+                _windows(polynomials, width, fraction, count, np.int64(0), integers, work)
                 # Step 2: add them to the tiles
                 for i in range(count):
-                    at, of = _TILES + place[begin + i, 0] - left - whole[_SHIFT + 2 * GROUP + i], _BESIDE + i * SPACE
+                    at, of = _TILES + place[begin + i, 0] - left - integers[_SHIFT + 2 * GROUP + i], _BESIDE + i * SPACE
                     negative = signs == 2 and work[i] < 0.0
                     at += ARC + SPACE if negative else 0
                     for j in range(0, SPACE, LANES):
@@ -205,7 +201,7 @@ def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, wei
 
 
 @njit
-def interpolate_points(start, stop, place, fraction, order, polynomials, width, grid, out, work, whole):
+def interpolate_points(start, stop, place, fraction, order, polynomials, width, grid, out, work, integers):
     """Write the sums of grid values times the window at each point, in the points' own order."""
     angles, stride = place.shape[1], grid.shape[1]
     height = width if angles == 2 else 1
@@ -218,11 +214,11 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, width, 
             k = begin + i
             column = place[k, angles - 1]
             shift = column % LANES
-            whole[i], whole[_SHIFT + 2 * GROUP + i] = k, shift
-            whole[_BEGIN + i] = (place[k, 0] * stride if angles == 2 else 0) + column - shift
-        _windows(polynomials, width, fraction, count, np.int64(0), whole, work)
+            integers[i], integers[_SHIFT + 2 * GROUP + i] = k, shift
+            integers[_BEGIN + i] = (place[k, 0] * stride if angles == 2 else 0) + column - shift
+        _windows(polynomials, width, fraction, count, np.int64(0), integers, work)
         # Step 2: sums of products with the grid's values, lane by lane
-        _read_rows(count, grid, stride, height, width, whole, work)
+        _read_rows(count, grid, stride, height, width, integers, work)
         # Step 3: sum over lanes
         for i in range(count):
             at = _BESIDE + i * SPACE
@@ -231,11 +227,11 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, width, 
 
 
 @subroutine
-def _read_rows(count, values, stride, height, width, whole, work):
+def _read_rows(count, values, stride, height, width, integers, work):
     """Write the products of grid values and two windows, summed but for the lanes, into the windows' first vectors."""
     over, beside = np.int64(_OVER), np.int64(_BESIDE)
     for i in range(count):
-        at = whole[_BEGIN + i]
+        at = integers[_BEGIN + i]
         a = b = c = d = zeros(work)
         if height == 1:
             work[over] = 1.0  # no window of another coordinate

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from ..._types import Float64
 
-LANES = 8
-"""Grid points in a vector."""
-WIDEST = 24
-"""Grid points of the widest window in each direction: three vectors."""
-PATCH, ARC = 8, 4096
-"""Rows and columns of a patch on the sphere, and grid points of one on the circle."""
-APART = 3
-"""Patches in a row or a column, at least, so that what is beyond them touches no grid point of what is before."""
+LANES = 8  # grid points in a vector
+WIDEST = 24  # grid points of the widest window in each direction: three vectors
+PATCH, ARC = 8, 4096  # rows and columns of a patch on the sphere, and grid points of one on the circle
+APART = 3  # patches in a row or a column, at least, so that what is beyond them touches no grid point of what is before
 
 
 def margins(width: int) -> tuple[int, int]:

@@ -7,12 +7,10 @@ BLOCK, SHORT_BLOCK = 240, 64
 CHUNK, SHORT_CHUNK = 60, 16
 """Control points whose exponentials are kept until they meet the columns of their weights, in float64 and in float32:
 whole parts of a block. Tuned."""
-MANY = 200
-"""Coordinates and columns together above which that is the way. Tuned."""
-CHAIN = 24
-"""Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
-NEAR = 0.5
-"""Where a squared distance is below it, differences are as accurate as it is small; products are not."""
+MANY = 200  # coordinates and columns together above which that is the way. Tuned.
+CHAIN = 24  # coordinates in a running sum: its rounding errors grow with it, not with the dimension
+CHAIN_LENGTH = 64  # roundings that a term passes in a block of all pairs: those of a group or a chunk, and their sum
+NEAR = 0.5  # where a squared distance is below it, differences are as accurate as it is small; products are not
 NEAR_BLOCK, NEAR_TILE = 24, 24
 """Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
 
@@ -22,23 +20,12 @@ def block_length(itemsize: int) -> int:
     return BLOCK if itemsize == 8 else SHORT_BLOCK
 
 
-def chunk_length(itemsize: int) -> int:
-    """Return the number of control points of a chunk."""
-    return CHUNK if itemsize == 8 else SHORT_CHUNK
-
-
 def in_chunks(d: int, columns: int) -> bool:
     """Tell whether exponentials are kept for their products with weights: else these are done while in registers.
 
-    Each group of control points reads the tile's coordinates, and reads and writes its sums: together they no longer
-    fit into the innermost cache, where exponentials of a chunk do.
+    Coordinates and sums that each group of control points reads no longer fit into the innermost cache then.
     """
     return columns > 1 and d + columns > MANY
-
-
-def chain_length() -> int:
-    """Count the roundings that a term passes in a block of all pairs: those of a group or a chunk, and their sum."""
-    return 64
 
 
 def whole_blocks(n: int, itemsize: int) -> int:
@@ -47,16 +34,6 @@ def whole_blocks(n: int, itemsize: int) -> int:
     return max(1, n // block) * block
 
 
-def near_chain_length() -> int:
-    """Count the additions that a term passes in a block that may be left out."""
-    return NEAR_BLOCK
-
-
 def distance_chain_length(d: int) -> float:
     """Count the additions that a coordinate's square passes in a squared distance."""
     return min(d, CHAIN) + d / CHAIN
-
-
-def near_sizes() -> tuple[int, int]:
-    """Return the numbers of control points of a block, left out as one, and of evaluation points that leave it out."""
-    return NEAR_BLOCK, NEAR_TILE

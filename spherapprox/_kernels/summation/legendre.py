@@ -20,8 +20,7 @@ from ..simd.alignment import BYTES, aligned_zeros
 from ..simd.vectors import load, multiply, multiply_add, spread, store, zeros
 
 LANES = BYTES // 8
-MARGIN = 100.0
-"""Orders m above ``1.01 degree sin(theta)`` by this, where P_lm is below 1e-30, are left out."""
+MARGIN = 100.0  # orders m above ``1.01 degree sin(theta)`` by this, where P_lm is below 1e-30, are left out
 
 _CONSTANTS = 16 + 8 * LANES
 """Numbers of a block of four degrees that are the same for all parallels: of its steps, and sums or coefficients."""
@@ -39,9 +38,8 @@ def filter_orders(
 ) -> None:
     """Apply the filter to the orders from `start` to before `stop`.
 
-    `data`, (orders, 4, I), holds for each of them real and imaginary parts on the parallels from pole to equator,
-    first those even about the equator, then those odd; the result takes their place. `eigenvalues` has 4 zeros more
-    than degree + 1 entries; I is a multiple of `LANES`.
+    `data`, (orders, 4, I), I a multiple of `LANES`: real and imaginary parts on the parallels from pole to equator,
+    even about the equator, then odd; the result takes their place. `eigenvalues` has 4 zeros after degree + 1 entries.
     """
     # NumPy makes the arrays that the kernel needs on its way: numba would compile each form
     work, powers = aligned_zeros((11 * len(versine) + _CONSTANTS,)), np.zeros(2 * len(versine), np.int64)
@@ -52,8 +50,8 @@ def filter_orders(
 def _filter_orders(start, stop, degree, versine, sine, eigenvalues, data, work, powers):
     """Apply the filter to some orders.
 
-    `work` has, one after the other, the values P, the differences D, four degrees' values, P_mm, the sums on the
-    parallels in four parts, and what is the same for all parallels.
+    `work` has the values P, differences D, four degrees' values, P_mm, sums in four parts, and what all parallels
+    share.
     """
     size = len(versine)
     diagonal, out, steps = 6 * size, 7 * size, 11 * size
@@ -142,9 +140,8 @@ def _analyse(first, size, versine, powers, work, data, here):
         store(work, 4 * size + i, p2)
         store(work, 5 * size + i, p3)
         j = here + i
-        even, even_i, odd, odd_i = (
-            load(data, j), load(data, j + size), load(data, j + 2 * size), load(data, j + 3 * size)
-        )  # fmt: skip
+        even, even_i = load(data, j), load(data, j + size)
+        odd, odd_i = load(data, j + 2 * size), load(data, j + 3 * size)
         s0, t0 = multiply_add(p0, even, s0), multiply_add(p0, even_i, t0)
         s1, t1 = multiply_add(p1, odd, s1), multiply_add(p1, odd_i, t1)
         s2, t2 = multiply_add(p2, even, s2), multiply_add(p2, even_i, t2)

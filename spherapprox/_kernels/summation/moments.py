@@ -14,24 +14,22 @@ import numpy as np
 
 from ..jit import njit
 
-__all__ = ["tangent_moments"]
-
 
 @njit
-def _distances(x, boxes, least, most):
+def _distances(x, boxes, least, largest):
     """Write the squares of the least and the largest distance from x to boxes (2d, B); return the least of these."""
     least[:] = 0.0
-    most[:] = 0.0
+    largest[:] = 0.0
     for j in range(x.size):
         for k in range(least.size):
             below, above = boxes[j, k] - x[j], x[j] - boxes[x.size + j, k]
             out, through = max(below, above), min(below, above)
             out = max(out, 0.0)
             least[k] += out * out
-            most[k] += through * through
+            largest[k] += through * through
     bound = np.inf
-    for k in range(most.size):
-        bound = min(bound, most[k])
+    for k in range(largest.size):
+        bound = min(bound, largest[k])
     return bound
 
 
@@ -51,37 +49,33 @@ def _squares(x, b, first, t):
 
 
 @njit
-def _near(x, b, boxes, size, room, least, most, found, t, ids):
-    """List the control points whose square exceeds the smallest by less than `room`, and their squares.
-
-    Returns their number and the smallest.
-    """
+def _near(x, b, boxes, size, room, least, largest, near_boxes, t, ids):
+    """List the control points whose square exceeds the smallest by less than `room`; return their number, and it."""
     n, boxed, count, nearest = b.shape[1], 0, 0, np.inf
     # Step 1: the squares of those in boxes that may hold such points
-    bound = (_distances(x, boxes, least, most) + room) * (1.0 + 1e-12)
+    bound = (_distances(x, boxes, least, largest) + room) * (1.0 + 1e-12)
     for k in range(least.size):
         if least[k] <= bound:
-            found[boxed] = k * size
+            near_boxes[boxed] = k * size
             length = min(size, n - k * size)
             nearest = min(nearest, _squares(x, b, k * size, t[count : count + length]))
             boxed += 1
             count += length
     # Step 2: the points themselves
-    kept = count = 0
-    for first in found[:boxed]:
+    n_near = count = 0
+    for first in near_boxes[:boxed]:
         for k in range(first, min(first + size, n)):
-            ids[kept], t[kept] = k, t[count]
-            kept += t[count] - nearest < room
+            ids[n_near], t[n_near] = k, t[count]
+            n_near += t[count] - nearest < room
             count += 1
-    return kept, nearest
+    return n_near, nearest
 
 
 @njit
 def _logarithm(x, b, k, t, v):
     """Write into v the tangent vector at x that points to b_k, of length the angle, and return the angle.
 
-    Differences from the nearer one of x and -x keep the digits of both. At the antipode, to which every direction
-    leads, it is that of the axis that is farthest from x.
+    Differences from the nearer one of x and -x keep the digits of both; at the antipode it is that of some axis.
     """
     side = 1.0 if t <= 2.0 else -1.0
     along = square = chord = 0.0
@@ -114,11 +108,11 @@ def tangent_moments(x, b, boxes, size, rate, room, first, second, third):
     """
     d, n = b.shape
     t, v, ids = np.empty(n), np.empty(d), np.empty(n, np.int64)
-    least, most, found = np.empty(boxes.shape[1]), np.empty(boxes.shape[1]), np.empty(boxes.shape[1], np.int64)
+    least, largest, near_boxes = np.empty(boxes.shape[1]), np.empty(boxes.shape[1]), np.empty(boxes.shape[1], np.int64)
     mean, products = np.empty(d), np.empty((d, d))
     for i in range(x.shape[0]):
         row = x[i]
-        count, nearest = _near(row, b, boxes, size, room, least, most, found, t, ids)
+        count, nearest = _near(row, b, boxes, size, room, least, largest, near_boxes, t, ids)
         total = cube = 0.0
         mean[:] = 0.0
         products[:] = 0.0

@@ -15,33 +15,18 @@ from numpy.typing import NDArray
 
 from ..._types import Float64, Indices
 
-LANES = 8
-"""Numbers in a vector of float64."""
-CHUNK = 2 * LANES
-"""Points whose monomials are computed together."""
+LANES = 8  # numbers in a vector of float64
+CHUNK = 2 * LANES  # points whose monomials are computed together
 SPAN = 4
 """Chunks whose moments are one running sum; their values of a row take 512 bytes, and should fit the second cache."""
-RUN = 32
-"""Spans whose moments are the next running sum."""
+RUN = 32  # spans whose moments are the next running sum
+RUN_POINTS = RUN * SPAN * CHUNK  # points whose moments are one running sum: tasks of moments are multiples
 FEW, MANY = 4, 8
 """Rows of a part that are in registers together, for moments and for evaluation: parts fill up to a multiple."""
 
 
-def chunk_points() -> int:
-    """Return the number of points whose monomials are computed together: tasks of evaluation are multiples."""
-    return CHUNK
-
-
-def run_points() -> int:
-    """Return the number of points whose moments are one running sum of sums: tasks of moments are multiples."""
-    return RUN * SPAN * CHUNK
-
-
 def chain_length(runs: int) -> float:
-    """Count the additions that a term passes in moments over so many runs, at most.
-
-    docs/theorems/4.10-polynomial-features.md.
-    """
+    """Count the additions that a term passes in moments over so many runs, at most (4.10)."""
     # 4.10, rounding: l
     return float(SPAN * CHUNK // LANES + RUN + runs + 7)
 
@@ -63,16 +48,16 @@ class Part:
 class Layout:
     """The places of the moments and the coefficients of all monomials of degree up to `degree` in R^d.
 
-    `met` and `used` hold, for each group of rows of the first part, the rows of the second that meet it for moments and
-    for evaluation; `source` says which moment belongs to a coefficient, and `scale` the coefficient's share
-    ``|a|! / a!`` (0 where the degree is too large), `power` its degree.
+    `moment_rows` and `value_rows` hold, for each group of rows of the first part, the rows of the second that meet it;
+    `source` says which moment belongs to a coefficient, `scale` its share ``|a|! / a!`` (0 where the degree is too
+    large), `power` its degree.
     """
 
     degree: int
     first: Part
     second: Part
-    met: Indices
-    used: Indices
+    moment_rows: Indices
+    value_rows: Indices
     source: Indices
     scale: Float64
     power: NDArray[np.int16]
@@ -80,12 +65,12 @@ class Layout:
     @property
     def n_second(self) -> int:
         """Rows of the second part, filled up."""
-        return int(self.met.max())
+        return int(self.moment_rows.max())
 
     @property
     def moments(self) -> int:
         """Numbers of a column of moments."""
-        return FEW * int(self.met.sum())
+        return FEW * int(self.moment_rows.sum())
 
     def coefficients(self, moments: Float64, powers: Float64) -> Float64:
         """Return the coefficients of all monomials from their moments (q, ...) and those of powers of <x, b>."""
@@ -134,15 +119,15 @@ def layout(d: int, degree: int) -> Layout:
     middle = -(-d // 2)
     first, second = part(range(middle), degree), part(range(middle, d), degree)
     rows, degrees = len(first.degrees), first.degrees
-    met = np.zeros(-(-rows // MANY) * (MANY // FEW), np.intp)
+    moment_rows = np.zeros(-(-rows // MANY) * (MANY // FEW), np.intp)
     lowest = degrees[::FEW]
-    met[: len(lowest)] = [-(-second.count(degree - int(q)) // FEW) * FEW for q in lowest]
-    used = np.array([second.count(degree - int(q)) for q in degrees[::MANY]])
-    offsets = np.concatenate([[0], np.cumsum(FEW * met)])
+    moment_rows[: len(lowest)] = [-(-second.count(degree - int(q)) // FEW) * FEW for q in lowest]
+    value_rows = np.array([second.count(degree - int(q)) for q in degrees[::MANY]])
+    offsets = np.concatenate([[0], np.cumsum(FEW * moment_rows)])
     choose = np.array([[math.comb(i + j, i) for j in range(degree + 1)] for i in range(degree + 1)], np.float64)
     source, scale, power = [], [], []
-    for group in range(len(used) - 1, -1, -1):
-        j = np.arange(used[group] - 1, -1, -1)[:, None]  # (used, 1)
+    for group in range(len(value_rows) - 1, -1, -1):
+        j = np.arange(value_rows[group] - 1, -1, -1)[:, None]  # (used, 1)
         here = MANY * group + np.arange(MANY)  # (MANY,)
         i = np.minimum(here, rows - 1)
         i_degree, j_degree = degrees[i], second.degrees[j]
@@ -153,5 +138,12 @@ def layout(d: int, degree: int) -> Layout:
         scale.append(np.where(fits, weight, 0.0).ravel())
         power.append(np.minimum(i_degree + j_degree, degree).ravel().astype(np.int16))
     return Layout(
-        degree, first, second, met, used, np.concatenate(source), np.concatenate(scale), np.concatenate(power)
+        degree,
+        first,
+        second,
+        moment_rows,
+        value_rows,
+        np.concatenate(source),
+        np.concatenate(scale),
+        np.concatenate(power),
     )

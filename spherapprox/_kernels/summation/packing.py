@@ -13,23 +13,19 @@ from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.alignment import aligned_room
 from ..simd.decay import HIGH, decay_rates, table_length
-from .layout import NEAR, chunk_length, in_chunks
+from .layout import CHUNK, NEAR, SHORT_CHUNK, in_chunks
 from .tiles import GROUP
 
-NEAREST, EXCESS = 3, 4
-"""Places after those of `decay_rates` in the array of `rates`."""
-HIGHEST = 4.0
-"""Octaves by which exponentials may exceed 1 before sums are scaled: exponents lose digits as they grow."""
-ROUNDING = 1.5 * 2.0**26
-"""Adding it to a number, and subtracting it, rounds the number to a multiple of 2^-26."""
+NEAREST, EXCESS = 3, 4  # places after those of `decay_rates` in the array of `rates`
+HIGHEST = 4.0  # octaves by which exponentials may exceed 1 before sums are scaled: exponents lose digits as they grow
+ROUNDING = 1.5 * 2.0**26  # adding it to a number, and subtracting it, rounds the number to a multiple of 2^-26
 
 
 @lru_cache(64)
 def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
-    """Return what the kernels derive from the rate; the last are kept, as their fractions take as long as a small sum.
+    """Return what the kernels derive from the rate: `decay_rates`, the t below which it is by differences, an excess.
 
-    After the numbers of `decay_rates` come the t below which it is computed by differences, and how far a t may be
-    below the one that exponentials are relative to.
+    The last are kept, as their fractions take as long as a small sum.
     """
     numbers = decay_rates(rate, dtype)
     near = NEAR if rate > 0.5 else -1.0  # at small rates no exponent has digits to lose
@@ -58,38 +54,32 @@ def write_points(b, last, groups):
 
 
 def pack_weights(w: Float64, columns: int, d: int, dtype: np.dtype[Any]) -> Floats:
-    """Copy weights (n, p), and ones in the columns beyond them, for `fused_sums` in d coordinates."""
-    if columns == 1:
-        return pack_tables(w, dtype)
-    return pack_chunks(w, columns, dtype) if in_chunks(d, columns) else pack_columns(w, columns, dtype)
-
-
-def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
-    """Copy weights (n, p), and ones in the columns beyond them, in groups; filling points weigh 0."""
+    """Copy weights (n, p), and ones in the columns beyond them, for `fused_sums` in d coordinates; fillings weigh 0."""
     n, p = w.shape
-    whole = n // GROUP
-    groups = np.zeros((-(-n // GROUP), columns, GROUP), dtype)
-    groups[:whole, :p] = w[: whole * GROUP].reshape(whole, GROUP, p).transpose(0, 2, 1)
-    groups[:whole, p:] = 1.0
-    groups[whole:, :p, : n % GROUP], groups[whole:, p:, : n % GROUP] = w[whole * GROUP :].T, 1.0
-    return groups
-
-
-def pack_chunks(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
-    """Copy weights as `pack_columns` does, in chunks of control points and GROUP columns, those of a point together."""
-    (n, p), length = w.shape, chunk_length(dtype.itemsize)
+    if columns == 1:  # times the fractional powers of 2 that `add_decays` wants
+        tables = aligned_room((-(-n // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
+        tables[n:] = 0.0
+        write_tables(np.require(w[:, 0], dtype, ["C", "W"]), powers(dtype.itemsize).astype(dtype), tables)
+        return tables
+    if not in_chunks(d, columns):
+        return pack_columns(w, columns, dtype)
+    # chunks of control points and GROUP columns, those of a point together
+    length = CHUNK if dtype.itemsize == 8 else SHORT_CHUNK
     chunks, groups = -(-n // length), -(-columns // GROUP)
     table = np.zeros((chunks * length, groups * GROUP), dtype)
     table[:n, :p], table[:n, p:columns] = w, 1.0
     return np.ascontiguousarray(table.reshape(chunks, length, groups, GROUP).swapaxes(1, 2))
 
 
-def pack_tables(w: Float64, dtype: np.dtype[Any]) -> Floats:
-    """Return weights (n, 1) times the fractional powers of 2 that `add_decays` wants; filling points weigh 0."""
-    tables = aligned_room((-(-len(w) // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
-    tables[len(w) :] = 0.0
-    write_tables(np.require(w[:, 0], dtype, ["C", "W"]), powers(dtype.itemsize).astype(dtype), tables)
-    return tables
+def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
+    """Copy weights (n, p), and ones in the columns beyond them, in groups; filling points weigh 0."""
+    n, p = w.shape
+    n_whole = n // GROUP
+    groups = np.zeros((-(-n // GROUP), columns, GROUP), dtype)
+    groups[:n_whole, :p] = w[: n_whole * GROUP].reshape(n_whole, GROUP, p).transpose(0, 2, 1)
+    groups[:n_whole, p:] = 1.0
+    groups[n_whole:, :p, : n % GROUP], groups[n_whole:, p:, : n % GROUP] = w[n_whole * GROUP :].T, 1.0
+    return groups
 
 
 @njit
@@ -139,10 +129,10 @@ def write_half_defects(x, out):
     Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
     """
     for i in range(x.shape[0]):
-        whole, rest = 1.0, 0.0
+        high, low = 1.0, 0.0
         for j in range(x.shape[1]):
             number = float(x[i, j])
             head = (number + ROUNDING) - ROUNDING
-            whole -= head * head
-            rest += (number - head) * (number + head)
-        out[i] = 0.5 * (whole - rest)
+            high -= head * head
+            low += (number - head) * (number + head)
+        out[i] = 0.5 * (high - low)

@@ -17,16 +17,13 @@ from ..jit import njit, subroutine
 from ..simd.vectors import larger, load, store, zeros
 from .grids import PATCH
 
-CHUNK = 256
-"""Points whose places are computed together; a multiple of a vector's lanes."""
+CHUNK = 256  # points whose places are computed together; a multiple of a vector's lanes
 
 _LANES = 8
 _PATCH_BITS = PATCH.bit_length() - 1
 _TAN_EIGHTH = 0.41421356237309503
-_ROUND = 1.5 * 2.0**52
-"""A number whose sums with small ones are whole."""
-_HALF_DIGITS = 1.5 * 2.0**26
-"""A number whose sums with numbers of about 1 are multiples of 2^-26."""
+_ROUND = 1.5 * 2.0**52  # a number whose sums with small ones are whole
+_HALF_DIGITS = 1.5 * 2.0**26  # a number whose sums with numbers of about 1 are multiples of 2^-26
 # atan(sqrt(u)) / sqrt(u) on 0 <= u <= tan(pi/8)^2, at Chebyshev nodes in 60-digit arithmetic; error 2e-18.
 _ARCTAN = (
     1.0, -0.3333333333333312, 0.19999999999940893, -0.14285714279250245, 0.11111110744919658, -0.09090896809064027,
@@ -42,20 +39,19 @@ def sort_points(
     """Write points' places sorted by patch, and where the patches begin; return the largest ``|1 - |x|^2| / 2``.
 
     The rows `x` are those from `first` on of all points; a place is a grid cell, of `cells` (a multiple of 8) in a full
-    turn, and 2 f - 1 for the rest f in it: on S^1 of the angle, on S^2 of colatitude and azimuth. `order` gets the
-    points' numbers among all. `patches`, of so many columns (a power of 2), make a band; `starts` gets one number more
-    than there are patches.
+    turn, and 2 f - 1 for the rest f in it. `patches`, of so many columns (a power of 2), make a band; `starts` gets one
+    number more than there are patches.
     """
     # NumPy makes the arrays that the kernels need on their way: numba would compile each form
-    cell, rest, keys = np.empty(place.size, np.int32), np.empty(place.size), np.empty(len(x), np.int32)
+    cell, remainder, keys = np.empty(place.size, np.int32), np.empty(place.size), np.empty(len(x), np.int32)
     work, at = np.zeros(4 * CHUNK + _LANES), np.zeros(len(starts), np.int64)
-    _find_places(x, cells, cell, rest, work)
-    _sort_places(first, patches, columns.bit_length() - 1, cell, rest, keys, place, fraction, order, starts, at)
+    _find_places(x, cells, cell, remainder, work)
+    _sort_places(first, patches, columns.bit_length() - 1, cell, remainder, keys, place, fraction, order, starts, at)
     return float(work[4 * CHUNK :].max())
 
 
 @njit
-def _sort_places(first, patches, bits, cell, rest, keys, place, fraction, order, starts, at):
+def _sort_places(first, patches, bits, cell, remainder, keys, place, fraction, order, starts, at):
     """Sort places by patches of 2^bits columns."""
     n, angles = place.shape
     last = (angles - 1) * n
@@ -76,17 +72,16 @@ def _sort_places(first, patches, bits, cell, rest, keys, place, fraction, order,
         to = at[keys[i]]
         at[keys[i]] = to + 1
         order[to] = first + i
-        place[to, 0], fraction[to, 0] = cell[i], rest[i]
+        place[to, 0], fraction[to, 0] = cell[i], remainder[i]
         if angles == 2:
-            place[to, 1], fraction[to, 1] = cell[n + i], rest[n + i]
+            place[to, 1], fraction[to, 1] = cell[n + i], remainder[n + i]
 
 
 @njit
-def _find_places(x, cells, cell, rest, work):
-    """Write the cells and rests, one row for each angle, one after the other.
+def _find_places(x, cells, cell, remainder, work):
+    """Write the cells and remainders, one row for each angle, one after the other.
 
-    `work` has four rows of `CHUNK`, three for coordinates and one on the way, and ends with what adds up to the largest
-    ``|1 - |x|^2| / 2``, lane by lane.
+    `work` has four rows of `CHUNK`, three for coordinates, and ends with the largest ``|1 - |x|^2| / 2`` of each lane.
     """
     (n, d), top, nought = x.shape, zeros(work), np.int64(0)
     for begin in range(0, n, CHUNK):
@@ -105,7 +100,7 @@ def _find_places(x, cells, cell, rest, work):
             work[3 * CHUNK + i] = math.sqrt(work[i] * work[i] + work[CHUNK + i] * work[CHUNK + i])
         for j in range(3 - d, 2):
             across, along = (nought, nought + CHUNK) if j == 1 else (nought + 2 * CHUNK, nought + 3 * CHUNK)
-            _cells(work, along, across, count, cells, cell, rest, (j + d - 3) * n + begin)
+            _cells(work, along, across, count, cells, cell, remainder, (j + d - 3) * n + begin)
     store(work, 4 * CHUNK, top)
 
 
@@ -126,10 +121,9 @@ def _half_defects(work, count):
 
 @partial(subroutine, fastmath={"contract"})
 def _cells(work, y, x, count, cells, place, fraction, to):
-    """Write the grid cells of directions' angles and 2 f - 1 for the rests f in them.
+    """Write the grid cells of directions' angles and 2 f - 1 for the rests f in them, without branches at random.
 
-    An angle is k pi/4 + a, |a| <= pi/8 or so, with an error of about 1e-16 in a. Without branches, whose outcomes would
-    be random.
+    An angle is k pi/4 + a, |a| <= pi/8 or so, with an error of about 1e-16 in a.
     """
     eighth, scale = cells // 8, cells / (2.0 * math.pi)
     for i in range(count):
@@ -149,8 +143,8 @@ def _cells(work, y, x, count, cells, place, fraction, to):
         k, small = (2.0 - k if steep else k), (-small if steep else small)
         k, small = (4.0 - k if horizontal < 0.0 else k), (-small if horizontal < 0.0 else small)
         k, small = (-k if vertical < 0.0 else k), (-small if vertical < 0.0 else small)
-        rest = small * scale
-        whole = ((rest - 0.5) + _ROUND) - _ROUND
-        cell = k * eighth + whole
+        remainder = small * scale
+        integer = ((remainder - 0.5) + _ROUND) - _ROUND
+        cell = k * eighth + integer
         place[to + i] = np.int32(cell + cells if cell < 0.0 else cell)
-        fraction[to + i] = 2.0 * (rest - whole) - 1.0
+        fraction[to + i] = 2.0 * (remainder - integer) - 1.0

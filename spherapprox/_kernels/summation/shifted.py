@@ -12,14 +12,14 @@ the block ends.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.angles import angle_block
-from ..simd.decay import MOST, decay_beyond
+from ..simd.decay import ZERO_FROM, decay_beyond
 from ..simd.registers import (
     add_weighted,
     any_below,
@@ -36,6 +36,15 @@ from ..simd.vectors import add, multiply, store, subtract
 from .fused import add_sums, squares
 from .packing import EXCESS, pack_points
 from .tiles import GROUP, VECTORS, aligned, block_length, fill, keep, resume
+
+
+class State(NamedTuple):
+    """The sums of a tile's rows: what they are relative to, room for those of a block, totals and rounding errors."""
+
+    near: Any
+    sums: Any
+    total: Any
+    residual: Any
 
 
 def pack(b: Floats, offset: Float64, dtype: np.dtype[Any], stretch: Float64 | None = None) -> Floats:
@@ -66,17 +75,18 @@ def _relate(sums, before, after, rates):
 
 @njit
 def new_state(size, q, like):
-    """Return the state of a tile's sums: their `near`, room for those of a block, `total` and `rest`."""
-    return aligned(np.int64(1), size, like), aligned(q, size, like), aligned(q, size, like), aligned(q, size, like)
+    """Return the state of a tile's sums in q columns."""
+    near = aligned(np.int64(1), size, like)
+    return State(near, aligned(q, size, like), aligned(q, size, like), aligned(q, size, like))
 
 
 @njit
 def begin(start, count, state, nearest, sums):
     """Read the state of a tile's rows; those that fill it repeat the last."""
-    near, _, total, rest = state
+    near, _, total, residual = state
     for i in range(near.size):
         near[0, i] = nearest[start + min(i, count - 1)]
-    resume(start, count, sums, total, rest)
+    resume(start, count, sums, total, residual)
 
 
 @njit
@@ -88,7 +98,7 @@ def add_block(tile, b, w, first, last, angles, rates, state):
     distances), ``w`` (n / GROUP, q, GROUP) the columns of their weights. With `angles` the first of two columns is
     multiplied by the angles between x and b_k.
     """
-    near, sums, total, rest = state
+    near, sums, total, residual = state
     size, q = tile.shape[1], w.shape[1]
     least = before = reference = load_like(near, 0, row_zeros(tile))
     sums[:] = 0.0
@@ -100,7 +110,7 @@ def add_block(tile, b, w, first, last, angles, rates, state):
         if any_below(subtract(here, reference), -rates[EXCESS]):
             _relate(sums, reference, least, rates)
             reference = least
-        if not any_below(subtract(here, reference), rates[MOST]):
+        if not any_below(subtract(here, reference), rates[ZERO_FROM]):
             continue  # all exponentials are 0
         e = decay_beyond(t, reference, rates)
         if angles:
@@ -110,18 +120,18 @@ def add_block(tile, b, w, first, last, angles, rates, state):
     # Step 2: relate them, and those of earlier blocks, to the new minima
     _relate(sums, reference, least, rates)
     _relate(total, before, least, rates)
-    _relate(rest, before, least, rates)
-    add_sums(sums, total, rest)
+    _relate(residual, before, least, rates)
+    add_sums(sums, total, residual)
     store(near, 0, least)
 
 
 @njit
 def finish(start, count, state, nearest, sums):
     """Write the state of a tile's rows."""
-    near, _, total, rest = state
+    near, _, total, residual = state
     for i in range(count):
         nearest[start + i] = near[0, i]
-    keep(start, count, total, rest, sums)
+    keep(start, count, total, residual, sums)
 
 
 @njit

@@ -17,8 +17,7 @@ LARGEST, SMALLEST = 2.0**30, 2.0**-300
 """Values below the first and, but for zeros, from the second on are divided by a power of 2 for each column, and that
 is all that larger sums do about the size of values."""
 POWERS = powers(8)
-STRICT = 0.99
-"""Share of the tolerance of unit lengths that is taken: about its end the check of larger sums decides."""
+STRICT = 0.99  # share of the tolerance of unit lengths that is taken: about its end the check of larger sums decides
 
 
 @njit
@@ -78,7 +77,7 @@ def _columns(values, n, scales, columns):
 
 @njit
 def _tables(values, scale):
-    """Return values over their scale in the layout of `pack_tables`."""
+    """Return values over their scale in the layout of `pack_weights`."""
     tables = aligned(-(-values.size // GROUP) * GROUP, POWERS.size, values)
     write_tables(values, POWERS / scale, tables)
     return tables

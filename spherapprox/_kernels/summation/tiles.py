@@ -13,8 +13,7 @@ from ..simd.registers import load_like, shape
 from ..simd.vectors import add, store, subtract
 from .layout import BLOCK, SHORT_BLOCK
 
-VECTORS, GROUP = shape()[1:]
-"""Vectors of evaluation points, and control points, that are in registers together."""
+VECTORS, GROUP = shape()[1:]  # vectors of evaluation points, and control points, that are in registers together
 
 
 def tile_rows(dtype: np.dtype[Any]) -> int:
@@ -38,14 +37,14 @@ def aligned(rows, columns, like):
 
 
 @njit
-def add_exactly(at, block, total, rest):
-    """Add vectors to those of `total` from a flat index on; `rest` keeps the rounding errors (Knuth)."""
+def add_exactly(at, block, total, residual):
+    """Add vectors to those of `total` from a flat index on; `residual` keeps the rounding errors (Knuth)."""
     a = load_like(total, at, block)
     s = add(a, block)
     v = subtract(s, a)
     error = add(subtract(a, subtract(s, v)), subtract(block, v))
     store(total, at, s)
-    store(rest, at, add(load_like(rest, at, block), error))
+    store(residual, at, add(load_like(residual, at, block), error))
 
 
 @njit
@@ -61,18 +60,18 @@ def fill(tile, x, start, defects):
 
 
 @njit
-def resume(start, count, sums, total, rest):
+def resume(start, count, sums, total, residual):
     """Read the sums of a tile's rows, and their rounding errors."""
     total[:] = 0.0
-    rest[:] = 0.0
+    residual[:] = 0.0
     for i in range(count):
         for r in range(sums.shape[2]):
-            total[r, i], rest[r, i] = sums[start + i, 0, r], sums[start + i, 1, r]
+            total[r, i], residual[r, i] = sums[start + i, 0, r], sums[start + i, 1, r]
 
 
 @njit
-def keep(start, count, total, rest, sums):
+def keep(start, count, total, residual, sums):
     """Write the sums of a tile's rows, and their rounding errors."""
     for i in range(count):
         for r in range(sums.shape[2]):
-            sums[start + i, 0, r], sums[start + i, 1, r] = total[r, i], rest[r, i]
+            sums[start + i, 0, r], sums[start + i, 1, r] = total[r, i], residual[r, i]

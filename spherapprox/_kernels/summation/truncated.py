@@ -12,6 +12,7 @@ absolute values (docs/theorems/4.11-truncated-sums.md).
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from ..simd.registers import lanes
 from ..simd.vectors import (
     add,
     add_square,
-    every,
     larger,
     load,
     multiply,
     multiply_add,
+    replicate,
     smaller,
     spread,
     store,
@@ -38,13 +39,18 @@ from .layout import NEAR_BLOCK
 from .tiles import VECTORS, aligned
 from .tiles import fill as fill_tile
 
-TILES = 8
-"""Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
+TILES = 8  # tiles that look for blocks together, among those that may matter to all of their rows. Tuned.
+SEARCH_ROWS = 768  # rows of whole searches on any machine: tasks of its multiples change no search
 
 
-def search_rows() -> int:
-    """Return the number of rows of whole searches on any machine: tasks of its multiples change no search."""
-    return 768
+class Room(NamedTuple):
+    """The room that a search writes to."""
+
+    near: Any  # the boxes of candidates, (2d+2, blocks)
+    ids: Any  # which blocks these are
+    need: Any  # bounds of -log L for the rows of a tile
+    box: Any  # about a tile, (2d,)
+    starts: Any  # the first rows of blocks near the tile
 
 
 @njit
@@ -59,9 +65,9 @@ def _candidates(tree, around, limits, near, ids):
     first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
     bound = min(bound, here, farthest(boxes, first, last, around, limits)[0])
     # Step 2: the bundles near the box, and the near ones of their blocks
-    found = np.empty(bundles.shape[1], np.int64)
-    for i in range(nearest(bundles, begin, bundles.shape[1], around, bound, limits, found, begin)):
-        first, last = found[i] * BUNDLE, min((found[i] + 1) * BUNDLE, boxes.shape[1])
+    bundle_ids = np.empty(bundles.shape[1], np.int64)
+    for i in range(nearest(bundles, begin, bundles.shape[1], around, bound, limits, bundle_ids, begin)):
+        first, last = bundle_ids[i] * BUNDLE, min((bundle_ids[i] + 1) * BUNDLE, boxes.shape[1])
         n = nearest(boxes, first, last, around, bound, limits, ids, n)
     # Step 3: copy their boxes
     for j in range(boxes.shape[0]):
@@ -75,11 +81,11 @@ def _candidates(tree, around, limits, near, ids):
 def _needs(tile, rows, lower, first, limits, need):
     """Lower the bounds of -log L of the tile's rows to those of the points of a block."""
     d, size = rows.shape[1], tile.shape[1]
-    factor = every(limits.rate * (1.0 + limits.slack))
+    factor = replicate(limits.rate * (1.0 + limits.slack))
     for v in range(0, size, LANES):
         least = load(need, v)
         for k in range(first, min(first + NEAR_BLOCK, lower.size)):
-            t = every(0.0)
+            t = replicate(0.0)
             for j in range(d):
                 t = add_square(load(tile, j * size + v), spread(rows, k * d + j), t)
             # 4.11 (lower)
@@ -101,13 +107,13 @@ def _enclose_tile(tile, box):
 
 
 @njit
-def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
+def near_blocks(tile, tree, count, bound, limits, room):
     """Write the first rows of blocks that matter to the points of a tile (d or more, size), in order.
 
-    ``near``, ``ids``: the boxes of `count` candidates, and which blocks these are; ``bound``: one of -log L for all
-    rows; ``need`` (size,), ``box`` (2d,), ``found``: room. Returns the number of blocks, negated where the bound of
-    -log L is above ``limits.lost``, and finite, in every row.
+    The room has the boxes of `count` candidates; ``bound`` is one of -log L for all rows. Returns the number of blocks,
+    negated where the bound of -log L is above ``limits.underflow``, and finite, in every row.
     """
+    near, ids, need, box, starts = room
     d, size, n = box.size // 2, tile.shape[1], near.shape[1]
     last = (count + LANES - 1) // LANES * LANES
     # Step 1: bound -log Lambda for each row
@@ -121,31 +127,32 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
     for v in need:
         largest, least = max(largest, v), min(least, v)
     # Step 2: keep the blocks near the tile's box that are near one of its rows
-    factor, most = every(limits.rate * (1.0 - limits.slack)), every(limits.most)
-    kept = begin
-    for i in range(nearest(near, begin, last, box, largest, limits, found, begin)):
-        at = found[i]
-        extra = every(near[2 * d, at] + limits.cut)
+    factor, negligible = replicate(limits.rate * (1.0 - limits.slack)), replicate(limits.negligible)
+    n_near = begin
+    for i in range(nearest(near, begin, last, box, largest, limits, starts, begin)):
+        at = starts[i]
+        extra = replicate(near[2 * d, at] + limits.cut)
         rows = 0
         for v in range(0, size, LANES):
-            t = every(0.0)
+            t = replicate(0.0)
             for j in range(d):
                 x = load(tile, j * size + v)
                 s = larger(subtract(spread(near, j * n + at), x), subtract(x, spread(near, (d + j) * n + at)))
-                s = larger(s, every(0.0))
+                s = larger(s, replicate(0.0))
                 t = multiply_add(s, s, t)
-            bound_here = smaller(add(load(need, v), extra), most)
+            bound_here = smaller(add(load(need, v), extra), negligible)
             rows |= negative(subtract(multiply(t, factor), bound_here))
-        found[kept] = ids[at] * NEAR_BLOCK
-        kept += rows != 0
-    return -kept if limits.lost < least < math.inf else kept
+        starts[n_near] = ids[at] * NEAR_BLOCK
+        n_near += rows != 0
+    return -n_near if limits.underflow < least < math.inf else n_near
 
 
 @njit
 def _room(tree, size):
-    """Return the room that the search writes to: near, ids, need, box, found."""
+    """Return the room that a search with tiles of so many rows writes to."""
     d, n = tree.rows.shape[1], tree.boxes.shape[1]
-    return np.empty((2 * d + 2, n)), np.empty(n, np.int64), np.empty(size), np.empty(2 * d), np.empty(n, np.int64)
+    ids, starts = np.empty(n, np.int64), np.empty(n, np.int64)
+    return Room(np.empty((2 * d + 2, n)), ids, np.empty(size), np.empty(2 * d), starts)
 
 
 @njit
@@ -156,15 +163,14 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
     """
     size, d = VECTORS * lanes(x), x.shape[1]
     q, n = out.shape[1], b.shape[0] * b.shape[2]
-    tile, part, total, rest = aligned(d + 1, size, x), aligned(q, size, x), aligned(q, size, x), aligned(q, size, x)
-    near, ids, need, around, found = _room(tree, size)
-    box = np.empty((2 * d, 1))
+    tile, part, total, residual = aligned(d + 1, size, x), aligned(q, size, x), aligned(q, size, x), aligned(q, size, x)
+    room, box = _room(tree, size), np.empty((2 * d, 1))
     pairs = candidates = 0
     bound = math.inf
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, np.int64(0))
-            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, room.near, room.ids)
         count = min(size, x.shape[0] - start)
         for i in range(size):
             row = start + min(i, count - 1)
@@ -172,20 +178,20 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
                 tile[j, i] = x[row, j]
             tile[d, i] = defects[order[row]]
         total[:] = 0.0
-        rest[:] = 0.0
+        residual[:] = 0.0
         again = 0
-        blocks = near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found)
+        blocks = near_blocks(tile, tree, candidates, bound, limits, room)
         before = flush_tiny()
         for i in range(blocks):
-            k = found[i]
+            k = room.starts[i]
             last = min(k + NEAR_BLOCK, n)
             products = begins_with_products(by_products, again, i * NEAR_BLOCK, NEAR_BLOCK)
-            again = add_block(tile, b, w, k, last, products, rates, part, total, rest)
+            again = add_block(tile, b, w, k, last, products, rates, part, total, residual)
             pairs += count * (last - k)
         restore_tiny(before)
         for i in range(count):
             for r in range(out.shape[1]):
-                out[order[start + i], r] = total[r, i] + rest[r, i]
+                out[order[start + i], r] = total[r, i] + residual[r, i]
     return pairs
 
 
@@ -195,19 +201,18 @@ def truncated_triples(x, tree, b, w, rates, limits, nearest_yet, sums):
     size, d = VECTORS * lanes(x), x.shape[1]
     zeros, n = np.zeros(x.shape[0], x.dtype), b.shape[0] * b.shape[2]
     tile, state = aligned(d + 1, size, x), shifted.new_state(size, sums.shape[2], x)
-    near, ids, need, around, found = _room(tree, size)
-    box = np.empty((2 * d, 1))
+    room, box = _room(tree, size), np.empty((2 * d, 1))
     pairs = candidates = 0
     bound, never = math.inf, d < 0  # no constant: for one that it knows numba compiles again
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, np.int64(0))
-            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, room.near, room.ids)
         count = fill_tile(tile, x, start, zeros)
         shifted.begin(start, count, state, nearest_yet, sums)
-        blocks = abs(near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found))
+        blocks = abs(near_blocks(tile, tree, candidates, bound, limits, room))
         for i in range(blocks):
-            k = found[i]
+            k = room.starts[i]
             last = min(k + NEAR_BLOCK, n)
             shifted.add_block(tile, b, w, k, last, never, rates, state)
             pairs += count * (last - k)

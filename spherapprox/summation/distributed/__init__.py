@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Floats
-from ..evaluation import LARGEST_CONCENTRATION, check
+from ..evaluation import LARGEST_CONCENTRATION, check_method
 from . import sources, tasks
 from .sources import Rows
 
@@ -101,17 +101,8 @@ def evaluate(
     >>> x, cells = sphere.uniform(2, 1000, 0), EqualMeasurePartition(2, 10**9)
     >>> h = distributed.evaluate(x, cells, height, 1e6, normalize=True)  # doctest: +SKIP
     """
-    return _evaluated(
-        x,
-        control_points,
-        values,
-        concentration,
-        normalize=normalize,
-        log=False,
-        rtol=rtol,
-        client=client,
-        chunks=chunks,
-    )
+    options = {"normalize": normalize, "log": False, "rtol": rtol, "client": client, "chunks": chunks}
+    return _evaluated(x, control_points, values, concentration, **options)
 
 
 def evaluate_log(
@@ -151,9 +142,8 @@ def evaluate_log(
     >>> x, cells = sphere.uniform(2, 1000, 0), EqualMeasurePartition(2, 10**9)
     >>> logs = distributed.evaluate_log(x, cells, 1e-9, 1e6)  # doctest: +SKIP
     """
-    return _evaluated(
-        x, control_points, values, concentration, normalize=normalize, log=True, rtol=rtol, client=client, chunks=chunks
-    )
+    options = {"normalize": normalize, "log": True, "rtol": rtol, "client": client, "chunks": chunks}
+    return _evaluated(x, control_points, values, concentration, **options)
 
 
 def _evaluated(
@@ -167,8 +157,12 @@ def _evaluated(
 
     normalize = _checks.flag(normalize, "normalize")
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
-    check("auto", rtol)
-    chunks = _chunks(chunks)
+    check_method("auto", rtol)
+    if chunks is not None and (not isinstance(chunks, tuple | list) or len(chunks) != 2):
+        raise ValueError(
+            f"'chunks' must be two integers, evaluation points and control points of a task, got {_checks.show(chunks)}"
+        )
+    sizes = [_checks.integer(size, "chunks", minimum=1) for size in chunks or ()]
     rows = _checks.rows(sources.in_memory(x, "x"), "x")
     controls = sources.points(control_points, rows.shape[1] - 1)
     table = sources.values(values, controls, log)
@@ -179,18 +173,7 @@ def _evaluated(
         normalize=normalize, log=log, rtol=rtol, centers=controls.rule, values=table.rule,
     )  # fmt: skip
     _checks.memory(8.0 * len(rows) * recipe.p, "the result", "pass x in parts")
-    size = chunks or tasks.sizes(len(rows), controls.n, rows.shape[1] - 1, recipe.p)
+    m, n = sizes or tasks.sizes(len(rows), controls.n, rows.shape[1] - 1, recipe.p)
     with driver.connected(client) as cluster:
-        result = driver.run(cluster, recipe, rows, controls=controls, values=table, size=size)
+        result = driver.run(cluster, recipe, rows, controls=controls, values=table, size=(m, n))
     return result.reshape(len(rows), *recipe.shape).astype(dtype, copy=False)
-
-
-def _chunks(chunks: Any) -> tuple[int, int] | None:
-    """Return the checked evaluation and control points of a task, None for the default."""
-    if chunks is None:
-        return None
-    if not isinstance(chunks, tuple | list) or len(chunks) != 2:
-        raise ValueError(
-            f"'chunks' must be two integers, evaluation points and control points of a task, got {_checks.show(chunks)}"
-        )
-    return _checks.integer(chunks[0], "chunks", minimum=1), _checks.integer(chunks[1], "chunks", minimum=1)

@@ -18,14 +18,13 @@ from tqdm.auto import tqdm
 from ... import _checks
 from ..._threads import cores, slices
 from ..._types import Floats
-from ..evaluation import is_progress_shown
+from ..progress import is_shown
 from .sources import Source
 from .tasks import Recipe, State, answer, state_of, union
 
 T = TypeVar("T")
 
-AHEAD = 3
-"""Tasks under way for each thread of the cluster: one runs, the others' data is on its way."""
+AHEAD = 3  # tasks under way for each thread of the cluster: one runs, the others' data is on its way
 QUIET = {"distributed.admin.large-graph-warning-threshold": "1GB"}
 """A task's arrays of `tasks.NUMBERS` numbers are meant to go with it: Dask would warn of 10 MB."""
 
@@ -48,11 +47,11 @@ class Tree:
         while count > 1:
             sibling = index ^ 1
             if sibling < count:
-                other = self.waiting.pop((level, sibling), None)
-                if other is None:
+                sibling_state = self.waiting.pop((level, sibling), None)
+                if sibling_state is None:
                     self.waiting[level, index] = state
                     return None
-                state = union(self.recipe, *((state, other) if index < sibling else (other, state)))
+                state = union(self.recipe, *((state, sibling_state) if index < sibling else (sibling_state, state)))
             level, index, count = level + 1, index // 2, (count + 1) // 2
         return state
 
@@ -118,7 +117,7 @@ def run(
             arrivals.add(future)
 
     try:
-        with tqdm(total=total, unit="task", disable=not is_progress_shown()) as bar, dask.config.set(QUIET):
+        with tqdm(total=total, unit="task", disable=not is_shown.get()) as bar, dask.config.set(QUIET):
             send()
             for future, state in arrivals:
                 tree, index = flight.pop(future)

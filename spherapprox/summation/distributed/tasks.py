@@ -18,14 +18,12 @@ from ..problem import Problem
 from ..scaling import Scaled
 from .sources import values_at
 
-TASK_WORK = 2e10
-"""Arithmetic of a task, in vector operations: about a second on one thread. Tuned."""
+TASK_WORK = 2e10  # arithmetic of a task, in vector operations: about a second on one thread. Tuned.
 ROWS = 2**14
 """Evaluation points of a task: few enough that its result is small, many enough to make control points for. Tuned."""
 MAKING = 64
 """A control point that is made in the task takes about as long as it does for so many evaluation points. Tuned."""
-NUMBERS = 2**22
-"""Numbers of one array that a task is sent, sends or makes at a time: 32 MiB."""
+NUMBERS = 2**22  # numbers of one array that a task is sent, sends or makes at a time: 32 MiB
 NOWHERE = 16.0
 """Shift of an empty sum: above all others, which are at most 4.01 + 745/rate, since rate >= 75 where it is used."""
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..._loading import load
 from ..._threads import for_work
-from ..._types import Float64, Floats
+from ..._types import Float64
 from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
@@ -41,21 +41,20 @@ if TYPE_CHECKING:
 __all__ = ["cost", "obstacle", "promise", "sums"]
 
 LARGEST_CIRCLE = 2.0**26
-LARGEST_SPHERE = 18_000.0
-"""Grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`."""
-SAMPLE = 2**14
-"""Rows of which the lengths are looked at to expect an error, or half as many."""
-LOADING = 0.5
-"""Seconds that a process takes to load the kernels from the cache."""
+LARGEST_SPHERE = 18_000.0  # grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`
+SAMPLE = 2**14  # rows of which the lengths are looked at to expect an error, or half as many
+SAMPLE_ROWS = 2**15  # rows, or up to twice as many, at which the sums of the weights' sizes are looked at first
+LOADING = 0.5  # seconds that a process takes to load the kernels from the cache
 _ELSEWHERE = 1.3
 """By how much the bound of the sums anywhere may be above the largest row, for an accuracy to be expected."""
 
 
-_loaded: set[int] = set()
-"""Dimensions whose kernels this process has used."""
+_loaded: set[int] = set()  # dimensions whose kernels this process has used
 
 
-def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
+def sums(
+    problem: Problem, tolerance: Tolerance, workers: int | None, report: Report, *, sample: int = SAMPLE_ROWS
+) -> Sums:
     """Return the sums at all rows; rows whose error bound exceeds the tolerance are doubtful."""
     load(f"{__package__}.columns")
     load("spherapprox._kernels.summation.legendre")
@@ -65,21 +64,22 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     workers = for_work(workers, cost(problem, tolerance))
     m, n = len(problem.x), len(problem.b)
     # Step 1: choose degree and grid, and sort the points by the grid's patches
-    chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted, math.frexp(float(m + n))[1])
-    source = scattered(problem.b, chosen.window, workers)
-    target = scattered(problem.x, chosen.window, workers)
+    scheme = design(problem.dim, 2.0 * problem.rate, tolerance.omitted, math.frexp(float(m + n))[1])
+    source = scattered(problem.b, scheme.window, workers)
+    target = scattered(problem.x, scheme.window, workers)
     weights = problem.weights(slice(0, n))
     # Step 2: the sums of each column of weights, and of weights 1
     columns = []
     for weight in (*weights.T, np.ones(n)) if problem.normalize else weights.T:
-        columns.append(column(chosen, source, np.ascontiguousarray(weight), target, workers))
+        weight = np.ascontiguousarray(weight)  # noqa: PLW2901
+        columns.append(column(scheme, source, weight, target, workers=workers, sample=sample))
         report(m * n // (problem.p + problem.normalize))
     report(m * n - m * n // len(columns) * len(columns))
     _loaded.add(problem.dim)
     # Step 3: bound the errors
     ones = columns.pop() if problem.normalize else None
     off = source.length_error + target.length_error
-    errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
+    errors = _errors(columns, scheme, off) if ones is None else _quotient_errors(columns, ones, scheme, off)
     trusted = errors <= tolerance.total  # not where an error is nan
     doubtful = np.flatnonzero(np.broadcast_to(~trusted, m)) if not trusted.all() else np.empty(0, np.int64)
     # No array is filled that is not used: where there are many rows that takes as long as their sums
@@ -90,7 +90,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", doubtful)
 
 
-def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
+def _errors(columns: list[Column], scheme: Design, off: float) -> Float64:
     """Bound the errors relative to the largest sum of |w| K at the rows: one number for all rows."""
     worst = 0.0
     for column in columns:
@@ -102,12 +102,12 @@ def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
         # 4.9 (c): E_0 = 2 + log(W / s)
         exponent = 2.0 + math.log(max(column.total / largest, 1.0))
         # 4.9 (e): D / max s + 1.15 g(E_0)
-        own = column.absolute / largest + float(moved_points(chosen.concentration, off, np.float64(exponent)))
+        own = column.absolute / largest + float(moved_points(scheme.concentration, off, np.float64(exponent)))
         worst = max(worst, own)
     return np.full(1, worst)
 
 
-def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: float) -> Float64:
+def _quotient_errors(columns: list[Column], ones: Column, scheme: Design, off: float) -> Float64:
     """Bound the quotients' errors relative to the largest quotient of the sums of |w| K and of K, row by row."""
     least = ones.values - ones.absolute  # (m,)
     safe = least > 3.0 * ones.absolute
@@ -125,7 +125,7 @@ def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: f
         exponent = 2.0 + np.log(max(ones.total, column.total / largest, 1.0) / least[safe])
         # 4.9 (e): (D / Q + D_0) / (d - D_0) + 2.3 g(E_0)
         own = (column.absolute / largest + ones.absolute) / least[safe]
-        own += 2.0 * moved_points(chosen.concentration, off, np.maximum(exponent, 2.0))
+        own += 2.0 * moved_points(scheme.concentration, off, np.maximum(exponent, 2.0))
         errors[safe] = np.maximum(errors[safe], own)
     return errors
 
@@ -134,7 +134,8 @@ def promise(problem: Problem, omitted: float) -> float:
     """Estimate the error bound where control points lie about as densely as anywhere."""
     concentration = 2.0 * problem.rate
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
-    off = sum(_off_length(rows[:: len(rows) // SAMPLE + 1]) for rows in (problem.x, problem.b))
+    samples = (rows[:: len(rows) // SAMPLE + 1] for rows in (problem.x, problem.b))
+    off = sum(float(np.abs(np.einsum("ij,ij->i", rows, rows) - 1.0).max()) / 2.0 for rows in samples)
     moved = float(moved_points(concentration, off, np.float64(exponent)))
     degree = largest_degree(problem.dim, concentration, omitted)
     left_out = (SHARE + aliased_share(problem.dim, degree, omitted)) * omitted
@@ -155,12 +156,7 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the seconds of one thread: counts over `RATES`.
-
-    Counted are points that are sorted; for each column windows, their grid points, the grid's cells, the degrees of
-    Legendre transforms to the third power; and with weights of both signs the coarse ones that say how large sums may
-    be.
-    """
+    """Estimate the seconds of one thread, by counts over `RATES`; weights of both signs cost a coarse sum."""
     omitted, concentration = tolerance.omitted, 2.0 * problem.rate
     points = float(len(problem.x)) + len(problem.b)
     cells, degree = (f(problem.dim, concentration, omitted) for f in (grid_cells, largest_degree))
@@ -173,8 +169,3 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     coarse = signs * (0.5 * window_price(2, 0.0, cells) + 0.25 * legendre)
     return sorting + columns * (window_price(2, points, cells) + legendre) + coarse
-
-
-def _off_length(x: Floats) -> float:
-    """Estimate the largest deviation of rows' lengths from 1."""
-    return float(np.abs(np.einsum("ij,ij->i", x, x) - 1.0).max()) / 2.0

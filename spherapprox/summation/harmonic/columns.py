@@ -13,9 +13,6 @@ from .scattered import Scattered, interpolate, spread
 from .transforms import convolve, largest
 from .window import Window
 
-SAMPLE = 2**15
-"""Rows, or up to twice as many, at which the sums of the weights' sizes are looked at first."""
-
 
 @dataclass(frozen=True)
 class Column:
@@ -32,47 +29,48 @@ class Column:
     sizes: Float64
 
 
-def column(chosen: Design, source: Scattered, weights: Float64, target: Scattered, workers: int) -> Column:
+def column(
+    scheme: Design, source: Scattered, weights: Float64, target: Scattered, *, workers: int, sample: int
+) -> Column:
     """Return the sums of one column; of absolute terms, for weights of both signs, by a coarser expansion."""
-    dim, window = chosen.dim, chosen.window
+    dim, window = scheme.dim, scheme.window
     total = float(np.abs(weights).sum())
     # Step 1: spread the weights onto a grid, those below 0 onto one of their own
-    grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window, workers)
+    grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window=window, workers=workers)
     # Step 2: convolve and interpolate
     if len(grids) == 1:
-        padded = convolve(dim, window, chosen.eigenvalues, grids[0], workers)
-        values = interpolate(target, padded, window, workers)
-        absolute = _absolute(chosen, largest(dim, window, padded), total)
+        padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], workers=workers)
+        values = interpolate(target, padded, window, workers=workers)
+        absolute = _absolute(scheme, largest(dim, window, padded), total)
         return Column(values, absolute, total, slice(None), values - absolute)
     grids[0] -= grids[1]  # in place: grids may be large
     grids[1] *= 2.0
     grids[1] += grids[0]  # of |w|
-    padded = convolve(dim, window, chosen.eigenvalues, grids[0], workers)
-    values = interpolate(target, padded, window, workers)
+    padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], workers=workers)
+    values = interpolate(target, padded, window, workers=workers)
     del padded
     # Step 3: the sums of absolute terms, 4.9, weights of both signs
-    eigenvalues, omitted = chosen.coarse
-    padded = convolve(dim, window, eigenvalues, grids[1], workers)
+    eigenvalues, omitted = scheme.coarse
+    padded = convolve(dim, window, eigenvalues, grid=grids[1], workers=workers)
     top = largest(dim, window, padded) + omitted * total
-    absolute = _absolute(chosen, top, total)
-    where, sizes = _sizes(target, padded, window, workers)
+    absolute = _absolute(scheme, top, total)
+    where, sizes = _sizes(target, padded, window, workers=workers, sample=sample)
     return Column(values, absolute, total, where, sizes - (absolute + omitted * total))
 
 
-def _absolute(chosen: Design, top: float, total: float) -> float:
+def _absolute(scheme: Design, top: float, total: float) -> float:
     """Bound the error at every row; `top` bounds the sum of |w| K anywhere, but for what the expansion leaves out."""
     # 4.9 (e): D = (T + A) W + rounding (M + (T + A) W)
-    left_out = chosen.omitted * total
-    return left_out + chosen.rounding * (top + left_out)
+    left_out = scheme.omitted * total
+    return left_out + scheme.rounding * (top + left_out)
 
 
-def _sizes(target: Scattered, padded: Float64, window: Window, workers: int) -> tuple[Any, Float64]:
+def _sizes(target: Scattered, padded: Float64, window: Window, *, workers: int, sample: int) -> tuple[Any, Float64]:
     """Return some rows and the function's values there; all rows if these miss where it is large."""
-    sample = slice(None, None, max(len(target.order) // SAMPLE, 1))
-    for part in (sample, slice(None)):
+    for part in (slice(None, None, max(len(target.order) // sample, 1)), slice(None)):
         place, fraction = target.place[part].copy(), target.fraction[part].copy()
         sorted_points = replace(target, place=place, fraction=fraction, order=np.arange(len(place)))
-        values = interpolate(sorted_points, padded, window, workers)
+        values = interpolate(sorted_points, padded, window, workers=workers)
         if values.max() > 0.5 * padded.max():
             break
     return target.order[part], values

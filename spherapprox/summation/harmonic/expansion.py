@@ -12,16 +12,12 @@ from ..._types import Float64
 from ...vmf import VonMisesFisher
 from .window import OVERSAMPLING, WIDTHS, Window, grid_size, window
 
-SHARE, ALIASED = 0.05, 0.03
-"""What truncation and aliasing may take of rtol, relative to the kernel's mean."""
+SHARE, ALIASED = 0.05, 0.03  # what truncation and aliasing may take of rtol, relative to the kernel's mean
 NARROW, ROOMY = 0.25, 0.025
 """What a narrow window's aliases may take instead, where roundings are at most that share of rtol."""
-COARSE = 0.01
-"""What truncation may take of the kernel's mean where only a scale is wanted."""
-DIRECTION = 9e-16
-"""Error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md."""
-UNIT = 2.0**-53
-"""Unit roundoff."""
+COARSE = 0.01  # what truncation may take of the kernel's mean where only a scale is wanted
+DIRECTION = 9e-16  # error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md
+UNIT = 2.0**-53  # unit roundoff
 RATES = {"points": 3e7, "windows": 5e7, "taps": 9e9, "cells": 4e7, "degrees": 6e9, "calls": 2e3}
 """Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (L^3 of a
 column) and whole sums begun, by one thread in a second: the cost is a sum of counts over these rates.
@@ -59,10 +55,7 @@ class Design:
 
 @lru_cache(maxsize=16)
 def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Design:
-    """Return the expansion that leaves out at most `SHARE` and `aliased_share` of rtol, relative to the kernel's mean.
-
-    Its window is that of the least time for about 2^octave points.
-    """
+    """Return the expansion that leaves out `SHARE` and `aliased_share` of rtol, fastest for about 2^octave points."""
     mean = kernel_mean(dim, concentration)
     # Step 1: truncate the expansion
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
@@ -72,17 +65,17 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     windows = [_refined(dim, eigenvalues, width, tolerances[width]) for width in WIDTHS]
     prices = [window_price(dim, 2.0**octave, window.n, window.width) for window, _ in windows]
     best = min(range(len(windows)), key=lambda i: (max(windows[i][1], share * rtol * mean), prices[i]))
-    chosen, aliased = windows[best]
-    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
+    grid_window, aliased = windows[best]
+    return Design(dim, concentration, eigenvalues, grid_window, mean, tail + aliased)
 
 
 def _refined(dim: int, eigenvalues: Float64, width: int, tolerance: float) -> tuple[Window, float]:
     """Return the window of a width on the smallest grid whose aliases are allowed, or on the largest, and these."""
     size = 2.0 * len(eigenvalues)
-    chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size), width)
-    while (aliased := _aliased(dim, eigenvalues, chosen)) > tolerance and chosen.n < OVERSAMPLING[1] * size:
-        chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0), width)
-    return chosen, aliased
+    grid_window = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size), width)
+    while (aliased := _aliased(dim, eigenvalues, grid_window)) > tolerance and grid_window.n < OVERSAMPLING[1] * size:
+        grid_window = window(len(eigenvalues) - 1, grid_size(grid_window.n + 1.0), width)
+    return grid_window, aliased
 
 
 def aliased_share(dim: int, degree: float, rtol: float) -> float:
@@ -109,8 +102,7 @@ def kernel_mean(dim: int, concentration: float) -> float:
 def largest_degree(dim: int, concentration: float, rtol: float) -> float:
     """Estimate the degree of `design` without making it: a few more than it will be.
 
-    Eigenvalues fall as ``exp(-phi(l))``, ``phi(l) = l asinh(l / lambda) - sqrt(l^2 + lambda^2) + lambda`` (convex), the
-    integral of their ratios (docs/theorems/1-kernel.md, 1.4).
+    Eigenvalues fall as ``exp(-phi(l))``, ``phi(l) = l asinh(l / lambda) - sqrt(l^2 + lambda^2) + lambda`` (1.4).
     """
     drop = math.log(1.0 / (SHARE * rtol)) + 0.5 * dim * math.log1p(2.0 * concentration)
     degree = math.sqrt(2.0 * concentration * drop) + drop
@@ -135,8 +127,9 @@ def _expansion(dim: int, concentration: float, mean: float, tolerance: float) ->
         degrees = np.arange(top + 1.0)
         eigenvalues = mean * kernel.eigenvalues(top)  # (top + 1,)
         terms = eigenvalues * _multiplicity(dim, degrees)
-        ratio = _term_ratio(dim, concentration, top)
-        # 4.9 (a): the terms beyond `top`
+        # 1.4: the ratio of successive terms; 4.9 (a): the terms beyond `top`
+        growth = (2.0 * top + 3.0) / (2.0 * top + 1.0) if dim == 2 else 1.0
+        ratio = growth * math.exp(-math.asinh((top + 0.5 * dim) / concentration)) if concentration > 0.0 else 0.0
         tail = terms[-1] * ratio / (1.0 - ratio) if ratio < 1.0 else math.inf
         if tail <= 0.01 * tolerance:
             break
@@ -151,19 +144,11 @@ def _multiplicity(dim: int, degrees: Float64) -> Float64:
     return 2.0 * degrees + 1.0 if dim == 2 else np.where(degrees == 0.0, 1.0, 2.0)
 
 
-def _term_ratio(dim: int, concentration: float, degree: int) -> float:
-    """Bound the ratio of successive terms from a degree on (docs/theorems/1-kernel.md, 1.4)."""
-    if concentration == 0.0:
-        return 0.0
-    growth = (2.0 * degree + 3.0) / (2.0 * degree + 1.0) if dim == 2 else 1.0
-    return growth * math.exp(-math.asinh((degree + 0.5 * dim) / concentration))
-
-
-def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
+def _aliased(dim: int, eigenvalues: Float64, grid_window: Window) -> float:
     """Bound the largest change of the kernel by the window's aliases (docs/theorems/4.9-harmonic-sums.md)."""
     degrees = np.arange(len(eigenvalues), dtype=np.float64)
     terms = eigenvalues * _multiplicity(dim, degrees)
-    alias = chosen.aliasing
+    alias = grid_window.aliasing
     if dim == 1:
         # 4.9 (b): A = sum_l c_l dim(H_l) tau_l
         return float(terms @ (2.0 * alias + alias**2))

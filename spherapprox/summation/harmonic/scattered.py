@@ -15,16 +15,13 @@ from ..._types import Float64, Floats, Int32, Int64
 from ..problem import compiled_form
 from .window import Window
 
-POINTS = 2**15
-"""Points in one call of a kernel, between which a sum can be interrupted: a few ms."""
+POINTS = 2**15  # points in one call of a kernel, between which a sum can be interrupted: a few ms
 PER_PATCH, CHUNKS = 64, 4
 """Points of one patch that a chunk has, at least, if all patches have equally many; unless there were fewer chunks."""
 GRIDS, COPIES = 16, 16
 """Grids onto which chunks are spread apart, at most, and how many fewer cells than points these have."""
-UNIT = 2.0**-53
-"""Unit roundoff."""
-TASKS = 64
-"""Parts of a large grid onto which points are spread, about."""
+UNIT = 2.0**-53  # unit roundoff
+TASKS = 64  # parts of a large grid onto which points are spread, about
 
 
 @dataclass(frozen=True)
@@ -68,10 +65,9 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
 
 
 def spread(points: Scattered, weights: Float64, signs: int, window: Window, workers: int) -> Float64:
-    """Return the padded grid of the sums of each point's weight times its window, (1, rows, columns).
+    """Return the padded grid of the sums of each point's weight times its window, (1, rows, columns), in one order.
 
     With two `signs`, (2, rows, columns), one grid is of the weights that are not negative, one of the others' sizes.
-    Every grid point has its sums in one order, whatever the number of threads.
     """
     sphere = points.place.shape[1] == 2
     shape = (signs, *padded_shape(window.n, sphere, window.width))
@@ -93,8 +89,8 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
             gridding.spread_circle(blocks, chunks, *arguments, *gridding.workspace())
 
     if COPIES * shape[1] * shape[2] <= len(weights):
-        return _by_copies(add, shape, chunks, bands, band, workers)
-    return _by_turns(add, shape, chunks, bands, band, workers)
+        return _by_copies(add, shape, chunks, bands=bands, band=band, workers=workers)
+    return _by_turns(add, shape, chunks, bands=bands, band=band, workers=workers)
 
 
 _Add = Callable[[tuple[int, int], tuple[int, int], tuple[int, int], Float64], None]
@@ -107,11 +103,11 @@ def _by_copies(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band:
     ends = [chunks * i // apart for i in range(apart + 1)]
     grids = aligned_zeros((apart, *shape))
 
-    def one(part: slice) -> None:
+    def spread_part(part: slice) -> None:
         for i in range(part.start, part.stop):
             add((0, bands), (0, band), (ends[i], ends[i + 1]), grids[i])
 
-    each_block(one, apart, 1, workers)
+    each_block(spread_part, apart, 1, workers)
     for i in range(1, apart):
         grids[0] += grids[i]
     return np.asarray(grids[0])
@@ -137,11 +133,11 @@ def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) 
     """Return the sums over a padded grid of its values times each point's window, in the points' own order."""
     values = np.empty(len(points.order))
 
-    def read(rows: slice) -> None:
+    def interpolate_rows(rows: slice) -> None:
         gridding.interpolate_points(
             rows.start, rows.stop, points.place, points.fraction, points.order, window.polynomials, window.width, grid,
             values, *gridding.workspace(),
         )  # fmt: skip
 
-    each_block(read, len(values), POINTS, workers)
+    each_block(interpolate_rows, len(values), POINTS, workers)
     return values

@@ -10,18 +10,15 @@ from ..._kernels.simd.alignment import aligned_zeros
 from ..._kernels.summation.grids import fold, margins, padded_shape, unfold
 from ..._threads import each_block
 from ..._types import Float64
-from .legendre import apply_filter
 from .window import Window
 
-ORDERS = 32
-"""Orders whose rows are transformed together, in the cache: an even number."""
+ORDERS = 32  # orders whose rows are transformed together, in the cache: an even number
 
 
 def convolve(dim: int, window: Window, eigenvalues: Float64, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 
-    `grid` holds the sums of w_k times the windows of b_k; it is overwritten. The eigenvalues c_l may be fewer than the
-    window is for.
+    `grid`, the sums of w_k times the windows of b_k, is overwritten. The c_l may be fewer than the window is for.
     """
     if dim == 1:
         return _convolve_circle(window, eigenvalues, grid, workers)
@@ -29,7 +26,7 @@ def convolve(dim: int, window: Window, eigenvalues: Float64, grid: Float64, work
     rows = _from_grid(window, grid, len(eigenvalues), workers)
     values = _to_parallels(window, rows, workers)
     # Step 2: Legendre transform, times the eigenvalues, and back
-    apply_filter(values, eigenvalues, workers)
+    _apply_filter(values, eigenvalues, workers)
     # Step 3: back to the grid
     return _to_grid(window, values, workers)
 
@@ -56,21 +53,20 @@ def _convolve_circle(window: Window, eigenvalues: Float64, grid: Float64, worker
 
 
 def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Float64:
-    """Return the first orders of the rows, folded at the poles.
+    """Return the first orders of the rows, folded at the poles: real and imaginary parts, (orders, 2, n/2 + 1).
 
-    They are real and imaginary parts: (orders, 2, n/2 + 1). A point (theta, phi) of the torus and (-theta, phi + pi)
-    are one point of the sphere, so that an even order is even in theta, an odd one odd.
+    (theta, phi) of the torus and (-theta, phi + pi) are one point: an even order is even in theta, an odd one odd.
     """
     from scipy import fft
 
     half, (left, right) = window.n // 2, margins(window.width)
     rows = np.empty((orders, 2, len(grid)))
 
-    def take(some: slice) -> None:
-        part = fft.rfft(fold(grid[some], window.n, window.width), axis=1)[:, :orders]  # (rows, orders)
-        rows[:, 0, some], rows[:, 1, some] = part.real.T, part.imag.T
+    def fold_rows(grid_rows: slice) -> None:
+        part = fft.rfft(fold(grid[grid_rows], window.n, window.width), axis=1)[:, :orders]  # (rows, orders)
+        rows[:, 0, grid_rows], rows[:, 1, grid_rows] = part.real.T, part.imag.T
 
-    each_block(take, len(grid), 32, workers)
+    each_block(fold_rows, len(grid), 32, workers)
     core = rows[..., left : left + half + 1]
     sign = _parity(orders)
     core[..., 1 : left + 1] += sign * rows[..., left - 1 :: -1]
@@ -88,7 +84,7 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
     along, scale = window.transform[:orders, None, None] ** -2, 1.0 / (2.0 * m * window.transform[:orders])
     result = np.empty((orders, 2, m + 1))
 
-    def take(part: slice) -> None:
+    def transform_orders(part: slice) -> None:
         even, odd = slice(part.start, part.stop, 2), slice(part.start + 1, part.stop, 2)  # `ORDERS` is even
         spectrum, wide = core[even].copy(), np.zeros((2, len(core[even]), 2, m + 1))
         spectrum[..., :: spectrum.shape[-1] - 1] *= 2.0
@@ -100,8 +96,34 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
         result[odd, :, ::m] = 0.0
         result[part, :, ::m] *= 0.5
 
-    each_block(take, orders, ORDERS, workers)
+    each_block(transform_orders, orders, ORDERS, workers)
     return result
+
+
+def _apply_filter(values: Float64, eigenvalues: Float64, workers: int) -> None:
+    """Convolve the values of a functional on the parallels theta = pi i / M, (L + 1, 2, M + 1), in place."""
+    from ..._kernels.summation.legendre import filter_orders, padded_size
+
+    degree, m = len(values) - 1, values.shape[-1] - 1
+    half = m // 2 + 1
+    size = padded_size(half)
+    theta = np.minimum(np.pi * np.arange(size) / m, np.pi / 2.0)
+    versine, sine = 2.0 * np.sin(0.5 * theta) ** 2, np.sin(theta)
+    padded = np.concatenate([eigenvalues, np.zeros(4)])
+
+    def apply(orders: slice) -> None:
+        part = values[orders]
+        north, south = part[..., :half], part[..., : half - 2 : -1]  # (orders, 2, half)
+        data = aligned_zeros((len(part), 4, size))
+        even, odd = data[:, :2, :half], data[:, 2:, :half]
+        np.add(north, south, out=even)
+        np.subtract(north, south, out=odd)
+        even[..., -1] *= 0.5  # the equator is its own mirror image
+        filter_orders(orders.start, orders.stop, degree, versine, sine, padded, data)
+        np.add(even, odd, out=north)
+        np.subtract(even, odd, out=south)
+
+    each_block(apply, degree + 1, 256 if workers == 1 else max(1, min(256, degree // (8 * workers))), workers)
 
 
 def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
@@ -127,13 +149,13 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
     each_block(widen, orders, ORDERS, workers)
     padded = aligned_zeros(padded_shape(window.n, True, window.width))  # (rows, columns)
 
-    def give(some: slice) -> None:
-        part = np.empty((some.stop - some.start, orders), np.complex128)
-        part.real, part.imag = rows[:, 0, some].T, rows[:, 1, some].T
-        padded[some, left : left + window.n] = fft.irfft(part, window.n, axis=1)
-        unfold(padded[some], window.n, window.width)
+    def unfold_rows(grid_rows: slice) -> None:
+        part = np.empty((grid_rows.stop - grid_rows.start, orders), np.complex128)
+        part.real, part.imag = rows[:, 0, grid_rows].T, rows[:, 1, grid_rows].T
+        padded[grid_rows, left : left + window.n] = fft.irfft(part, window.n, axis=1)
+        unfold(padded[grid_rows], window.n, window.width)
 
-    each_block(give, len(padded), 32, workers)
+    each_block(unfold_rows, len(padded), 32, workers)
     return padded
 
 

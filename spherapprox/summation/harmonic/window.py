@@ -11,14 +11,10 @@ import numpy as np
 from ..._kernels.simd.alignment import aligned_zeros
 from ..._types import Float64
 
-WIDTHS = (16, 24)
-"""Grid points that a window touches in each direction: two vectors or three."""
-OVERSAMPLING = (1.25, 2.6)
-"""Grid points per coefficient, at least and at most."""
-POLYNOMIAL = 16
-"""Coefficients of the polynomials that stand for the window between two grid points, off by 1e-17."""
-ALIASES = 16
-"""Aliases on either side that are summed one by one."""
+WIDTHS = (16, 24)  # grid points that a window touches in each direction: two vectors or three
+OVERSAMPLING = (1.25, 2.6)  # grid points per coefficient, at least and at most
+POLYNOMIAL = 16  # coefficients of the polynomials that stand for the window between two grid points, off by 1e-17
+ALIASES = 16  # aliases on either side that are summed one by one
 
 
 @dataclass(frozen=True)
@@ -42,15 +38,18 @@ class Window:
 def window(degree: int, n: int, width: int) -> Window:
     """Return the window for trigonometric polynomials of a degree on n grid points.
 
-    Its shape, `beta` / (pi width), is that of the least aliases for a spectrum that falls as the kernel's do: the usual
-    ``1 - 1 / (2 oversampling)`` and a little more.
+    ``beta / (pi width)`` is that of the least aliases for a spectrum that falls as the kernel's do.
     """
+    from scipy.special import i0e
+
     beta = math.pi * width * (1.02 - (degree + 1.0) / n)
     frequencies = np.arange(degree + 1.0) / n
     transform = _transform(frequencies, beta, width)  # (L + 1,)
     aliases = np.concatenate([np.arange(1, ALIASES), -np.arange(1, ALIASES + 1)])  # |frequency| < ALIASES - 1/2
     total = np.abs(_transform(frequencies[:, None] + aliases, beta, width)).sum(axis=1)  # (L + 1,)
-    total += _far_aliases(beta, width)
+    # 4.9, window: those beyond, of which |transform(f)| <= square / f^2, up to the factor below, with |r| >= R
+    square, end = 1.25 * (beta / (math.pi * width)) ** 2, math.exp(-beta)
+    total += 2.0 * square / (ALIASES - 1.5) * width * end / (float(i0e(beta)) - end)
     # 4.9 (b): alpha, not decreasing
     return Window(n, width, _polynomials(beta, width), transform, np.maximum.accumulate(total / transform))
 
@@ -82,15 +81,6 @@ def _transform(frequency: Float64, beta: float, width: int) -> Float64:
     outside = math.exp(-beta) * np.sin(r) / r
     end = math.exp(-beta) * np.sinc(width * frequency)
     return np.asarray(width * (np.where(root < 0.0, inside, outside) - end) / (i0e(beta) - math.exp(-beta)))
-
-
-def _far_aliases(beta: float, width: int) -> float:
-    """Bound the transform's absolute values, summed over the aliases from the `ALIASES`th on."""
-    from scipy.special import i0e
-
-    square = 1.25 * (beta / (math.pi * width)) ** 2  # |transform(f)| <= square / f^2, up to the factor below
-    # 4.9, window: the aliases with |r| >= R
-    return 2.0 * square / (ALIASES - 1.5) * width * math.exp(-beta) / (float(i0e(beta)) - math.exp(-beta))
 
 
 @lru_cache(maxsize=8)

@@ -13,9 +13,7 @@ from spherapprox.harmonics.forms import directions
 def cubic(dim, seed=0):
     """Return a homogeneous cubic polynomial, and its derivatives along geodesics from x in directions u."""
     form = np.random.default_rng(seed).standard_normal((dim + 1,) * 3)
-    form = (
-        sum(form.transpose(order) for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))) / 6
-    )
+    form = sum(form.transpose(order) for order in itertools.permutations(range(3))) / 6
 
     def at(*vectors):
         return np.einsum("abc,na,nb,nc->n", form, *vectors, optimize=True)
@@ -28,12 +26,12 @@ def cubic(dim, seed=0):
     return lambda x: at(x, x, x), rates
 
 
-def along(found, directions):
+def along(result, directions):
     """Return the directions as tangent vectors, and the derivatives along them."""
-    u = np.einsum("ni,nia->na", directions, found.frame)
-    first = np.einsum("npi,ni->np", found.first, directions)
-    second = np.einsum("npij,ni,nj->np", found.second, directions, directions)
-    third = np.einsum("npijk,ni,nj,nk->np", found.third, *[directions] * 3, optimize=True)
+    u = np.einsum("ni,nia->na", directions, result.frame)
+    first = np.einsum("npi,ni->np", result.first, directions)
+    second = np.einsum("npij,ni,nj->np", result.second, directions, directions)
+    third = np.einsum("npijk,ni,nj,nk->np", result.third, *[directions] * 3, optimize=True)
     return u, (first[:, 0], second[:, 0], third[:, 0])
 
 
@@ -41,13 +39,13 @@ def along(found, directions):
 def test_derivatives_of_a_cubic_polynomial(dim, degree):
     function, rates = cubic(dim)
     x = np.concatenate([sphere.uniform(dim, 40, rng=1), np.eye(dim + 1), -np.eye(dim + 1)])
-    found = PolynomialDerivatives(function, dim, degree)(x)
-    some = sphere.uniform(dim - 1, len(x), rng=2) if dim > 1 else np.ones((len(x), 1))
-    u, derivatives = along(found, some)
+    result = PolynomialDerivatives(function, dim, degree)(x)
+    tangents = sphere.uniform(dim - 1, len(x), rng=2) if dim > 1 else np.ones((len(x), 1))
+    u, derivatives = along(result, tangents)
     size = np.abs(function(x)).max()
-    assert np.allclose(found.value[:, 0], function(x), rtol=0, atol=1e-13 * size)
-    for order, (got, wanted) in enumerate(zip(derivatives, rates(x, u), strict=True), 1):
-        assert np.abs(got - wanted).max() <= 1e-14 * size * (degree + 1) ** order
+    assert np.allclose(result.value[:, 0], function(x), rtol=0, atol=1e-13 * size)
+    for order, (slopes, expected) in enumerate(zip(derivatives, rates(x, u), strict=True), 1):
+        assert np.abs(slopes - expected).max() <= 1e-14 * size * (degree + 1) ** order
 
 
 def test_frames_are_orthonormal_and_tangent():
@@ -69,14 +67,14 @@ def test_directions_are_as_many_as_a_form_has_components(dim, order):
 def test_components_of_a_field_are_taken_one_by_one():
     (f, _), (g, _) = cubic(2), cubic(2, 1)
     x = sphere.uniform(2, 20, rng=0)
-    both = PolynomialDerivatives(lambda x: np.stack([f(x), g(x)], axis=1), 2, 3)(x)
+    field = PolynomialDerivatives(lambda x: np.stack([f(x), g(x)], axis=1), 2, 3)(x)
     for column, function in enumerate((f, g)):
         alone = PolynomialDerivatives(function, 2, 3)(x)
-        assert np.allclose(both.second[:, column], alone.second[:, 0], atol=1e-12)
-        assert np.allclose(both.third[:, column], alone.third[:, 0], atol=1e-12)
+        assert np.allclose(field.second[:, column], alone.second[:, 0], atol=1e-12)
+        assert np.allclose(field.third[:, column], alone.third[:, 0], atol=1e-12)
 
 
 def test_a_constant_has_no_derivatives():
-    found = PolynomialDerivatives(lambda x: np.full(len(x), 3.0), 3, 0)(np.eye(4))
-    assert not found.first.any()
-    assert not found.third.any()
+    result = PolynomialDerivatives(lambda x: np.full(len(x), 3.0), 3, 0)(np.eye(4))
+    assert not result.first.any()
+    assert not result.third.any()

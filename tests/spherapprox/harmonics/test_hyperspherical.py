@@ -81,24 +81,24 @@ def test_against_forty_digits(dim, degree):
     table = harmonics.hyperspherical_harmonics(degree, x)
     of = harmonics.hyperspherical_degrees(degree, dim)
     for row, point in zip(table, x, strict=True):
-        for deg, wanted in enumerate(truth(point, degree)):
-            got = row[of == deg]
-            assert len(got) == len(wanted)
-            scale = math.sqrt(len(wanted))
-            np.testing.assert_allclose(got, wanted, atol=2e-15 * (deg + 1) * scale)
+        for deg, expected in enumerate(truth(point, degree)):
+            part_of_degree = row[of == deg]
+            assert len(part_of_degree) == len(expected)
+            scale = math.sqrt(len(expected))
+            np.testing.assert_allclose(part_of_degree, expected, atol=2e-15 * (deg + 1) * scale)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 8])
 def test_poles_and_nested_bases(dim):
     pole = np.eye(dim + 1)[-1:]
-    both = harmonics.hyperspherical_harmonics(5, np.concatenate([pole, -pole, pole + 0.0]))
+    values = harmonics.hyperspherical_harmonics(5, np.concatenate([pole, -pole, pole + 0.0]))
     of = harmonics.hyperspherical_degrees(5, dim)
-    np.testing.assert_allclose(both[1], both[0] * (-1.0) ** of, atol=1e-14)
+    np.testing.assert_allclose(values[1], values[0] * (-1.0) ** of, atol=1e-14)
     sizes = np.bincount(of)
     if dim > 1:  # at the pole one harmonic of each degree is not zero: the zonal one, of size sqrt(dim H_l)
         for deg in range(6):
             np.testing.assert_allclose(
-                np.sort(np.abs(both[0, of == deg]))[::-1], [sizes[deg] ** 0.5] + [0.0] * (sizes[deg] - 1)
+                np.sort(np.abs(values[0, of == deg]))[::-1], [sizes[deg] ** 0.5] + [0.0] * (sizes[deg] - 1)
             )
     x = sphere.uniform(dim, 5, 0)
     table = harmonics.hyperspherical_harmonics(5, x)
@@ -114,6 +114,6 @@ def test_high_degrees_near_a_pole_neither_under_nor_overflow():
     sums = [
         np.square(part).sum(1) for part in np.split(table, np.cumsum([(deg + 1) ** 2 for deg in range(60)]), axis=1)
     ]
-    wanted = np.array([(deg + 1) ** 2 for deg in range(61)])[:, None]
-    np.testing.assert_allclose(np.array(sums), np.broadcast_to(wanted, (61, 2)), rtol=1e-12)
+    expected = np.array([(deg + 1) ** 2 for deg in range(61)])[:, None]
+    np.testing.assert_allclose(np.array(sums), np.broadcast_to(expected, (61, 2)), rtol=1e-12)
     assert np.isfinite(harmonics.hyperspherical_harmonics(120, x[1:])).all()

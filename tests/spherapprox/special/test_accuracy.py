@@ -41,10 +41,10 @@ def test_log_iv_where_its_power_series_has_the_largest_factors():
 
 def test_the_command_prints_a_table_and_tells_of_a_broken_limit(capsys, monkeypatch):
     assert accuracy.main(["--points", "1", "--function", "log_surface_area"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("python tests/reference/accuracy.py --points 1 --function log_surface_area")
-    assert "1e6..1e12" in printed
-    assert "within the limit, at (dim) = (" in printed
+    text = capsys.readouterr().out
+    assert text.startswith("python tests/reference/accuracy.py --points 1 --function log_surface_area")
+    assert "1e6..1e12" in text
+    assert "within the limit, at (dim) = (" in text
     monkeypatch.setattr(special, "log_surface_area", lambda dim: np.float64(math.nan) * dim)
     assert accuracy.main(["--points", "1", "--function", "log_surface_area"]) == 1
     assert "BEYOND" in capsys.readouterr().out
@@ -295,17 +295,11 @@ def test_shift_references_against_plain_quadrature(dim, lam, rho):
             points = sorted({mp.mpf(0), pi, *(p for p in scales if 0 < p < pi)})
             return mp.quad(lambda t: f(t) * mp.sin(t) ** (dim - 1), points, method="gauss-legendre")
 
-        cross = mp.findroot(
-            lambda t: k(max(t - r, 0)) + k(min(t + r, pi)) - 2 * k(t),
-            (mp.mpf(10) ** -7, pi / 2),
-            solver="bisect",
-            tol=1e-34,
-            verify=False,
-        )
-        total = integral(k, [0])
-        assert close(
-            mp.exp(truth.log_shift_variation(dim, lam, rho)), integral(larger, [0, cross, r, pi - r]) / total, 25
-        )
+        ends = mp.mpf(10) ** -7, pi / 2
+        excess = lambda t: k(max(t - r, 0)) + k(min(t + r, pi)) - 2 * k(t)  # noqa: E731
+        cross = mp.findroot(excess, ends, solver="bisect", tol=1e-34, verify=False)
+        variation = integral(larger, [0, cross, r, pi - r]) / integral(k, [0])
+        assert close(mp.exp(truth.log_shift_variation(dim, lam, rho)), variation, 25)
         if lam > 1e6:  # the integrand below falls within 1e-9 of 0
             return
         upper = integral(lambda t: (t + r) * k(max(t - r, 0)), [r, pi - r])

@@ -1,10 +1,9 @@
 import math
-import subprocess
-import sys
 
 import mpmath as mp
 import numpy as np
 import pytest
+from processes import run
 from sums import wide
 
 from spherapprox import special
@@ -106,7 +105,7 @@ def test_bessel_functions_at_zero_and_infinity():
     assert special.log_iv(1e12, 1e12) == pytest.approx(leading, rel=1e-10)
 
 
-def many(n=20_000):
+def cases(n=20_000):
     """Random arguments of every function, the same for scalars and arrays."""
     rng = np.random.default_rng(3)
     order = np.where(rng.random(n) < 0.3, rng.integers(0, 300, n) / 2, 10 ** rng.uniform(-2.0, 7.0, n))
@@ -125,7 +124,7 @@ def many(n=20_000):
     yield "log_surface_area", (dim,)
 
 
-@pytest.mark.parametrize(("name", "arguments"), list(many()))
+@pytest.mark.parametrize(("name", "arguments"), list(cases()))
 def test_compiled_arrays_equal_scalars_bit_for_bit(name, arguments):
     function = getattr(special, name)
     arguments[-1][5] = np.nan if name != "log_surface_area" and len(arguments) < 3 else arguments[-1][5]
@@ -163,9 +162,9 @@ def test_functions_broadcast_like_ufuncs():
         special.iv_ratio(np.ones(2), np.ones(3))
 
 
-@pytest.mark.parametrize("rest", [1e-3, 1e-6, 1e-9, 1e-12])
-def test_logarithm_of_nearly_all_of_the_sphere_keeps_its_digits(rest):
-    angle = math.pi - rest
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_logarithm_of_nearly_all_of_the_sphere_keeps_its_digits(gap):
+    angle = math.pi - gap
     with mp.workdps(40):
         truth = mp.log1p(-(mp.sin((mp.pi - mp.mpf(angle)) / 2) ** 2))
         assert special.log_cap_measure(2, angle) == pytest.approx(float(truth), rel=1e-14, abs=0)
@@ -197,5 +196,4 @@ def test_scalar_calls_load_no_compiler():
         "k = VonMisesFisher(8, 2840.0); k.mean_angle(), k.shift_variation(1e-3), k.shifted_mean_angle(1e-3); "
         "print('numba' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert run(code) == "False"

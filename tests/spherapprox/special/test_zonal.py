@@ -110,14 +110,8 @@ def test_derivative_bound_is_the_maximum(k, m, order, t):
 
 def test_derivative_bound_against_mpmath():
     with mp.workdps(40):
-        for k, m, order in (
-            (10**6, 2, 1),
-            (10**6, 10**12, 20),
-            (10**6, 1, 10**5),
-            (5, 10**12, 5),
-            (1, 3, 1),
-            (300, 8, 299),
-        ):
+        cases = (10**6, 2, 1), (10**6, 10**12, 20), (10**6, 1, 10**5), (5, 10**12, 5), (1, 3, 1), (300, 8, 299)
+        for k, m, order in cases:
             # k! Gamma(k+m-1+j) Gamma(m/2) / [(k-j)! Gamma(k+m-1) 2^j Gamma(m/2+j)]
             n, nu = mp.mpf(k), mp.mpf(m) / 2
             log = mp.loggamma(n + 1) - mp.loggamma(n - order + 1) + mp.loggamma(n + m - 1 + order)
@@ -159,7 +153,7 @@ def test_arrays_give_the_bits_of_scalars_compiled_or_not():
     k[: n // 2], m[: n // 4] = 33, 2  # runs of one polynomial, of one degree, and neither
     t = np.concatenate([rng.uniform(-1, 1, n - 500), 1.0 - 10 ** rng.uniform(-16, -1, 500)])
     j = rng.integers(0, 5, n)
-    some = np.r_[:200, n // 4 : n // 4 + 100, n // 2 : n // 2 + 100, n - 100 : n]
+    sample = np.r_[:200, n // 4 : n // 4 + 100, n // 2 : n // 2 + 100, n - 100 : n]
     for function, arguments in (
         (special.gegenbauer, (k, m, t)),
         (special.gegenbauer_derivative, (k, m, t, j)),
@@ -169,10 +163,10 @@ def test_arrays_give_the_bits_of_scalars_compiled_or_not():
         (special.gegenbauer_max_zero_angle, (k + 1, m)),
     ):
         result = function(*arguments)
-        one = [function(*(a[i].item() for a in arguments)) for i in some]
-        assert result[some].tolist() == one, function.__name__
+        scalars = [function(*(a[i].item() for a in arguments)) for i in sample]
+        assert result[sample].tolist() == scalars, function.__name__
     logs = special.gegenbauer_derivative_bound(k, m, j, log=True)
-    assert logs[some].tolist() == [special.gegenbauer_derivative_bound(k[i], m[i], j[i], log=True) for i in some]
+    assert logs[sample].tolist() == [special.gegenbauer_derivative_bound(k[i], m[i], j[i], log=True) for i in sample]
     t = np.linspace(-0.999, 0.999, n)
     tiny = special.gegenbauer(3000, 767, t)  # runs through underflow
     assert tiny[::500].tolist() == [special.gegenbauer(3000, 767, x) for x in t[::500].tolist()]

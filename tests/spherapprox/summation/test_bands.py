@@ -22,15 +22,15 @@ KINDS = {
 
 def share_of_bound(x, b, values, concentrations, normalize, path=None):
     """The largest error over its bound: of the sums, and of the logarithms of those of absolute values."""
-    got, made = explain_sum(x, b, values, concentrations, normalize=normalize)
+    result, record = explain_sum(x, b, values, concentrations, normalize=normalize)
     logs, of_logs = explain_sum(x, b, abs(values), concentrations, normalize=normalize, log=True)
-    assert path in (None, made.path)
+    assert path in (None, record.path)
     worst = 0.0
-    for row, h, log in zip(x, got, logs, strict=True):
-        wanted, scale = exact_keyed(row, b, values, concentrations, normalize)
-        left = max(mp.mpf(0), abs(wanted - mp.mpf(float(h))) - mp.mpf(made.atol) - mp.mpf(5e-324))
+    for row, h, log in zip(x, result, logs, strict=True):
+        expected, scale = exact_keyed(row, b, values, concentrations, normalize)
+        excess = max(mp.mpf(0), abs(expected - mp.mpf(float(h))) - mp.mpf(record.atol) - mp.mpf(5e-324))
         off = abs(mp.log(scale) - mp.mpf(float(log)))
-        worst = max(worst, float(left / (made.rtol * scale)), float(off / of_logs.rtol))
+        worst = max(worst, float(excess / (record.rtol * scale)), float(off / of_logs.rtol))
     return worst
 
 
@@ -51,9 +51,9 @@ def test_sums_keep_their_digits(path, kind, normalize):
     rng = np.random.default_rng(1)
     concentrations, b = KINDS[kind](rng, 60), sphere(60, 2, rng)
     x, values = b[:6], rng.random(60) + 0.1
-    got = evaluate(x, b, values, concentrations, normalize=normalize)
-    wanted = [float(exact_keyed(row, b, values, concentrations, normalize)[0]) for row in x]
-    np.testing.assert_allclose(got, wanted, rtol=1e-12 if kind == "large" else 2e-15)
+    result = evaluate(x, b, values, concentrations, normalize=normalize)
+    expected = [float(exact_keyed(row, b, values, concentrations, normalize)[0]) for row in x]
+    np.testing.assert_allclose(result, expected, rtol=1e-12 if kind == "large" else 2e-15)
 
 
 def test_a_huge_key_far_off_takes_no_digits_of_the_others(path):
@@ -63,9 +63,9 @@ def test_a_huge_key_far_off_takes_no_digits_of_the_others(path):
     concentrations, values = np.concatenate([[1e300, 1e8], rng.uniform(0, 9, 20)]), rng.random(22)
     x = np.array([[0.0, 0.0, -1.0], [0.0, -0.6, -0.8]])
     for log in (False, True):
-        got = explain_sum(x, b, values, concentrations, normalize=True, log=log)[0]
+        result = explain_sum(x, b, values, concentrations, normalize=True, log=log)[0]
         alone = explain_sum(x, b[2:], values[2:], concentrations[2:], normalize=True, log=log)[0]
-        np.testing.assert_allclose(got, alone, rtol=1e-15)
+        np.testing.assert_allclose(result, alone, rtol=1e-15)
     assert share_of_bound(x, b, values, concentrations, True) <= 1.0
     np.testing.assert_array_equal(evaluate(b[:1], b, values, concentrations, normalize=True), values[:1])
 
@@ -85,9 +85,9 @@ def test_equal_concentrations_are_one(dtype, concentration):
     x, b = sphere(20, 2, 3).astype(dtype), sphere(50, 2, 4).astype(dtype)
     values = np.random.default_rng(5).random((50, 2)).astype(dtype)
     for options in ({}, {"normalize": True}, {"log": True}):
-        got = explain_sum(x, b, values, np.full(50, concentration), **options)[0]
-        assert got.dtype == dtype
-        np.testing.assert_array_equal(got, explain_sum(x, b, values, concentration, **options)[0])
+        result = explain_sum(x, b, values, np.full(50, concentration), **options)[0]
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result, explain_sum(x, b, values, concentration, **options)[0])
 
 
 def test_bands_meet_where_neighbouring_keys_do(path):
@@ -96,8 +96,8 @@ def test_bands_meet_where_neighbouring_keys_do(path):
     values = np.random.default_rng(8).standard_normal(80)
     near = np.where(np.arange(80) % 2, np.nextafter(128.0, 0.0), 128.0)
     for normalize in (False, True):
-        one = evaluate(x, b, values, 128.0, normalize=normalize)
-        np.testing.assert_allclose(evaluate(x, b, values, near, normalize=normalize), one, atol=2e-13)
+        single_rate = evaluate(x, b, values, 128.0, normalize=normalize)
+        np.testing.assert_allclose(evaluate(x, b, values, near, normalize=normalize), single_rate, atol=2e-13)
 
 
 @property_test
@@ -106,14 +106,14 @@ def test_linear_in_values_and_blind_to_order(seed, dim, top, normalize):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 30))
     x, b, c = sphere(5, dim, rng), sphere(n, dim, rng), 10.0 ** (top * rng.random(n))
-    one, two, order = rng.standard_normal(n), rng.standard_normal(n), rng.permutation(n)
-    scale = evaluate(x, b, 2.0 * abs(one) + abs(two), c, normalize=normalize)
-    whole = evaluate(x, b, 2.0 * one + two, c, normalize=normalize)
-    parts = 2.0 * evaluate(x, b, one, c, normalize=normalize) + evaluate(x, b, two, c, normalize=normalize)
-    shuffled = evaluate(x, b[order], (2.0 * one + two)[order], c[order], normalize=normalize)
+    single_rate, two, order = rng.standard_normal(n), rng.standard_normal(n), rng.permutation(n)
+    scale = evaluate(x, b, 2.0 * abs(single_rate) + abs(two), c, normalize=normalize)
+    total = evaluate(x, b, 2.0 * single_rate + two, c, normalize=normalize)
+    parts = 2.0 * evaluate(x, b, single_rate, c, normalize=normalize) + evaluate(x, b, two, c, normalize=normalize)
+    shuffled = evaluate(x, b[order], (2.0 * single_rate + two)[order], c[order], normalize=normalize)
     limit = 1e-14 * (1.0 + c.max()) * (scale + 1e-300)
-    assert (abs(whole - parts) <= limit).all()
-    assert (abs(whole - shuffled) <= limit).all()
+    assert (abs(total - parts) <= limit).all()
+    assert (abs(total - shuffled) <= limit).all()
 
 
 def test_workers_change_no_bit_and_single_precision_is_returned(path):
@@ -121,8 +121,8 @@ def test_workers_change_no_bit_and_single_precision_is_returned(path):
     x, b, c = sphere(300, 2, rng), sphere(500, 2, rng), 10.0 ** rng.uniform(0, 4, 500)
     values = rng.standard_normal((500, 3))
     for options in ({}, {"normalize": True}):
-        one, two = (evaluate(x, b, values, c, workers=k, **options) for k in (1, 2))
-        np.testing.assert_array_equal(one, two)
+        single_rate, two = (evaluate(x, b, values, c, workers=k, **options) for k in (1, 2))
+        np.testing.assert_array_equal(single_rate, two)
         single = evaluate(*(a.astype(np.float32) for a in (x, b, values)), c, **options)
         wide = evaluate(*(a.astype(np.float32).astype(float) for a in (x, b, values)), c, **options)
         assert single.dtype == np.float32

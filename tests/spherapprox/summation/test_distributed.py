@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import run
 from sums import sphere, truth, wide
 
 from spherapprox import EqualMeasurePartition, Target, evaluate
@@ -232,21 +233,21 @@ def test_a_killed_worker_is_survived(client):
 def test_few_tasks_are_under_way(client):
     class Census(dask.SchedulerPlugin):
         name = "census"
-        most = 0
+        largest = 0
 
         def start(self, scheduler):
             self.scheduler = scheduler
 
         def transition(self, key, start, finish, *arguments, **options):
             living = sum(str(name).startswith("state_of") for name in self.scheduler.tasks)
-            Census.most = self.most = max(self.most, living)
+            Census.largest = self.largest = max(self.largest, living)
 
     client.register_plugin(Census())
     x, cells = sphere(2, 2, 14), EqualMeasurePartition(2, 120)
     distributed.evaluate(x, cells, 1.0, 1.0, client=client, chunks=(2, 3))  # 40 tasks
-    most = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.plugins["census"].most)
+    largest = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.plugins["census"].largest)
     client.unregister_scheduler_plugin("census")
-    assert 2 <= most <= 14  # 3 for each of 2 threads, a group, and what is not yet forgotten
+    assert 2 <= largest <= 14  # 3 for each of 2 threads, a group, and what is not yet forgotten
 
 
 def test_a_task_that_kills_its_workers_is_named(client):
@@ -315,8 +316,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
 def test_an_interruption_leaves_no_process(tmp_path):
-    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "mark")]
-    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout == "interrupted []\n"
+    assert run(INTERRUPTED, str(tmp_path / "mark")) == "interrupted []"
 
 
 def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
@@ -327,10 +327,10 @@ def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
         "import numpy as np\nfrom spherapprox.summation import distributed\n"
         "distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0)\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(script)], cwd=planted.parent, check=False, capture_output=True, text=True, timeout=60
     )
-    assert "RuntimeError: no worker process has started: a script must call this under" in done.stderr
+    assert "RuntimeError: no worker process has started: a script must call this under" in process.stderr
     assert not (planted.parent / "ran").exists()  # workers run no module of the current folder
 
 
@@ -345,7 +345,7 @@ def test_missing_dask_is_named(monkeypatch):
 
 def test_dask_is_not_loaded_before_it_is_needed():
     code = "import sys, spherapprox.summation as s; s.distributed.evaluate; assert 'dask' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run(code)
 
 
 def test_bad_rows_in_a_task_are_placed():

@@ -30,11 +30,11 @@ def softmax(query, key, value, scale=None):
 
 def errors(output, query, key, value, scale):
     """Return the largest error of each query, by mpmath."""
-    q, k, v, found = (np.vectorize(mp.mpf, otypes=[object])(a.astype(float)) for a in (query, key, value, output))
+    q, k, v, record = (np.vectorize(mp.mpf, otypes=[object])(a.astype(float)) for a in (query, key, value, output))
     worst = []
     with mp.workdps(50):
-        for row, own in zip(q, found, strict=True):
-            logits = [mp.mpf(scale) * mp.fdot(row, other) for other in k]
+        for row, own in zip(q, record, strict=True):
+            logits = [mp.mpf(scale) * mp.fdot(row, key_row) for key_row in k]
             top = max(logits)
             weights = [mp.exp(z - top) for z in logits]
             below = mp.fsum(weights)
@@ -59,24 +59,24 @@ def test_the_example_of_the_docstring_at_two_keys():
 )
 def test_the_lift_keeps_all_digits(s, n, size, concentration):
     rows = gaussian(np.random.default_rng(0), n, s, size)
-    output, found = explain_attention(*rows, method="dense", rtol=None)
+    output, record = explain_attention(*rows, method="dense", rtol=None)
     assert np.abs(output - softmax(*rows)).max() <= 4e-16
-    assert 1.0 < found.concentration < concentration
-    assert found.error.max() < 1e-12
+    assert 1.0 < record.concentration < concentration
+    assert record.error.max() < 1e-12
 
 
 def test_lowrank_takes_the_columns_alone():
     rng = np.random.default_rng(0)
     for s, size, largest, error in ((3, 1.0, 11.95, 6e-7), (6, 0.6, 3.49, 6e-7)):  # the first refused on S^(s+1)
         rows = gaussian(rng, 4000, s, size)
-        output, found = explain_attention(*rows, method="lowrank", rtol=1e-4)
-        assert found.method == "lowrank"
-        assert found.concentration < largest
+        output, record = explain_attention(*rows, method="lowrank", rtol=1e-4)
+        assert record.method == "lowrank"
+        assert record.concentration < largest
         assert np.abs(output - softmax(*rows)).max() < error
-        assert found.error.max() < 1e-4
-    few = [a[:50] for a in gaussian(rng, 4000, 3)]
+        assert record.error.max() < 1e-4
+    part = [a[:50] for a in gaussian(rng, 4000, 3)]
     with pytest.raises(ValueError, match="has too many coefficients"):
-        evaluate(*lifted(*few[:2]), few[2], 11.9, normalize=True, method="lowrank", rtol=1e-4)
+        evaluate(*lifted(*part[:2]), part[2], 11.9, normalize=True, method="lowrank", rtol=1e-4)
 
 
 def lifted(query, key):
@@ -89,15 +89,15 @@ def lifted(query, key):
 
 @pytest.mark.parametrize("rank", [200, 600])
 def test_the_certificate_at_4000_rows(rank):
-    wanted = {200: (8.5e-5, 5.12e-2), 600: (4.21e-9, 2.23e-6)}[rank]
+    expected = {200: (8.5e-5, 5.12e-2), 600: (4.21e-9, 2.23e-6)}[rank]
     query, key, value = gaussian(np.random.default_rng(0), 4000, 3)
     root = 3**-0.25
-    found = cholesky.attention(root * query, root * key, value, 0.0, rank)
-    error = np.abs(found.output - softmax(query, key, value)).max(axis=1)
-    assert found.rank == rank
-    assert (error <= found.certificate).all()
-    assert error.max() <= wanted[0]
-    assert found.certificate.max() <= wanted[1]
+    record = cholesky.attention(root * query, root * key, value, 0.0, rank)
+    error = np.abs(record.output - softmax(query, key, value)).max(axis=1)
+    assert record.rank == rank
+    assert (error <= record.certificate).all()
+    assert error.max() <= expected[0]
+    assert record.certificate.max() <= expected[1]
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_the_certificate_at_4000_rows(rank):
 def test_the_certificate_in_more_dimensions(s, size, n, error, certificate):
     query, key, value = gaussian(np.random.default_rng(0), n, s, size)
     root = s**-0.25
-    found = cholesky.attention(root * query, root * key, value, 0.0, 600)
-    seen = np.abs(found.output - softmax(query, key, value)).max(axis=1)
-    assert (seen <= found.certificate).all()
-    assert seen.max() <= error
-    assert found.certificate.max() <= certificate
-    assert (s == 16) == (np.median(found.certificate) > 2.0)  # none that says more than the values do
+    record = cholesky.attention(root * query, root * key, value, 0.0, 600)
+    distances = np.abs(record.output - softmax(query, key, value)).max(axis=1)
+    assert (distances <= record.certificate).all()
+    assert distances.max() <= error
+    assert record.certificate.max() <= certificate
+    assert (s == 16) == (np.median(record.certificate) > 2.0)  # none that says more than the values do
 
 
 @st.composite
@@ -154,27 +154,27 @@ def test_no_error_is_above_its_bound(rows, method, rtol):
     query, key, value = rows
     scale = query.shape[1] ** -0.5
     try:
-        output, found = explain_attention(query, key, value, method=method, rtol=rtol)
+        output, record = explain_attention(query, key, value, method=method, rtol=rtol)
     except ValueError as error:
         assert method in ("harmonic", "lowrank")
         assert "cannot be used here" in str(error)  # noqa: PT017
         return
     assert output.dtype == np.result_type(query, key, value)
-    assert found.error.shape == (len(query),)
-    assert (errors(output, query, key, value, scale) <= found.error).all()
-    assert (found.error <= 2.1 * np.abs(value).max() + 1e-300).all()
+    assert record.error.shape == (len(query),)
+    assert (errors(output, query, key, value, scale) <= record.error).all()
+    assert (record.error <= 2.1 * np.abs(value).max() + 1e-300).all()
 
 
 @settings(max_examples=60, deadline=None)
 @given(heads())
 def test_short_rows_do_not_pay_for_long_ones(rows):
     query, key, value = rows
-    output, found = explain_attention(query, key, value)
+    output, record = explain_attention(query, key, value)
     q, k = query.astype(np.float64), key.astype(np.float64)
     scale = query.shape[1] ** -0.5
     sizes = scale * np.linalg.norm(q, axis=1) * np.linalg.norm(k - k.mean(axis=0), axis=1).max()
-    each, together = (3e-16, 512.0) if output.dtype == np.float64 else (2e-7, 64.0)
-    limit = each * ((5.0 if each < 1e-10 else 1.0) + np.maximum(sizes, min(found.concentration, together)))
+    unit, together = (3e-16, 512.0) if output.dtype == np.float64 else (2e-7, 64.0)
+    limit = unit * ((5.0 if unit < 1e-10 else 1.0) + np.maximum(sizes, min(record.concentration, together)))
     assert (errors(output, query, key, value, scale) <= limit * np.abs(value).max()).all()
 
 
@@ -185,8 +185,8 @@ def test_values_of_one_sign_keep_their_digits():
         value = 100.0 + rng.standard_normal((n, 1))
         output = attention(query, key, value, scale=0.01, method="dense")
         limit = 3e-16 * (5.0 + 0.01 * np.linalg.norm(query, axis=1).max() * np.linalg.norm(key, axis=1).max())
-        some = slice(None, None, 1 if n == 300 else 16)  # of the last block, too
-        assert errors(output[some], query[some], key, value, 0.01).max() <= limit * np.abs(value).max()
+        sample = slice(None, None, 1 if n == 300 else 16)  # of the last block, too
+        assert errors(output[sample], query[sample], key, value, 0.01).max() <= limit * np.abs(value).max()
 
 
 def test_an_outlier_leaves_the_digits_of_the_others():
@@ -196,11 +196,11 @@ def test_an_outlier_leaves_the_digits_of_the_others():
     exact = softmax(query, key[1:], value[1:])
     key[0] = 1e8 * np.eye(4)[0]  # which no query attends to
     query[0] *= 1e6
-    output, found = explain_attention(query, key, value)
-    assert found.concentration > 1e13
+    output, record = explain_attention(query, key, value)
+    assert record.concentration > 1e13
     assert np.abs(output - exact)[1:].max() < 1e-14
-    assert (errors(output, query, key, value, 0.5) <= found.error).all()
-    assert "sizes apart" in found.reason
+    assert (errors(output, query, key, value, 0.5) <= record.error).all()
+    assert "sizes apart" in record.reason
     zero = attention(np.zeros_like(query), key, value)
     assert np.abs(zero - value.mean(axis=0)).max() < 1e-15
 
@@ -217,15 +217,15 @@ def test_a_common_vector_of_the_keys_costs_nothing():
     query, key, value = rng.normal(size=(50, 8)), rng.normal(size=(60, 8)), rng.normal(size=(60, 3))
     far = key + 2.0**20 * np.array([1.0, -1.0] * 4)
     key = far - 2.0**20 * np.array([1.0, -1.0] * 4)  # as rounded
-    output, found = explain_attention(query, far, value)
-    assert found.concentration < 20.0
+    output, record = explain_attention(query, far, value)
+    assert record.concentration < 20.0
     assert np.abs(output - softmax(query, key, value)).max() < 1e-14
 
 
 def test_keys_are_about_the_nearest_centre():
     key = np.array([[0.0, 0.0]] * 9 + [[2.0, 0.0]])
-    _, found = explain_attention([[1.0, 0.0]], key, np.ones((10, 1)), scale=1.0)
-    assert found.concentration == pytest.approx(1.0, rel=1e-12)  # the mean is 1.8 from the last one
+    _, record = explain_attention([[1.0, 0.0]], key, np.ones((10, 1)), scale=1.0)
+    assert record.concentration == pytest.approx(1.0, rel=1e-12)  # the mean is 1.8 from the last one
 
 
 def test_the_lift_of_float32_is_in_the_bound():
@@ -236,13 +236,13 @@ def test_the_lift_of_float32_is_in_the_bound():
     key, value = (3.0 * key + query).astype(np.float32), np.array([[1.0], [-1.0]], np.float32)
     output, plans = explain_attention(query, key, value, scale=1.0, method="lowrank", rtol=1e-9)
     worst = 0.0
-    for q, k, found, one in zip(query, key, output, plans, strict=True):
-        seen = errors(found, q, k, value, 1.0)
-        assert (seen <= one.error).all()
-        assert one.method == "lowrank"
-        worst = max(worst, float(seen[0]))
+    for q, k, record, head_record in zip(query, key, output, plans, strict=True):
+        distances = errors(record, q, k, value, 1.0)
+        assert (distances <= head_record.error).all()
+        assert head_record.method == "lowrank"
+        worst = max(worst, float(distances[0]))
     assert worst > 1.5 * 2.0**-24  # more than the last rounding
-    assert max(one.error[0] for one in plans) < 1e-5
+    assert max(head_record.error[0] for head_record in plans) < 1e-5
 
 
 def test_batches_and_heads():
@@ -252,8 +252,8 @@ def test_batches_and_heads():
     assert output.shape == (2, 3, 5, 6)
     assert plans.shape == (2, 3)
     assert np.abs(output - softmax(query, key, value)).max() < 1e-15
-    one, alone = explain_attention(query[1, 2], key[2], value[1, 0])
-    assert np.array_equal(one, output[1, 2])
+    head_record, alone = explain_attention(query[1, 2], key[2], value[1, 0])
+    assert np.array_equal(head_record, output[1, 2])
     assert np.array_equal(alone.error, plans[1, 2].error)
 
 
@@ -264,12 +264,12 @@ def test_torch_agrees(dtype, s):
     rng = np.random.default_rng(s)
     rows = [rng.normal(size=(2, 2, 40, s)).astype(dtype) for _ in range(3)]
     tensors = [torch.tensor(a, requires_grad=True) for a in rows]
-    wanted = torch.nn.functional.scaled_dot_product_attention(*tensors).detach().numpy()
+    expected = torch.nn.functional.scaled_dot_product_attention(*tensors).detach().numpy()
     output, plans = explain_attention(*tensors)
     assert output.dtype == dtype
     limit = 1e-14 if dtype == "float64" else 5e-6
-    assert np.abs(output - wanted).max() < limit
-    assert max(one.error.max() for one in plans.flat) < (1e-11 if dtype == "float64" else 1e-2)
+    assert np.abs(output - expected).max() < limit
+    assert max(head_record.error.max() for head_record in plans.flat) < (1e-11 if dtype == "float64" else 1e-2)
 
 
 @pytest.mark.usefixtures("compiled")
@@ -277,38 +277,38 @@ def test_torch_agrees(dtype, s):
 def test_workers_change_nothing(method):
     rows = gaussian(np.random.default_rng(1), 600, 3)
     rows[0][::7] *= 100.0 if method in ("dense", "auto") else 1.0  # octaves of lengths
-    one, three = (attention(*rows, method=method, rtol=1e-3, workers=w) for w in (1, 3))
-    assert np.array_equal(one, three)
+    head_record, three = (attention(*rows, method=method, rtol=1e-3, workers=w) for w in (1, 3))
+    assert np.array_equal(head_record, three)
 
 
 @pytest.mark.usefixtures("compared")
 def test_the_plan_says_where_low_rank_does_not_pay():
     rng = np.random.default_rng(0)
     rows = [3.0 * rng.normal(size=(300, 64)) for _ in range(3)]
-    _, found = explain_attention(*rows, rtol=1e-3)
-    assert found.method in ("dense", "truncated")
-    assert "too many coefficients" in found.excluded["lowrank"]
-    assert "S^1 and S^2" in found.excluded["harmonic"]
-    assert "ask for it by name" in found.excluded["cholesky"]
+    _, record = explain_attention(*rows, rtol=1e-3)
+    assert record.method in ("dense", "truncated")
+    assert "too many coefficients" in record.excluded["lowrank"]
+    assert "S^1 and S^2" in record.excluded["harmonic"]
+    assert "ask for it by name" in record.excluded["cholesky"]
     exact = softmax(*rows)
-    output, found = explain_attention(*rows, method="cholesky", rtol=1e-3)
-    assert found.method == "dense"
-    assert "300 of 300 queries by all pairs" in found.reason
-    assert found.reason.endswith("low rank does not pay")
-    assert np.abs(output - exact).max() <= found.error.max() < 1e-9
+    output, record = explain_attention(*rows, method="cholesky", rtol=1e-3)
+    assert record.method == "dense"
+    assert "300 of 300 queries by all pairs" in record.reason
+    assert record.reason.endswith("low rank does not pay")
+    assert np.abs(output - exact).max() <= record.error.max() < 1e-9
 
 
 def test_few_queries_without_a_certificate_are_computed_by_all_pairs():
     rng = np.random.default_rng(0)
     query, key, value = 0.5 * rng.normal(size=(200, 2)), 0.5 * rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
     query[:3] *= 40.0
-    output, found = explain_attention(query, key, value, method="cholesky", rtol=1e-6, rank=100)
-    assert found.method == "cholesky"
-    assert "queries by all pairs" in found.reason
-    assert "does not pay" not in found.reason
+    output, record = explain_attention(query, key, value, method="cholesky", rtol=1e-6, rank=100)
+    assert record.method == "cholesky"
+    assert "queries by all pairs" in record.reason
+    assert "does not pay" not in record.reason
     error = np.abs(output - softmax(query, key, value)).max(axis=1)
-    assert (error <= found.error).all()
-    assert found.error.max() <= 1.001e-6 * np.abs(value).max()
+    assert (error <= record.error).all()
+    assert record.error.max() <= 1.001e-6 * np.abs(value).max()
     _, more = explain_attention(query[3:], key, value, method="cholesky", rtol=1e-2, rank=100)
     assert int(more.reason.split("rank ")[1].split(";")[0]) < 40  # it stops at the tolerance
 

@@ -27,18 +27,18 @@ def near(b, concentration, dtype):
     return (unit(x)).astype(dtype)
 
 
-def worst(got, wanted):
-    return float(np.max(np.abs(got - wanted) / np.abs(wanted)))
+def worst(result, expected):
+    return float(np.max(np.abs(result - expected) / np.abs(expected)))
 
 
-def deviation(dtype, d, p, concentration, normalize, spread=None):
-    b = sphere(230, d - 1, 1)
+def deviation(dtype, d, p, concentration, normalize, spread=None, n=230):
+    b = sphere(n, d - 1, 1)
     b = (b if spread is None else unit(np.eye(1, d) + spread * b)).astype(dtype)  # around one point
     x = near(b, concentration, dtype)
     w = (np.random.default_rng(3).random((len(b), p)) + 0.1).astype(dtype)
-    got = evaluate(x, b, w, concentration, normalize=normalize, method="dense")
-    assert got.dtype == dtype
-    return worst(got, truth(x, b, w, concentration, normalize)[0])
+    result = evaluate(x, b, w, concentration, normalize=normalize, method="dense")
+    assert result.dtype == dtype
+    return worst(result, truth(x, b, w, concentration, normalize)[0])
 
 
 CASES = [(d, p) for d in (2, 3, 12, 13, 14, 25, 49, 130) for p in (1, 2, 3, 4, 9)] + [(130, 71), (3, 201)]
@@ -63,8 +63,8 @@ def test_exponents_of_five_keep_their_digits(dtype):
     for concentration in np.linspace(11.0903555, 11.0903566, 12):
         e = concentration / 2 * ((x.astype(float) - b) ** 2).sum(axis=1)
         near = x[e < 5.0]
-        got = evaluate(near, b, np.ones(1, dtype), concentration, method="dense")
-        assert worst(got, truth(near, b, np.ones(1), concentration)[0]) <= LIMIT[dtype]
+        result = evaluate(near, b, np.ones(1, dtype), concentration, method="dense")
+        assert worst(result, truth(near, b, np.ones(1), concentration)[0]) <= LIMIT[dtype]
 
 
 @wide
@@ -87,14 +87,13 @@ def test_rows_that_underflow_are_summed_again():
     b = sphere(40, 2, 1)
     x = np.concatenate([b[:5], -b[:5], sphere(30, 2, 2)])
     w = np.random.default_rng(4).random((40, 2))
-    got = evaluate(x, b, w, 3e4, normalize=True, method="dense")
-    np.testing.assert_allclose(got, truth(x, b, w, 3e4, True)[0].astype(float), rtol=1e-11)
+    result = evaluate(x, b, w, 3e4, normalize=True, method="dense")
+    np.testing.assert_allclose(result, truth(x, b, w, 3e4, True)[0].astype(float), rtol=1e-11)
 
 
-def test_many_parts_keep_their_digits(monkeypatch):
-    monkeypatch.setattr(all_pairs, "PACKED", 400)
-    for d, p in ((3, 3), (14, 3), (14, 190)):
-        assert deviation(np.float64, d, p, 10.0, True) <= 2e-15
+def test_many_parts_keep_their_digits():
+    for d, p, n in ((3, 3, 40_000), (14, 3, 20_000), (14, 190, 3000)):
+        assert deviation(np.float64, d, p, 10.0, True, n=n) <= 2e-15
 
 
 @wide
@@ -105,26 +104,24 @@ def test_products_keep_fewer_digits_of_exponents_up_to_five(dtype, limit):
         b = b.astype(dtype)
         x -= (x @ b.T) * b
         x = (0.74 * b + np.sqrt(1.0 - 0.74**2) * unit(x)).astype(dtype)  # squared distances of 0.52
-        got = evaluate(x, b, np.ones(1, dtype), 19.0, method="dense")
-        assert worst(got, truth(x, b, np.ones(1), 19.0)[0]) <= limit, d
+        result = evaluate(x, b, np.ones(1, dtype), 19.0, method="dense")
+        assert worst(result, truth(x, b, np.ones(1), 19.0)[0]) <= limit, d
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("rtol", [1e-14, 0.1])
-def test_columns_in_chunks_are_as_accurate_as_a_few(dtype, rtol, monkeypatch):
+def test_columns_in_chunks_are_as_accurate_as_a_few(dtype, rtol):
     x, b = sphere(700, 13, 1).astype(dtype), sphere(1001, 13, 2).astype(dtype)
-    values = np.random.default_rng(3).standard_normal((1001, 5)).astype(dtype)
+    values = np.random.default_rng(3).standard_normal((1001, 2 * layout.MANY)).astype(dtype)
     for normalize in (False, True):
-        found = []
-        for many in (1000, 0):
-            monkeypatch.setattr(layout, "MANY", many)
-            found.append(evaluate(x, b, values, 3.0, normalize=normalize, method="dense", rtol=rtol))
-        assert 0.0 < np.abs(found[0] - found[1]).max() <= LIMIT[dtype] * np.abs(found[0]).max()
+        options = {"normalize": normalize, "method": "dense", "rtol": rtol}
+        together = evaluate(x, b, values, 3.0, **options)
+        few = np.concatenate([evaluate(x, b, part, 3.0, **options) for part in np.split(values, 8, axis=1)], axis=1)
+        assert 0.0 < np.abs(together - few).max() <= LIMIT[dtype] * np.abs(few).max()
 
 
-def test_accuracy_does_not_depend_on_the_number_of_parts(monkeypatch):
-    monkeypatch.setattr(all_pairs, "PACKED", 1)  # a block in each of hundreds
-    x, b = sphere(3, 2), sphere(128_000, 2, 1)
+def test_accuracy_does_not_depend_on_the_number_of_parts():
+    x, b = sphere(1, 2), sphere(1_300_000, 2, 1)  # 200 parts
     w = np.random.default_rng(2).random(len(b))
     assert worst(evaluate(x, b, w, 2.0, method="dense"), truth(x, b, w, 2.0)[0]) <= 3e-16
 
@@ -138,10 +135,10 @@ def dots_deviation(dtype, d, p, concentration, normalize):
         x[-60:-31] *= 1.0 - 9e-7  # lengths count as they are
     w = np.random.default_rng(3).standard_normal((len(b), p)).astype(dtype)
     options = {"normalize": normalize, "method": "dense"}
-    got, plan = explain_sum(x, b, w, concentration, rtol=0.1, **options)
+    result, plan = explain_sum(x, b, w, concentration, rtol=0.1, **options)
     assert plan.rtol < explain_sum(x, b, w, concentration, rtol=None, **options)[1].rtol
-    wanted, size = truth(x[-60:], b, w, concentration, normalize)
-    return float(np.max(np.abs(got[-60:] - wanted) / (plan.rtol * size + plan.atol)))
+    expected, size = truth(x[-60:], b, w, concentration, normalize)
+    return float(np.max(np.abs(result[-60:] - expected) / (plan.rtol * size + plan.atol)))
 
 
 @wide
@@ -158,8 +155,8 @@ def test_products_alone_need_a_tolerance(concentration, rtol):
     b = sphere(3000, 2, 1)
     x, w = near(b, concentration, np.float64), np.random.default_rng(3).random(3000)
     x = np.tile(x, (30, 1))
-    got, wanted = (evaluate(x, b, w, concentration, method="dense", rtol=tol) for tol in (rtol, 1e-14))
-    assert np.array_equal(got, wanted)
+    result, expected = (evaluate(x, b, w, concentration, method="dense", rtol=tol) for tol in (rtol, 1e-14))
+    assert np.array_equal(result, expected)
 
 
 @pytest.mark.parametrize("p", [1, 2])
@@ -175,10 +172,8 @@ def test_numbers_below_the_normal_range_are_as_before_afterwards(method, p):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_sum_in_the_midst_of_another_changes_nothing(workers, monkeypatch):
     x, b, values = sphere(2000, 2, 1), sphere(3000, 2, 2), np.random.default_rng(3).standard_normal(3000)
-    monkeypatch.setattr(all_pairs, "TASK_WORK", 1e6)
-    monkeypatch.setattr(all_pairs, "LEAST_WORK", 1e6)
-    wanted, half = (evaluate(x, b, v, 20.0, method="dense", workers=workers) for v in (values, values[::-1]))
-    run, inner = all_pairs.run, []
+    expected, half = (evaluate(x, b, v, 20.0, method="dense", workers=workers) for v in (values, values[::-1]))
+    run, inner = all_pairs.run_tasks, []
 
     def interrupted(task, parts, workers, report):
         """Sum in the midst of the first sum, as a handler of signals may."""
@@ -187,8 +182,8 @@ def test_a_sum_in_the_midst_of_another_changes_nothing(workers, monkeypatch):
             inner[0] = evaluate(x, b, values[::-1], 20.0, method="dense", workers=workers)
         run(task, parts, workers, report)
 
-    monkeypatch.setattr(all_pairs, "run", interrupted)
-    np.testing.assert_array_equal(evaluate(x, b, values, 20.0, method="dense", workers=workers), wanted)
+    monkeypatch.setattr(all_pairs, "run_tasks", interrupted)
+    np.testing.assert_array_equal(evaluate(x, b, values, 20.0, method="dense", workers=workers), expected)
     np.testing.assert_array_equal(inner[0], half)
 
 
@@ -209,8 +204,7 @@ def test_the_parts_of_a_sum_have_one_room(monkeypatch):
         return room
 
     monkeypatch.setattr(packing, "aligned_room", noted)
-    monkeypatch.setattr(all_pairs, "PACKED", 1)
-    evaluate(sphere(300, 2, 1), sphere(1200, 2, 2), np.ones(1200), 20.0, method="dense", workers=1, rtol=None)
+    evaluate(sphere(300, 2, 1), sphere(30_000, 2, 2), np.ones(30_000), 20.0, method="dense", workers=1, rtol=None)
     assert len(places) == 5
     assert len(set(places[1:])) == 1
 
@@ -252,9 +246,9 @@ shifted.test_mean_angles_keep_their_digits(50.0)
 @pytest.mark.skipif(not has_avx512(), reason="without AVX-512 all tests are of the portable form")
 def test_the_portable_form_keeps_its_digits():
     triple, name, features = cpu_target.target_context.codegen().magic_tuple()
-    kept = [f"-{feature[1:]}" if "avx512" in feature else feature for feature in features.split(",")]
+    names = [f"-{feature[1:]}" if "avx512" in feature else feature for feature in features.split(",")]
     name = "x86-64-v3" if "x86" in triple else name
-    settings = os.environ | {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ",".join(kept)}
+    settings = os.environ | {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ",".join(names)}
     folders = [os.path.dirname(file) for file in (__file__, sums.__file__)]
     subprocess.run([sys.executable, "-c", PORTABLE, *folders], env=settings, check=True)
 
@@ -263,9 +257,9 @@ def test_rows_of_any_layout_are_summed_by_one_form_of_the_kernel():
     from spherapprox._kernels.summation.fused import fused_sums
 
     b = sphere(3000, 2, 1)
-    wanted = evaluate(b, b, np.ones(3000), 20.0, method="dense")
+    expected = evaluate(b, b, np.ones(3000), 20.0, method="dense")
     before, read_only = len(fused_sums.signatures), b.copy()
     read_only.flags.writeable = False
     for x in (np.asfortranarray(b), np.repeat(b, 2, axis=0)[::2], read_only):
-        np.testing.assert_array_equal(evaluate(x, b, np.ones(3000), 20.0, method="dense"), wanted)
+        np.testing.assert_array_equal(evaluate(x, b, np.ones(3000), 20.0, method="dense"), expected)
     assert len(fused_sums.signatures) == before

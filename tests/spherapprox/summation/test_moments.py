@@ -34,40 +34,40 @@ def test_moments_against_forty_digits(dim, concentration):
     across = -controls[1:2] + 1e-4 * sphere.uniform(dim, 1, rng=3)
     x = np.concatenate([sphere.uniform(dim, 3, rng=4), controls[:1], beside, across])
     x /= np.linalg.norm(x, axis=1, keepdims=True)
-    found = tangent_moments(x, controls, concentration)
+    result = tangent_moments(x, controls, concentration)
     for i, row in enumerate(x):
         (first, second), third = exact(row, controls, concentration)
         nearest = np.square(row - controls).sum(axis=1).min()
         error, size = 1e-13 * (1.0 + concentration * nearest), np.trace(second)
         # a direction across is known to 1e-16 over its 1e-4
-        assert np.abs(found.first[i] - first[:, 0]).max() <= (error + 1e-11 * (i == 5)) * math.sqrt(size) + 1e-16
-        assert np.abs(found.second[i] - second).max() <= (error + 1e-11 * (i == 5)) * size + 1e-18
-        assert abs(found.third[i] - third) <= error * third + 1e-18
+        assert np.abs(result.first[i] - first[:, 0]).max() <= (error + 1e-11 * (i == 5)) * math.sqrt(size) + 1e-16
+        assert np.abs(result.second[i] - second).max() <= (error + 1e-11 * (i == 5)) * size + 1e-18
+        assert abs(result.third[i] - third) <= error * third + 1e-18
 
 
 def test_the_logarithm_of_an_antipode_is_a_tangent_vector_of_length_pi():
     x = sphere.uniform(3, 5, rng=0)
     for row in np.concatenate([x, np.eye(4), -np.eye(4)]):
-        found = tangent_moments(row[None], -row[None], 7.0)
-        assert abs(found.first[0] @ row) < 1e-14
-        assert np.linalg.norm(found.first[0]) == pytest.approx(math.pi, rel=1e-14)
-        assert np.trace(found.second[0]) == pytest.approx(math.pi**2, rel=1e-14)
-        assert found.third[0] == pytest.approx(math.pi**3, rel=1e-14)
+        result = tangent_moments(row[None], -row[None], 7.0)
+        assert abs(result.first[0] @ row) < 1e-14
+        assert np.linalg.norm(result.first[0]) == pytest.approx(math.pi, rel=1e-14)
+        assert np.trace(result.second[0]) == pytest.approx(math.pi**2, rel=1e-14)
+        assert result.third[0] == pytest.approx(math.pi**3, rel=1e-14)
 
 
 def test_the_first_moment_takes_a_linear_function_to_second_order():
     controls, x = sphere.uniform(2, 2000, rng=0), sphere.uniform(2, 50, rng=1)
     head = SplitHead(controls, controls[:, 2], 3000.0)
-    found = tangent_moments(x, controls, 3000.0)
-    spread = np.trace(found.second, axis1=1, axis2=2)
+    result = tangent_moments(x, controls, 3000.0)
+    spread = np.trace(result.second, axis1=1, axis2=2)
     # cos(theta) = 1 - theta^2/2 and sin(theta) = theta, to third order
-    assert np.abs(head(x) - x[:, 2] * (1.0 - spread / 2) - found.first[:, 2]).max() <= found.third.max() / 6
+    assert np.abs(head(x) - x[:, 2] * (1.0 - spread / 2) - result.first[:, 2]).max() <= result.third.max() / 6
 
 
 def test_moments_do_not_depend_on_the_number_of_threads():
     x, controls = sphere.uniform(2, 3000, rng=0), sphere.uniform(2, 2000, rng=1)
-    alone, both = (tangent_moments(x, controls, 100.0, workers=workers) for workers in (1, 2))
-    assert all(np.array_equal(a, b) for a, b in zip(alone, both, strict=True))
+    alone, threaded = (tangent_moments(x, controls, 100.0, workers=workers) for workers in (1, 2))
+    assert all(np.array_equal(a, b) for a, b in zip(alone, threaded, strict=True))
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5])
@@ -77,11 +77,13 @@ def test_many_points_have_the_moments_of_few(dim, concentration):
     x, controls = sphere.uniform(dim, 150, rng=0), sphere.uniform(dim, 1500, rng=1)
     together = tangent_moments(x, controls, concentration)
     apart = [tangent_moments(part, controls, concentration) for part in np.split(x, 5)]
-    for many, few in zip(together, zip(*apart, strict=True), strict=True):
-        np.testing.assert_allclose(many, np.concatenate(few), rtol=1e-10, atol=1e-13 * np.abs(many).max())
+    for together_part, apart_parts in zip(together, zip(*apart, strict=True), strict=True):
+        np.testing.assert_allclose(
+            together_part, np.concatenate(apart_parts), rtol=1e-10, atol=1e-13 * np.abs(together_part).max()
+        )
 
 
 def test_huge_concentrations_see_the_nearest_point_only():
     controls, x = sphere.uniform(2, 50, rng=0), sphere.uniform(2, 20, rng=1)
-    found = tangent_moments(x, controls, 1e300)
-    assert np.allclose(np.trace(found.second, axis1=1, axis2=2), sphere.distance(x, controls[:, None]).min(0) ** 2)
+    result = tangent_moments(x, controls, 1e300)
+    assert np.allclose(np.trace(result.second, axis1=1, axis2=2), sphere.distance(x, controls[:, None]).min(0) ** 2)

@@ -25,11 +25,13 @@ def deviation(dtype, d, n, p, rate):
     offset = rng.random(n) / max(rate, 1.0)
     offset = offset.astype(dtype).astype(np.float64)
     w = (rng.random((n, p)) + 0.1).astype(dtype).astype(np.float64)
-    got = shifted(x, b, offset, w, rate)
+    result = shifted(x, b, offset, w, rate)
     t = np.stack([((row - b.astype(np.longdouble)) ** 2).sum(axis=1) for row in x.astype(np.longdouble)]) + offset
-    e = np.exp(-np.longdouble(rate) * (t - got.shift[:, None]))
-    sums = np.abs(np.column_stack([got.numerators, got.denominator]) / np.column_stack([e @ w, e.sum(axis=1)]) - 1)
-    return float(np.max([sums.max(), np.abs(got.shift / t.min(axis=1) - 1).max()]))
+    e = np.exp(-np.longdouble(rate) * (t - result.shift[:, None]))
+    sums = np.abs(
+        np.column_stack([result.numerators, result.denominator]) / np.column_stack([e @ w, e.sum(axis=1)]) - 1
+    )
+    return float(np.max([sums.max(), np.abs(result.shift / t.min(axis=1) - 1).max()]))
 
 
 SHAPES = [(d, n, p) for d in (2, 5, 24, 25, 130) for n, p in ((1, 1), (5, 2), (64, 66), (131, 5), (200, 1))]
@@ -53,12 +55,12 @@ def test_exponentials_below_the_normal_range_are_zero(dtype):
         w[0, 0] = w[-1, 1] = 1.0
         for exponent in exponents:
             offset[-1] = np.asarray(exponent / rate, dtype)
-            got, wanted = shifted(b[:1], b, offset, w, rate).numerators[0], np.exp(-rate * offset[-1])
-            assert got[0] == 1.0
-            if wanted > 2.0 * smallest:
-                assert got[1] == pytest.approx(wanted, rel=2e-5 if dtype == np.float32 else 1e-12, abs=0.0)
+            result, expected = shifted(b[:1], b, offset, w, rate).numerators[0], np.exp(-rate * offset[-1])
+            assert result[0] == 1.0
+            if expected > 2.0 * smallest:
+                assert result[1] == pytest.approx(expected, rel=2e-5 if dtype == np.float32 else 1e-12, abs=0.0)
             else:
-                assert got[1] == 0.0 or smallest <= got[1] < 3.0 * smallest
+                assert result[1] == 0.0 or smallest <= result[1] < 3.0 * smallest
 
 
 @pytest.mark.parametrize("rate", [1e100, 5e299])
@@ -66,13 +68,13 @@ def test_only_the_nearest_count_at_the_largest_rates(rate):
     b = sphere(300, 2, 1)
     w = np.random.default_rng(3).standard_normal((300, 3))
     b[200] = b[7]
-    got = shifted(b[:100], b, np.zeros(300), w, rate)
-    wanted, count = w[:100].copy(), np.ones(100)
-    wanted[7] += w[200]
+    result = shifted(b[:100], b, np.zeros(300), w, rate)
+    expected, count = w[:100].copy(), np.ones(100)
+    expected[7] += w[200]
     count[7] = 2.0
-    assert np.array_equal(got.numerators, wanted)
-    assert np.array_equal(got.denominator, count)
-    assert not got.shift.any()
+    assert np.array_equal(result.numerators, expected)
+    assert np.array_equal(result.denominator, count)
+    assert not result.shift.any()
 
 
 def test_earlier_sums_are_scaled_to_nearer_blocks():
@@ -81,10 +83,10 @@ def test_earlier_sums_are_scaled_to_nearer_blocks():
     b = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     x, w = np.array([[1.0, 0.0]]), np.random.default_rng(5).random((1000, 1))
     for rate in (1.0, 40.0, 1e4):
-        one, other = (shifted(x, b[s], np.zeros(1000), w[s], rate) for s in (slice(None), slice(None, None, -1)))
-        assert one.shift == other.shift
-        np.testing.assert_allclose(one.numerators, other.numerators, rtol=1e-15)
-        np.testing.assert_allclose(one.denominator, other.denominator, rtol=1e-15)
+        forward, backward = (shifted(x, b[s], np.zeros(1000), w[s], rate) for s in (slice(None), slice(None, None, -1)))
+        assert forward.shift == backward.shift
+        np.testing.assert_allclose(forward.numerators, backward.numerators, rtol=1e-15)
+        np.testing.assert_allclose(forward.denominator, backward.denominator, rtol=1e-15)
 
 
 @wide
@@ -95,6 +97,6 @@ def test_mean_angles_keep_their_digits(concentration):
         x = np.concatenate([sphere(40, d - 1, 2), b[:5], unit(b[:5] + b[5:10])])
         t = np.stack([((row - b) ** 2).sum(axis=1) for row in x.astype(np.longdouble)])
         e = np.exp(-np.longdouble(concentration) / 2 * (t - t.min(axis=1, keepdims=True)))
-        wanted = (e * 2 * np.arcsin(np.minimum(np.sqrt(t) / 2, 1))).sum(axis=1) / e.sum(axis=1)
+        expected = (e * 2 * np.arcsin(np.minimum(np.sqrt(t) / 2, 1))).sum(axis=1) / e.sum(axis=1)
         limit = 4e-16 * (5.0 + concentration)
-        np.testing.assert_allclose(angle_mean(x, b, concentration), wanted.astype(float), rtol=limit, atol=1e-300)
+        np.testing.assert_allclose(angle_mean(x, b, concentration), expected.astype(float), rtol=limit, atol=1e-300)

@@ -83,25 +83,25 @@ def test_the_short_way_gives_the_bits_of_the_long_one(
     x, b, values = (LAYOUTS[layout](a) for a in (x, b, values))
     arguments = (x, b, values, concentration)
     named = {name: option for name, option in options.items() if name != "workers"}
-    wanted, taken = explain_sum(*arguments, normalize=normalize, **named)
-    got = evaluate(*arguments, normalize=normalize, **options)
-    assert got.shape == wanted.shape
-    assert got.dtype == wanted.dtype
-    np.testing.assert_array_equal(got, wanted)
-    assert taken.method == "dense"
+    expected, record = explain_sum(*arguments, normalize=normalize, **named)
+    quick = evaluate(*arguments, normalize=normalize, **options)
+    assert quick.shape == expected.shape
+    assert quick.dtype == expected.dtype
+    np.testing.assert_array_equal(quick, expected)
+    assert record.method == "dense"
 
 
 def test_the_bits_of_sums_that_underflow_but_for_their_scale():
     along = np.array([484.0, 507.0]) / 700.0
     b = np.stack([1.0 - along, np.sqrt(1.0 - (1.0 - along) ** 2)], axis=1)
     values, x = np.array([[2.0**-30, 0.0], [0.0, 2.0**-299]]), np.array([[1.0, 0.0]])
-    found = evaluate(x, b, values, 700.0, normalize=True)
-    np.testing.assert_array_equal(found, explain_sum(x, b, values, 700.0, normalize=True)[0])
-    assert found[0, 1] > 0.0
+    result = evaluate(x, b, values, 700.0, normalize=True)
+    np.testing.assert_array_equal(result, explain_sum(x, b, values, 700.0, normalize=True)[0])
+    assert result[0, 1] > 0.0
     b, values, concentration = np.tile([[-1.0, 0.0]], (2000, 1)), np.full(2000, 2.0**-30), 343.82
-    found = evaluate(x, b, values, concentration)
-    np.testing.assert_array_equal(found, explain_sum(x, b, values, concentration)[0])
-    assert found[0] > 0.0
+    result = evaluate(x, b, values, concentration)
+    np.testing.assert_array_equal(result, explain_sum(x, b, values, concentration)[0])
+    assert result[0] > 0.0
 
 
 @pytest.mark.parametrize("n", [1500, 4079, 4081, 6500])
@@ -143,8 +143,8 @@ def test_heads_give_the_bits_of_sums():
 def test_sums_that_underflow_are_done_again():
     x, b = np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     for concentration in (200.0, 300.0, 1e4, 1e9):
-        found = evaluate(x, b, np.array([5.0, 3.0]), concentration, normalize=True)
-        np.testing.assert_allclose(found, 3.0, rtol=1e-14)
+        result = evaluate(x, b, np.array([5.0, 3.0]), concentration, normalize=True)
+        np.testing.assert_allclose(result, 3.0, rtol=1e-14)
     head = SplitHead(b[:1], np.array([5.0]), 1e4)
     assert head(x).tolist() == [5.0]
 
@@ -152,8 +152,8 @@ def test_sums_that_underflow_are_done_again():
 def test_small_values_of_a_column_beside_large_ones_of_another_keep_their_digits():
     x, b = np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 0.8, -0.6], [0.0, -0.8, -0.6]])
     values = np.array([[1.0, 3.0 * 2.0**-390]] * 2)
-    found = evaluate(x, b, values, 295.0, normalize=True)  # denominators of 2^-680
-    np.testing.assert_allclose(found / [1.0, 2.0**-390], [[1.0, 3.0]], rtol=1e-15)
+    result = evaluate(x, b, values, 295.0, normalize=True)  # denominators of 2^-680
+    np.testing.assert_allclose(result / [1.0, 2.0**-390], [[1.0, 3.0]], rtol=1e-15)
 
 
 def test_one_form_of_the_kernel_is_compiled():
@@ -199,11 +199,11 @@ def outcome(**arguments):
 def test_what_is_wrong_is_refused_in_the_same_words(name, monkeypatch):
     right = {"x": X, "control_points": B, "values": VALUES, "concentration": 20.0}
     for wrong in WRONG[name]:
-        said = outcome(**right | {name: wrong})
+        complaint = outcome(**right | {name: wrong})
         with monkeypatch.context() as patch:
             patch.setattr(all_pairs, "SMALL_WORK", 0.0)  # no sum is small
-            assert isinstance(said, tuple), (name, wrong)
-            assert outcome(**right | {name: wrong}) == said
+            assert isinstance(complaint, tuple), (name, wrong)
+            assert outcome(**right | {name: wrong}) == complaint
 
 
 def test_a_wrong_environment_is_refused(monkeypatch):
@@ -234,19 +234,19 @@ def test_before_kernels_are_loaded_numpy_does_small_sums(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kept", "calls", "loads"),
+    ("in_store", "calls", "loads"),
     [(True, small.FROM_CALLS, True), (False, small.FROM_CALLS, False), (False, small.COMPILE_FROM_CALLS, True)],
 )
-def test_many_calls_load_the_kernel_and_very_many_compile_it(kept, calls, loads, monkeypatch):
+def test_many_calls_load_the_kernel_and_very_many_compile_it(in_store, calls, loads, monkeypatch):
     count = [calls - 3]
     monkeypatch.setattr(small, "_kernels", [])
     monkeypatch.setattr(small, "_calls", count)
-    monkeypatch.setattr(Store, "is_kept", lambda self: kept)
-    used = []
+    monkeypatch.setattr(Store, "is_kept", lambda self: in_store)
+    loadings = []
     for _ in range(5):
         evaluate(X, B, VALUES, 3.0)
-        used.append(bool(small._kernels))
-    assert used == [False, False, loads, loads, loads]
+        loadings.append(bool(small._kernels))
+    assert loadings == [False, False, loads, loads, loads]
     assert count[0] == calls if loads else calls + 2  # no more are counted
 
 

@@ -26,7 +26,7 @@ _LARGEST_RIDGE, _BISECTIONS = 1e-2, 7
 
 @dataclass(frozen=True)
 class Goal:
-    """What a search wants: a function (n, d) -> (n, p), the error, tokens of some kind, and how much work it may do.
+    """The goal of a search: a function (n, d) -> (n, p), the error, the kind of tokens, and how much work it may do.
 
     Function, error and values are divided by the target's size.
     """
@@ -47,6 +47,11 @@ class Goal:
     polish: bool = False
     deadline: float = math.inf
 
+    @property
+    def family(self) -> str:
+        """The family of the heads."""
+        return "split" if self.normalize else "core"
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -63,19 +68,17 @@ class Candidate:
     seconds: float = 0.0
     at: Float64 | None = None
 
-    def better(self, rival: Candidate | None) -> bool:
-        """Tell whether its error is smaller than that of another one, if there is one."""
-        return rival is None or self.error < rival.error
 
-
-def fit_from(name: str, start: Tokens, judge: Judge, goal: Goal, stop: Stop) -> Candidate:
+def fit_candidate(name: str, start: Tokens, judge: Judge, *, goal: Goal, stop: Stop) -> Candidate:
     """Fit tokens from a start."""
-    tokens, ridge = bound_values(least_squares(start, judge.fit, goal.ridge, STEPS, stop=stop), judge, goal.ridge, stop)
-    return lower_error(Candidate(tokens, ridge, judge(tokens, ridge), name), judge, goal, _PROMISING, stop)
+    tokens = least_squares(start, judge.fit, goal.ridge, STEPS, stop=stop)
+    tokens, ridge = _bound_values(tokens, judge, goal.ridge, stop=stop)
+    candidate = Candidate(tokens, ridge, judge(tokens, ridge), name)
+    return lower_error(candidate, judge, goal, promising=_PROMISING, stop=stop)
 
 
-def lower_error(candidate: Candidate, judge: Judge, goal: Goal, promising: float, stop: Stop) -> Candidate:
-    """Lower the largest error of tokens, if it is within a factor of the error wanted, and still above it."""
+def lower_error(candidate: Candidate, judge: Judge, goal: Goal, *, promising: float, stop: Stop) -> Candidate:
+    """Lower the largest error of tokens, if it is within a factor `promising` of eps, and still above it."""
     tokens, ridge, error = candidate.tokens, candidate.ridge, candidate.error
     if judge.norm == "sup" and goal.eps < error < promising * goal.eps:
         tokens, error = minimax(tokens, judge, ridge, stop=stop)
@@ -84,7 +87,7 @@ def lower_error(candidate: Candidate, judge: Judge, goal: Goal, promising: float
     return Candidate(tokens, ridge, error, candidate.start, candidate.starts, candidate.seconds)
 
 
-def bound_values(tokens: Tokens, judge: Judge, ridge: float, stop: Stop) -> tuple[Tokens, float]:
+def _bound_values(tokens: Tokens, judge: Judge, ridge: float, *, stop: Stop) -> tuple[Tokens, float]:
     """Return the tokens, and the ridge, with values within the judge's bound and of least error once rounded."""
     if np.abs(tokens.values).max() > judge.value_bound:
         low, high = math.log10(max(ridge, 1e-16)), math.log10(_LARGEST_RIDGE)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._types import Float64, Indices
+from .._types import Float64
 from ..fitting.projection import Samples, Stop, never
 from ..fitting.sup import Judge
 from ..fitting.tokens import Tokens
@@ -23,11 +23,11 @@ def polish_tokens(tokens: Tokens, judge: Judge, ridge: float, *, stop: Stop = ne
     best, least, samples = tokens, judge(tokens, ridge), judge.checked
     length, residuals = _FIRST_STEP, _residuals(tokens, samples)
     for _ in range(_ROUNDS):
-        trial = _step(tokens, samples, residuals, length)
-        if trial is None:
+        step = _take_step(tokens, samples, residuals, length=length)
+        if step is None:
             length /= 4.0
             continue
-        stepped, promised = trial
+        stepped, promised = step
         largest, before = _residuals(stepped, samples), float(np.abs(residuals).max())
         gain = before - float(np.abs(largest).max())
         if not gain > 0.0:
@@ -50,27 +50,21 @@ def _residuals(tokens: Tokens, samples: Samples) -> Float64:
     return np.asarray((samples.y - tokens(samples.x))[:, 0])
 
 
-def _rows(residuals: Float64, unknowns: int) -> Indices:
-    """Return the samples of large errors."""
-    size = np.abs(residuals)
-    rows = np.flatnonzero(size > _SHARE * size.max())
-    count = _ROWS * unknowns
-    return rows if len(rows) <= count else rows[np.argsort(-size[rows], kind="stable")[:count]]
-
-
-def _step(tokens: Tokens, samples: Samples, residuals: Float64, length: float) -> tuple[Tokens, float] | None:
+def _take_step(tokens: Tokens, samples: Samples, residuals: Float64, *, length: float) -> tuple[Tokens, float] | None:
     """Return tokens a step further, within boxes, of least linearised largest error, and that error."""
     from scipy.optimize import linprog
 
-    n, keys = len(tokens), tokens.parameters
-    rows = _rows(residuals, keys + n)
+    n, keys, sizes = len(tokens), tokens.parameters, np.abs(residuals)
+    rows = np.flatnonzero(sizes > _SHARE * sizes.max())
+    count = _ROWS * (keys + n)
+    rows = rows if len(rows) <= count else rows[np.argsort(-sizes[rows], kind="stable")[:count]]
     x, r = samples.x[rows], residuals[rows]
     weights = tokens.matrix(x)
     slopes = np.concatenate([tokens.jacobian(x, weights, 0), weights], axis=1)
     largest = -np.ones((len(rows), 1))
-    size = np.abs(tokens.values[:, 0])
+    values = np.abs(tokens.values[:, 0])
     room = np.concatenate([
-        np.full(keys, length * (1.0 if tokens.unit else tokens.concentration)), length * (4.0 * size + size.max())
+        np.full(keys, length * (1.0 if tokens.unit else tokens.concentration)), length * (4.0 * values + values.max())
     ])  # fmt: skip
     bounds = np.concatenate([np.stack([-room, room], axis=1), [[0.0, np.inf]]])
     program = linprog(

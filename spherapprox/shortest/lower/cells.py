@@ -97,7 +97,10 @@ class CellSearch:
             if late or worst.n >= ceiling or narrow or worst.high < _LEAST or worst.low > _LARGEST:
                 break
             heapq.heappop(heap)
-            middle = _midpoint(worst.low, worst.high)
+            if worst.low == 0.0:
+                middle = 0.25 * worst.high
+            else:
+                middle = 4.0 * worst.low if worst.high == math.inf else math.sqrt(worst.low * worst.high)
             ceiling = min(ceiling, self._bound_in(middle, middle, self._candidates(worst), ceiling).n)
             for low, high in ((worst.low, middle), (middle, worst.high)):
                 heapq.heappush(heap, self._entry(low, high, ceiling, worst))
@@ -120,7 +123,7 @@ class CellSearch:
         yield from (Weights(d, ROOT) for d in range(1, min(max(degrees, default=0) + 1, self.max_degree) + 1))
 
     def _bound_in(self, low: float, high: float, candidates: Iterator[Weights], ceiling: float) -> Cell:
-        """Return the best bound over a cell, or the first that is as large as wanted."""
+        """Return the best bound over a cell, or the first that is at the ceiling."""
         best, visits = Cell(low, high, n=1, degree=0, power=ROOT), set()
         for weights in candidates:
             if time.monotonic() > self.deadline:  # what there is, is a bound
@@ -147,9 +150,3 @@ def largest_degree(dim: int, degree: int | None) -> int:
     ):
         top += 1
     return top
-
-
-def _midpoint(low: float, high: float) -> float:
-    if low == 0.0:
-        return 0.25 * high
-    return 4.0 * low if high == math.inf else math.sqrt(low * high)

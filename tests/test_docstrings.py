@@ -19,19 +19,19 @@ def is_ours(thing):
 
 
 def public(module):
-    """Yield the public classes and functions of a module, those of the modules that it names, and their methods."""
+    """Yield the public classes and functions of a module and of those that it names, and methods with their class."""
     for name in (*module.__all__, *getattr(module, "_MODULES", ())):
         thing = getattr(module, name)
         if isinstance(thing, types.ModuleType):
             yield from public(thing)
         elif is_ours(thing) and not (inspect.isclass(thing) and issubclass(thing, Exception)):
-            yield f"{thing.__module__}.{thing.__qualname__}", thing
+            yield f"{thing.__module__}.{thing.__qualname__}", (thing, None)
             for member in vars(thing) and [getattr(thing, m) for m in dir(thing) if inspect.isclass(thing)]:
                 if is_ours(member) and (member.__name__ == "__call__" or not member.__name__.startswith("_")):
-                    yield f"{member.__module__}.{member.__qualname__}", member
+                    yield f"{member.__module__}.{member.__qualname__}", (member, thing)
 
 
-CALLABLES = {name: thing for module in (spherapprox, bounds, distributed) for name, thing in public(module)}
+CALLABLES = {name: pair for module in (spherapprox, bounds, distributed) for name, pair in public(module)}
 
 
 def section(doc, title):
@@ -51,7 +51,7 @@ def arguments(thing):
 
 @pytest.mark.parametrize("name", sorted(CALLABLES))
 def test_every_public_callable_is_documented(name):
-    thing = CALLABLES[name]
+    thing, owner = CALLABLES[name]
     doc, wanted = inspect.cleandoc(thing.__doc__ or ""), arguments(thing)
     text = (section(doc, "Parameters") or "") + (section(doc, "Attributes") or "")
     named = set(re.findall(r"\w+", " ".join(line for line in text.splitlines() if not line.startswith(" "))))
@@ -65,4 +65,7 @@ def test_every_public_callable_is_documented(name):
     )
     if (wanted and not record) or (not inspect.isclass(thing) and re.search(r"\braise\b", inspect.getsource(thing))):
         assert section(doc, "Raises") or (family and "Error names" in room), "no section Raises"
-    assert ">>> " in (section(doc, "Examples") or ""), "no example"
+    if ">>> " not in (section(doc, "Examples") or ""):
+        example = owner and section(inspect.cleandoc(owner.__doc__), "Examples")
+        call = r"\w\(" if thing.__name__ == "__call__" else rf"\.{thing.__name__}\("
+        assert re.search(rf">>> .*{call}", example or ""), "no example, and none of its class calls it"

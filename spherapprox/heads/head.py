@@ -102,15 +102,8 @@ class Head(KernelSum):
         """
         concentration, regularization = resolve_options(points, concentration, regularization, coefficients)
         rows, weights = nodes(points)
-        values = cls._values(
-            target,
-            points,
-            concentration,
-            coefficients,
-            degree=degree,
-            regularization=regularization,
-            samples=samples,
-        )
+        options: Any = {"degree": degree, "regularization": regularization, "samples": samples}
+        values = cls._values(target, points, concentration, coefficients, **options)
         if not cls._normalize:
             warn_unresolved(rows, weights, concentration, coefficients)
         return cls(rows, values, concentration, points)
@@ -197,20 +190,13 @@ class Head(KernelSum):
         >>> bool(np.sqrt(np.mean((head(x) - np.sin(3 * x[:, 2])) ** 2)) < 0.04)  # less than half the noise is left
         True
         """
-        chosen = fit_recipe(
-            x,
-            y,
-            points,
-            n=n,
-            normalize=cls._normalize,
-            concentration=concentration,
-            regularization=regularization,
-            weights=weights,
-            rng=rng,
-        )
+        recipe = fit_recipe(
+            x, y, points, n=n, normalize=cls._normalize, concentration=concentration, regularization=regularization,
+            weights=weights, rng=rng,
+        )  # fmt: skip
         if not cls._normalize:
-            warn_of_offset(y, weights, chosen.error)
-        return cls(chosen.control_points, chosen.values, chosen.concentration)
+            warn_of_offset(y, weights, recipe.error)
+        return cls(recipe.control_points, recipe.values, recipe.concentration)
 
     def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int | None = None) -> Self:
         """Correct the values by residual steps, towards interpolation of a target at the control points.
@@ -257,15 +243,8 @@ class Head(KernelSum):
         concentration = _checks.one_concentration(self.concentration, "residual steps converge for")
         f = sample(target, self.control_points, "control_points")
         _checks.shaped(f, "target", self.values.shape, note=" as the head does", verb="return")
-        values = refine_values(
-            f,
-            self.control_points,
-            self.values,
-            concentration,
-            steps,
-            normalize=self._normalize,
-            workers=_checks.workers(workers),
-        )
+        options: Any = {"normalize": self._normalize, "workers": _checks.workers(workers)}
+        values = refine_values(f, self.control_points, self.values, concentration, steps, **options)
         return replace(self, values=values)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:

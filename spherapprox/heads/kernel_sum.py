@@ -94,16 +94,10 @@ class KernelSum(_archive.Savable):
         return hash((type(self), len(self), *(number for array in first for number in array.tolist())))
 
     def _compared(self) -> list[Any]:
-        """Return the arguments that the head's values depend on, all but `points`."""
         return [value for name, value in self._arguments().items() if name != "points"]
 
     def __call__(
-        self,
-        x: ArrayLike,
-        *,
-        method: str = "auto",
-        rtol: float | None = 1e-14,
-        workers: int | None = None,
+        self, x: ArrayLike, *, method: str = "auto", rtol: float | None = 1e-14, workers: int | None = None
     ) -> Floats:
         """Evaluate the head at points of the sphere.
 
@@ -123,14 +117,6 @@ class KernelSum(_archive.Savable):
         ------
         ValueError
             If the rows are no points of S^dim, or an option is out of its range.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
-        >>> head = SplitHead(np.eye(2), [[1.0, 0.0], [2.0, 5.0]], 9.0)
-        >>> head([[1.0, 0.0], [0.6, 0.8]]).round(3).tolist()
-        [[1.0, 0.001], [1.858, 4.291]]
         """
         b, values = self.control_points, self.values
         return evaluate_at(
@@ -193,9 +179,8 @@ class KernelSum(_archive.Savable):
         limit = LARGEST_CONCENTRATION[np.dtype(np.float64)]
         concentration = _checks.concentrations(self.concentration, len(self), maximum=limit)
         b, table = self.control_points, self.values.reshape(len(self), -1)
-        vectors = gradient.gradients(
-            rows, b, table, concentration, self._normalize, method, rtol, _checks.workers(workers)
-        )
+        options: Any = {"method": method, "rtol": rtol, "workers": _checks.workers(workers)}
+        vectors = gradient.gradients(rows, b, table, concentration, normalize=self._normalize, **options)
         result: Floats = vectors[:, 0] if self.values.ndim == 1 else vectors
         return result.astype(np.result_type(rows, b, self.values), copy=False)
 

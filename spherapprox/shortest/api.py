@@ -17,7 +17,7 @@ from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
 from ..error.search import largest_value, sample
-from ..fitting.rounding import LARGEST
+from ..fitting.sup import LARGEST
 from ..heads.head import Head
 from ..heads.registry import FAMILIES
 from ..target import CONSTANTS, Target, as_target

@@ -208,9 +208,10 @@ class Search:
         if longer:
             above = self.rungs[min(longer)].tokens
             yield "prune", partial(prune_tokens, above, samples, len(above) - n, goal.ridge)
+        kind = {"normalize": goal.normalize, "unit": goal.unit}
         for start in range(goal.starts):
-            shape = goal.dim, n, samples.y.shape[1], goal.normalize, goal.unit
-            yield f"equal {start}", partial(equal_measure, *shape, start, goal.seed + start)
+            at = partial(equal_measure, goal.dim, n, samples.y.shape[1], **kind)
+            yield f"equal {start}", partial(at, start=start, seed=goal.seed + start)
         if shorter:
             below = self.rungs[max(shorter)].tokens
             yield "insert", partial(insert_tokens, below, samples, n - len(below))

@@ -12,8 +12,7 @@ import numpy as np
 from .. import _checks
 from .._threads import one_blas_thread
 from ..error import ErrorInterval, sup_error
-from ..fitting.rounding import round_to
-from ..fitting.sup import Judge, errors
+from ..fitting.sup import Judge, errors, round_to
 from ..fitting.tokens import Tokens
 from ..heads.head import Head
 from ..heads.registry import FAMILIES

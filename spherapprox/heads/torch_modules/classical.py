@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import torch
 
 from ..._checks import instance
-from ..classical import ClassicalHead
-from .tensors import INTERACTIONS, Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
+from ..classical import INTERACTIONS, ClassicalHead
+from .tensors import Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
 
 
 class ClassicalAttention(Stateful):
@@ -60,7 +60,7 @@ class ClassicalAttention(Stateful):
         hold(self, "prefix", head.prefix, trainable, options)
         options["device"] = self.prefix.device
         # torch multiplies from the right
-        self.attention = frozen_attention(head.query.T, head.key.T, head.value.T, options)
+        self.attention = frozen_attention(head.query.T, head.key.T, head.value.T, options=options)
 
     def forward(self, x: Any) -> Any:
         """Return the attention's outputs.
@@ -88,7 +88,8 @@ class ClassicalAttention(Stateful):
         inputs = self.embed(x if x.ndim == 3 else x[None])  # (batch, T, d)
         rows = len(self.prefix) + inputs.shape[1]
         with attention_path(self.largest_logit, x, self.prefix):
-            outputs = in_parts(attend, inputs, rows * max(self.prefix.shape[1], inputs.shape[1]))
+            numbers = rows * max(self.prefix.shape[1], inputs.shape[1])
+            outputs = in_parts(attend, inputs, numbers, limit=self.numbers_at_once)
         result = outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
         return result if x.ndim == 3 else result[0]
 

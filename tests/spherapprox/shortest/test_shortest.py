@@ -22,8 +22,7 @@ from spherapprox import (
 from spherapprox.fitting import growth
 from spherapprox.fitting.descent import descend_keys
 from spherapprox.fitting.projection import Samples, fit_tokens, normal_equations, solve_values
-from spherapprox.fitting.rounding import round_to
-from spherapprox.fitting.sup import Judge, minimax
+from spherapprox.fitting.sup import Judge, minimax, round_to
 from spherapprox.fitting.tokens import Tokens, tangent_frames
 from spherapprox.shortest import SearchOptions, fixed
 from spherapprox.shortest.candidate import Candidate, Goal
@@ -84,7 +83,7 @@ class TestTokens:
     def test_both_ways_of_fitting_lower_the_squares(self, dim, unit, normalize):
         x = sphere.uniform(dim, 300, rng=1)
         samples = Samples.of(x, np.stack([x[:, 0] ** 2, np.sin(2.0 * x[:, 1])], axis=1))
-        start = growth.equal_measure(dim, 6, 2, normalize, unit, 0, 0)
+        start = growth.equal_measure(dim, 6, 2, normalize=normalize, unit=unit)
         first, second = (method(start, samples, 1e-4, 300) for method in (fit_tokens, descend_keys))
         again = descend_keys(first, samples, 1e-4, 10)
         squares = [solve_values(tokens, samples, 1e-4).square for tokens in (start, first, second, again)]
@@ -110,7 +109,7 @@ def test_dependent_columns_have_values_of_least_size():
 def test_weights_of_lawson_lower_the_largest_error():
     x = sphere.uniform(2, 1500, rng=0)
     samples = Samples.of(x, FIELD(x)[:, None] / FIELD.sup_norm)
-    plain = fit_tokens(growth.equal_measure(2, 12, 1, True, True, 0, 0), samples, 1e-10, 60)
+    plain = fit_tokens(growth.equal_measure(2, 12, 1, normalize=True, unit=True), samples, 1e-10, 60)
     judge = Judge(samples, samples)
     better, least = minimax(plain, judge, 1e-10)
     assert least == judge(better, 1e-10) < 0.95 * judge(plain, 1e-10)

@@ -16,10 +16,9 @@ from ..._types import Float64
 from ...harmonics.forms import tangent_frame
 from .changes import Local, curvature_bound, slope_bound
 from .heads import TAIL_SHARE
-from .near import call_groups, take
 from .riesz import Riesz, degree_for, log_mean
 from .search import Passes, Sample
-from .taylor import OMITTED, cut
+from .taylor import OMITTED, call_groups, cut, take
 
 _FLOOR = 1e-11
 """More than the terms left out amount to, in the units of 6.6 (omitted)."""
@@ -50,9 +49,9 @@ class Derivative(ABC):
         largest_half = float(np.abs(0.5 * values - 0.5 * values[0] * split).max())
         exponent = 1 + math.frexp(largest_half)[1] + math.frexp(math.sqrt(values.shape[1]))[1]
         unit = math.ldexp(1.0, min(exponent, 1023))
+        concentration, rows = _checks.one_concentration(head.concentration, "the proof treats"), head.control_points
         kind = SplitDerivative if split else CoreDerivative
-        concentration = _checks.one_concentration(head.concentration, "the proof treats")
-        return kind(head.control_points.astype(np.float64), values / unit, concentration, order, unit)
+        return kind(rows.astype(np.float64), values / unit, concentration, order=order, unit=unit)
 
     @cached_property
     def columns(self) -> Float64:
@@ -93,7 +92,7 @@ class Derivative(ABC):
             terms = take(self.columns, near, 1), take(self.b, near, 0), take(self.values, near, 0)
             kernels.local_cumulants(x, *own, chords, *terms, rate, self.normalize, exponent, depth, *results)
 
-        call_groups(call, x, chords, self.columns, rate, exponent, [frames], arrays)
+        call_groups(call, x, chords, columns=self.columns, rate=rate, cut=exponent, arrays=[frames], results=arrays)
         # the tensors are symmetric
         for at, power, count in ((2, 2, d), (3, 3, m)):
             falling = -np.sort(-np.indices((count,) * power), axis=0)
@@ -189,7 +188,9 @@ class CoreDerivative(Derivative):
         errors = sample.errors + sample.rounding
         by_riesz, by_terms = np.zeros((2, len(x)), dtype=bool)
         if riesz is not None:
-            by_riesz = riesz.check(radii, errors, sample.log_sums, np.zeros(len(x)), bound, sample.rounding)
+            by_riesz = riesz.check(
+                radii, errors, sample.log_sums, fall=np.zeros(len(x)), bound=bound, rounding=sample.rounding
+            )
         rows = np.flatnonzero(~by_riesz & (errors < bound))
         if len(rows):
             changes = np.empty(len(rows))

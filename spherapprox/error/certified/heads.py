@@ -146,15 +146,17 @@ class HeadError:
             fall = self._fall(radii, sample.log_sums) if self.normalize else np.zeros(len(x))
             # those that would pass when cut once need no other test
             by_riesz, later = (
-                riesz.check(share * radii, errors, sample.log_sums, share * fall, bound, sample.rounding)
+                riesz.check(
+                    share * radii, errors, sample.log_sums, fall=share * fall, bound=bound, rounding=sample.rounding
+                )
                 for share in (1.0, 0.5)
             )
         rows = np.flatnonzero(~(by_riesz | later) & (errors < bound))
         if riesz is not None and len(rows) > _TRIED**2:
-            share = self._taylor(x, radii, errors, sample, rows[::_TRIED], bound, riesz).mean()
+            share = self._taylor(x, radii, errors, sample=sample, rows=rows[::_TRIED], bound=bound, riesz=riesz).mean()
             rows = rows if share > self._least_share(x.shape[1] - 1, radii) else rows[:0]
         if len(rows):
-            by_taylor[rows] = self._taylor(x, radii, errors, sample, rows, bound, riesz)
+            by_taylor[rows] = self._taylor(x, radii, errors, sample=sample, rows=rows, bound=bound, riesz=riesz)
         return Passes(by_riesz, by_taylor)
 
     def _log_mean(self) -> float:
@@ -182,14 +184,15 @@ class HeadError:
         return min(near / (_TERMS * 4.0**dim), 0.9)
 
     def _taylor(
-        self, x: Float64, radii: Float64, errors: Float64, sample: Sample, rows: Indices, bound: float,
+        self, x: Float64, radii: Float64, errors: Float64, *, sample: Sample, rows: Indices, bound: float,
         riesz: Riesz | None,
     ) -> Bools:  # fmt: skip
-        """Tell which cells pass Taylor's test or the spread's, from what is known of their errors, for some rows."""
+        """Tell which of some rows' cells pass Taylor's test or the spread's, from their errors and their sample."""
         assert sample.values is not None
         x, radii, errors, values = x[rows], radii[rows], errors[rows], sample.values[rows]
         frames, unit, function = tangent_frame(x), self.unit, self.function  # (n, m, d)
-        moments = taylor.moments(x, radii, frames, self.terms, errors + function.size / unit, values)
+        sizes = errors + function.size / unit
+        moments = taylor.moments(x, radii, frames, terms=self.terms, sizes=sizes, target=values)
         # 6.5 (T), (S): the target by its modulus, or by its slope at the centre
         fixed = errors + moments.rest + moments.noise * self.total
         largest = self.total + (function.size + function.remainder) / unit

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..._loading import load
-from ..._types import Float64
-from .near import call_groups, take
+from ..._threads import slices
+from ..._types import Float64, Indices
+from ...summation.near import NearBlocks
 
 CUT = 30.0
 """Exponent beyond that of the largest term from which on terms are left out, but for logarithms of their number."""
@@ -18,6 +20,10 @@ OMITTED = 1e-12
 """More than all omitted terms amount to, relative to the sum of the absolute terms."""
 _LIFT = 1.0 + 1e-9
 """Against roundings of sums of positive numbers."""
+_FEW = 300
+"""Cells or control points below which groups would take longer than all pairs. Tuned."""
+_CELLS = 128
+"""Cells of a group. Tuned."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,36 @@ class Moments:
 def cut(count: int, concentration: float) -> float:
     """Return the exponent beyond the largest term's from which on a sum of so many terms leaves terms out."""
     return CUT + math.log(count) + math.log1p(concentration)
+
+
+def call_groups(
+    call: Callable[..., None], x: Float64, chords: Float64, *, columns: Float64, rate: float, cut: float,
+    arrays: Sequence[Float64], results: Sequence[Float64],
+) -> None:  # fmt: skip
+    """Call ``call(x, chords, near, arrays, results)`` for groups of cells, with `near` their control points.
+
+    Cells have centres x (n, d) and the largest chords q (n,) from there, control points are columns (d, N). Those are
+    near that `list_near` of the kernels would list for any of the cells. Of arrays and results, n rows each, the calls
+    take the group's rows.
+    """
+    groups: Iterable[tuple[Indices | slice, Indices | slice]] = [(slice(None), slice(None))]
+    if rate > 0.0 and min(len(x), columns.shape[1]) > _FEW:
+        # list_near's reach: |o - c|^2 <= cut / rate + least
+        blocks = NearBlocks(x, columns, cut / rate, 2.0 * float(chords.max()))
+        if blocks.tree is not None:
+            groups = (pair for block in slices(len(x), _CELLS) for pair in blocks.parts(block))
+    for cells, near in groups:
+        parts = [result[cells] for result in results]
+        # in one order, as each other one would be compiled too
+        own, *rows = (np.ascontiguousarray(array[cells]) for array in (x, *arrays))
+        call(own, chords[cells], near, rows, parts)
+        for result, part in zip(results, parts, strict=True):
+            result[cells] = part
+
+
+def take(array: Any, near: Indices | slice, axis: int) -> Float64:
+    """Return an array's part at near control points, as compiled code takes it."""
+    return array if isinstance(near, slice) else np.take(array, near, axis=axis)
 
 
 @dataclass(frozen=True)
@@ -123,7 +159,10 @@ def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Fl
     chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
     sag = 0.5 * np.square(chords)  # 1 - cos, which would lose all digits at small radii
     slopes, origins, sums = np.empty((n, p, d)), np.empty((n, d)), np.empty((n, 5))
-    call_groups(terms.add_moments, x, chords, terms.columns, terms.rate, terms.cut, [target], [slopes, origins, sums])
+    call_groups(
+        terms.add_moments, x, chords, columns=terms.columns, rate=terms.rate, cut=terms.cut, arrays=[target],
+        results=[slopes, origins, sums],
+    )  # fmt: skip
     rests, growths, spread, far, roundings = sums.T
     # 6.5, rounding
     noise, lift = OMITTED + 8.0 * roundings, _LIFT + 8.0 * roundings

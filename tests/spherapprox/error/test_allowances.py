@@ -10,13 +10,12 @@ import pytest
 
 from spherapprox import CoreHead, SplitHead, Target, sphere
 from spherapprox._kernels.error import moments as kernels
-from spherapprox.error.certified import heads
+from spherapprox.error.certified import Subspace, heads
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.changes import slope_bound
 from spherapprox.error.certified.derivatives import Derivative
 from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
-from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.error.certified.taylor import KeyedTerms, Terms, moments
 from spherapprox.harmonics.forms import tangent_frame
 from spherapprox.sphere.cells import Cells
@@ -122,7 +121,7 @@ class TestMoments:
         )
         assert problem.check(x, radii, sample, 1.0, None).taylor.all()
         none = dataclasses.replace(whole, rest=np.full(3, math.nan), spread=np.full(3, math.nan))
-        monkeypatch.setattr(heads.taylor, "moments", lambda *_: none)
+        monkeypatch.setattr(heads.taylor, "moments", lambda *_, **__: none)
         assert not problem.check(x, radii, sample, 1.0, None).taylor.any()
 
     def test_far_values_count_with_the_targets_own_size(self):

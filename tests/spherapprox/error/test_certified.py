@@ -19,11 +19,10 @@ from spherapprox import (
     targets,
 )
 from spherapprox.error import Proof, worst_case_error
-from spherapprox.error.certified import search
+from spherapprox.error.certified import Subspace, search
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
-from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.sphere.cells import Cells
 from spherapprox.summation import angle_mean
 

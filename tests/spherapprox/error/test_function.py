@@ -8,9 +8,9 @@ import pytest
 
 from spherapprox import CoreHead, Target, sphere, sup_error, targets
 from spherapprox.error import Proof
+from spherapprox.error.certified import Subspace
 from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
-from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.harmonics.forms import tangent_frame
 
 

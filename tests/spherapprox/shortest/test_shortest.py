@@ -25,8 +25,7 @@ from spherapprox.fitting.projection import Samples, fit_tokens, normal_equations
 from spherapprox.fitting.sup import Judge, minimax, round_to
 from spherapprox.fitting.tokens import Tokens, tangent_frames
 from spherapprox.shortest import SearchOptions, fixed
-from spherapprox.shortest.candidate import Candidate, Goal
-from spherapprox.shortest.polish import polish_tokens
+from spherapprox.shortest.candidate import Candidate, Goal, polish_tokens
 from spherapprox.shortest.session import Session
 
 FIELD = targets.geomagnetic_field(2025.0)

@@ -33,15 +33,6 @@ class HeadConstants:
         ``sup_x ||Dh(x)||``, the largest singular value: the least Lipschitz constant for angles.
     smoothness : ErrorInterval
         The largest ``|(h o gamma)''|`` over geodesics of unit speed, as `Target.smoothness`.
-
-    Examples
-    --------
-    >>> from spherapprox import CoreHead
-    >>> from spherapprox.error import head_constants
-    >>> constants = head_constants(CoreHead([[0.0, 0.0, 1.0]], [2.0], 9.0), slack=0.02)
-    >>> interval = constants.smoothness  # at the control point it is 2 lambda
-    >>> round(interval.lower, 6), interval.upper <= 1.02 * interval.lower
-    (18.0, True)
     """
 
     sup_norm: ErrorInterval

@@ -42,15 +42,6 @@ class Certificate:
         Radius of the smallest cell in that attempt, in radians.
     constants : mapping
         The target's constants that the proof rests on, with their origins: "derived", "given" or "estimated".
-
-    Examples
-    --------
-    >>> from spherapprox import EqualMeasurePartition, SplitHead, sup_error, targets
-    >>> wave = targets.zonal_harmonic(2, 3)
-    >>> head = SplitHead.from_target(wave, EqualMeasurePartition(2, 300), 40.0)
-    >>> certificate = sup_error(head, wave, certified=True, n=1000).certificate
-    >>> certificate.proven, certificate.slack <= 0.05, dict(certificate.constants)["degree"]
-    (True, True, 'derived')
     """
 
     upper: float
@@ -90,13 +81,6 @@ class ErrorInterval:
         The point where `lower` was seen.
     certificate : Certificate, optional
         The proof of `upper`, or why there is none; None if none was asked for.
-
-    Examples
-    --------
-    >>> from spherapprox import Target, sup_error
-    >>> interval = sup_error(lambda x: x[:, 2], Target(lambda x: 0.0 * x[:, 2], 2), n=500)
-    >>> round(interval.lower, 6), interval.upper, abs(interval.at.round(3)).tolist()
-    (1.0, inf, [0.0, 0.0, 1.0])
     """
 
     lower: float

@@ -132,10 +132,6 @@ class ShortestHead(Savable):
         certified : bool, default False
             Prove an upper end of the error, of a target that is given.
 
-        Returns
-        -------
-        ShortestHead
-
         Raises
         ------
         TypeError, ValueError

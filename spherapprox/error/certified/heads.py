@@ -154,7 +154,12 @@ class HeadError:
         rows = np.flatnonzero(~(by_riesz | later) & (errors < bound))
         if riesz is not None and len(rows) > _TRIED**2:
             share = self._taylor(x, radii, errors, sample=sample, rows=rows[::_TRIED], bound=bound, riesz=riesz).mean()
-            rows = rows if share > self._least_share(x.shape[1] - 1, radii) else rows[:0]
+            # so many must pass to make the test faster than errors at the cells' quarters
+            dim, near = x.shape[1] - 1, float(len(self.b))
+            if self.concentrations is None:
+                reach = math.sqrt(2.0 * self.terms.cut / max(self.concentration, 1e-9)) + 2.0 * float(radii.max())
+                near *= math.exp(special.log_cap_measure(dim, min(reach, math.pi)))
+            rows = rows if share > min(near / (_TERMS * 4.0**dim), 0.9) else rows[:0]
         if len(rows):
             by_taylor[rows] = self._taylor(x, radii, errors, sample=sample, rows=rows, bound=bound, riesz=riesz)
         return Passes(by_riesz, by_taylor)
@@ -175,13 +180,6 @@ class HeadError:
         entropies = np.maximum(math.log(len(self.b)) - log_sums, 0.0) + 1e-6
         fall = radii * np.sqrt(2.0 * self.concentration * entropies) + 0.5 * self.concentration * radii**2
         return np.asarray(fall * (1.0 + 1e-9))
-
-    def _least_share(self, dim: int, radii: Float64) -> float:
-        """Return the share of cells that must pass Taylor's test to make it faster than errors at their quarters."""
-        reach = math.sqrt(2.0 * self.terms.cut / max(self.concentration, 1e-9)) + 2.0 * float(radii.max())
-        share = 1.0 if self.concentrations is not None else math.exp(special.log_cap_measure(dim, min(reach, math.pi)))
-        near = len(self.b) * share
-        return min(near / (_TERMS * 4.0**dim), 0.9)
 
     def _taylor(
         self, x: Float64, radii: Float64, errors: Float64, *, sample: Sample, rows: Indices, bound: float,

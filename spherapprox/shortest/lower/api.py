@@ -45,14 +45,6 @@ class LowerBound:
         The error, in the target's units.
     cells : tuple of Cell
         For "catalecticant": cells of concentrations that cover the range, with a bound for each; else none.
-
-    Examples
-    --------
-    >>> from spherapprox import targets
-    >>> from spherapprox.shortest import token_lower_bound
-    >>> bound = token_lower_bound(targets.zonal_harmonic(2, 4), 0.01)
-    >>> bound.n, bound.theorem, bound.concentrations
-    (13, 'catalecticant', (0.0, inf))
     """
 
     n: int
@@ -98,10 +90,6 @@ def token_lower_bound(
     max_cells : int, default 3000
         Cells of concentrations that are cut in two, for core heads with unit keys: some 20 s on S^2; with fewer of them
         the bound may be less.
-
-    Returns
-    -------
-    LowerBound
 
     Raises
     ------

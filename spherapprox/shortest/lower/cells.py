@@ -40,12 +40,6 @@ class Cell:
         d, of the harmonics that the matrix has as rows and columns.
     power : float
         Of the eigenvalues in the weights ``a_l^power``; 0 stands for ``a_2l^(1/2)``.
-
-    Examples
-    --------
-    >>> from spherapprox.shortest.lower import Cell
-    >>> Cell(2.0, 4.0, 8, 5, 0.0).n
-    8
     """
 
     low: float

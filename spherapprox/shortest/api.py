@@ -121,8 +121,7 @@ def shortest_head(
     # Step 1: check the arguments, then scale the target
     f = as_target(target)
     certified, relative = _checks.flag(certified, "certified"), _checks.flag(relative, "relative")
-    tokens = _checks.instance(tokens, "tokens", TokenFormat)
-    search = _checks.instance(search, "search", SearchOptions)
+    tokens, search = _checks.instance(tokens, "tokens", TokenFormat), _checks.instance(search, "search", SearchOptions)
     lower, progress = _checks.flag(search.lower, "lower"), _checks.flag(search.progress, "progress")
     if search.checkpoint is not None:
         _archive.place(search.checkpoint, "checkpoint")
@@ -138,7 +137,7 @@ def shortest_head(
     if lower or certified:
         refuse_refuted(f)
     goal, x, values = _scale_goal(goal, f, relative)
-    own = target if isinstance(target, Head) and _is_answer(target, goal) else None
+    own = _own_head(target, goal)
     goal = goal if own is None else replace(goal, max_tokens=max(len(own) - 1, 1))
     # Step 2: search
     session = Session(
@@ -178,12 +177,14 @@ def _make_goal(
     )  # fmt: skip
 
 
-def _is_answer(head: Head, goal: Goal) -> bool:
-    """Tell whether a head that is to be shortened is of the family, and one that options admit."""
-    free = np.ndim(head.concentration) > 0 and goal.unit
-    if head.family != goal.family or len(head) > goal.max_tokens or free or goal.dtype is not None:
-        return False
-    return bool(np.abs(head.values).max() <= goal.size * goal.value_bound)
+def _own_head(target: object, goal: Goal) -> Head | None:
+    """Return the target as a head of the family, None if it is none, or none that options admit."""
+    if not isinstance(target, Head) or target.family != goal.family or len(target) > goal.max_tokens:
+        return None
+    free = np.ndim(target.concentration) > 0 and goal.unit
+    if free or goal.dtype is not None or not np.abs(target.values).max() <= goal.size * goal.value_bound:
+        return None
+    return FAMILIES[goal.family](target.control_points, target.values, target.concentration)
 
 
 def _scale_goal(goal: Goal, target: Target, relative: bool) -> tuple[Goal, Float64, Float64]:

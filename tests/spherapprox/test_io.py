@@ -158,15 +158,6 @@ def test_a_radius_that_was_not_asked_for_is_not_computed(path):
     assert again._covering_radius.hex() == radius.hex()
 
 
-@every
-def test_a_head_of_a_rule(path, kind):
-    rule = points.fibonacci(50)
-    head = kind.from_target(lambda x: x[:, :2], rule, 30.0)
-    again = through(path, head)
-    assert_same_set(again.points, rule)
-    np.testing.assert_array_equal(again(rule.points), head(rule.points))
-
-
 @pytest.mark.parametrize("options", [{}, {"interaction": "none"}, {"interaction": "printed", "mask": -12.5}])
 def test_a_classical_head_keeps_its_interaction(path, options):
     head = ClassicalHead(sphere.uniform(2, 9, rng=0), np.arange(18.0).reshape(9, 2), 5.0, **options)
@@ -308,18 +299,8 @@ def test_files_that_hold_no_such_search(path, record, message):
 
 
 WEIRD = (
-    None,
-    True,
-    -1,
-    10**400,
-    "",
-    "nan",
-    Record("point-set", {}),
-    np.empty((0, 3)),
-    np.ones((2, 3, 4)),
-    np.inf,
-    -2.5,
-)
+    None, True, -1, 10**400, "", "nan", Record("point-set", {}), np.empty((0, 3)), np.ones((2, 3, 4)), np.inf, -2.5
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["control_points", "values", "concentration", "points", "else"])

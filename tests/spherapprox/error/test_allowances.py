@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import mpmath
 import numpy as np
 import pytest
+from cells import zero
 
 from spherapprox import CoreHead, SplitHead, Target, sphere
 from spherapprox._kernels.error import moments as kernels
@@ -19,11 +20,6 @@ from spherapprox.error.certified.heads import HeadError
 from spherapprox.error.certified.taylor import KeyedTerms, Terms, moments
 from spherapprox.harmonics.forms import tangent_frame
 from spherapprox.sphere.cells import Cells
-
-
-def zero(dim):
-    """The target 0."""
-    return as_function(Target(lambda x: np.zeros(len(x)), dim, degree=0, sup_norm=0.0))
 
 
 class TestLengths:

@@ -5,9 +5,10 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from cells import moments_at, zero
 
 from spherapprox import CoreHead, SplitHead, Target, sphere
-from spherapprox.error.certified import riesz, taylor
+from spherapprox.error.certified import riesz
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.derivatives import Derivative
 from spherapprox.error.certified.function import as_function
@@ -18,16 +19,6 @@ from spherapprox.summation import angle_mean
 
 def on_circle(*angles):
     return np.array([[math.cos(t), math.sin(t)] for t in angles])
-
-
-def moments_at(head, x, radius):
-    """The moments in a cell about x, and the frame there."""
-    frames = tangent_frame(x)
-    b = np.asarray(head.control_points)
-    values = np.asarray(head.values).reshape(len(head), -1)
-    terms = taylor.Terms(b, np.ascontiguousarray(b.T), values, head.concentration, head.family == "split")
-    sizes = np.linalg.norm(np.asarray(head(x)).reshape(len(x), -1), axis=1)
-    return taylor.moments(x, np.full(len(x), radius), frames, terms, sizes, np.zeros((len(x), values.shape[1]))), frames
 
 
 def changes(head, angle, radius):
@@ -151,7 +142,7 @@ class TestRiesz:
         for concentration in 10.0 ** rng.uniform(0, 4, 40):
             b, x = sphere.uniform(2, int(rng.integers(2, 300)), rng), sphere.uniform(2, 1, rng)
             head = SplitHead(b, np.linspace(0.9, 1.0, len(b)), concentration)
-            problem = HeadError.of(head, as_function(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
+            problem = HeadError.of(head, zero(2))
             radii, sample = rng.uniform(0.1, 1.0, 1) / math.sqrt(concentration), problem.sample(x)
             frame, turns = tangent_frame(x)[0], np.linspace(0.0, 2.0 * math.pi, 500)
             rim = math.cos(radii[0]) * x + math.sin(radii[0]) * np.outer(np.cos(turns), frame[0])
@@ -176,7 +167,7 @@ class TestRiesz:
     def test_cells_with_large_denominators_pass_taylors_test_only_up_to_the_constant(self):
         b = sphere.uniform(2, 50, rng=0)
         head = SplitHead(b, np.linspace(0.0, 0.1, 50), 5.0)
-        problem = HeadError.of(head, as_function(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
+        problem = HeadError.of(head, zero(2))
         x, radii = sphere.uniform(2, 20, rng=1), np.full(20, 1e-3)
         sample = problem.sample(x)
         for scale, passes in ((50.0, True), (1e-3, False)):
@@ -191,7 +182,7 @@ class TestSpread:
     def test_a_cell_passes_for_the_largest_error_of_the_values_that_it_meets(self, angle, largest, order):
         # 1 up to 0.2 and 2 from there
         head = SplitHead(on_circle(0.0, 0.4)[::order], [1.0, 2.0][::order], 1e6)
-        problem, x = HeadError.of(head, as_function(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(angle)
+        problem, x = HeadError.of(head, zero(1)), on_circle(angle)
         for factor, passes in ((0.999, False), (1.0001, True)):
             bound = factor * largest / problem.unit
             assert problem.check(x, np.array([0.002]), problem.sample(x), bound, None).taylor[0] == passes
@@ -201,7 +192,7 @@ class TestSpread:
         radius, concentration = 1e-3, 1e5
         far = next(t for t in np.linspace(0.01, 0.1, 2000) if concentration * (math.cos(radius) - math.cos(t)) > 14.0)
         head = SplitHead(on_circle(0.0, 1e-9, far + radius), [0.0, 0.0, 1e5], concentration)
-        problem, x = HeadError.of(head, as_function(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(0.0)
+        problem, x = HeadError.of(head, zero(1)), on_circle(0.0)
         actual = float(np.abs(head(on_circle(radius)))[0])
         assert actual > 1e-2
         for factor, passes in ((0.999, False), (2e3, True)):

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import around
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,15 +47,6 @@ def random_head(seed, largest=3.0, most=60):
         b /= np.linalg.norm(b, axis=1, keepdims=True)
     values = rng.standard_normal((n, int(rng.integers(1, 3))))
     return (SplitHead, CoreHead)[rng.integers(2)](b, values, 10.0 ** rng.uniform(-2, largest)), rng
-
-
-def around(x, radius, n, rng):
-    """Points within angles of x, half of them at the rim."""
-    v = rng.standard_normal((n, len(x)))
-    v -= (v @ x)[:, None] * x
-    v /= np.linalg.norm(v, axis=1, keepdims=True)
-    t = radius * np.where(rng.integers(2, size=n), 1.0, rng.uniform(0, 1, n))[:, None]
-    return np.cos(t) * x + np.sin(t) * v
 
 
 class TestCells:

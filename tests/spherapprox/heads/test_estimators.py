@@ -1,8 +1,6 @@
 """The scikit-learn estimator: scikit-learn's own checks, and that it is `fit` behind an embedding."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -149,14 +147,3 @@ def test_a_core_head_far_from_zero_is_warned_of():
     with pytest.warns(RuntimeWarning, match="'y' less its mean"):
         CoreHead.fit(sphere.inverse_stereographic(X), y + 1e7, n=4, rng=0)
     assert model(n_control_points=4).fit(X, y + 1e7).score(X, y + 1e7) > 0.5
-
-
-def test_scikit_learn_is_loaded_when_it_is_used_and_its_absence_is_named():
-    code = (
-        "import sys, spherapprox.heads; from spherapprox import *\n"
-        "print(CoreHead.__name__, 'sklearn' in sys.modules); sys.modules['sklearn'] = None\n"
-        "try: from spherapprox import HeadRegressor\nexcept ImportError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("CoreHead False\n")
-    assert 'pip install "spherapprox[learn]"' in done.stdout

@@ -67,7 +67,7 @@ class Savable:
         return Record(self._kind, {name: _to_record(value) for name, value in self._arguments().items()})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write this to a file from which `spherapprox.load` makes it again, bit by bit.
+        """Write this to a file (docs/format.md) from which `spherapprox.load` makes it again, bit by bit.
 
         Parameters
         ----------
@@ -81,14 +81,6 @@ class Savable:
             If `path` is no path of a file, the file would be too large, or the class is a user's subclass.
         OSError
             If the file cannot be written; nothing is left behind (a process that is killed leaves ``.unfinished-*``).
-
-        See Also
-        --------
-        spherapprox.load : the way back.
-
-        Notes
-        -----
-        The format is described in docs/format.md; NumPy alone reads it.
 
         Examples
         --------

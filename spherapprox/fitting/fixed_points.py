@@ -34,9 +34,9 @@ class Effort(NamedTuple):
     """Control points where no number is given, before they are doubled."""
     work: float = 5e11
     """Operations that twice as many may take."""
-    few: int = 300
+    coarse_points: int = 300
     """Control points up to which a concentration is searched for on the whole grid; more start from there."""
-    rows: int = 4096
+    coarse_rows: int = 4096
     """As many rows."""
     steps: int = 20
     """Steps of a descent from one concentration to a better one, at most."""
@@ -151,11 +151,11 @@ def _fit_scaled(data: _Data, n: int, concentration: float | None, rng: np.random
     if concentration is None:
         # Step 2: search for the concentration, with few control points first
         coarse = trial
-        if len(trial.b) > data.effort.few or len(data.x) > data.effort.rows:
-            part = data.take(np.sort(rng.permutation(len(data.x))[: data.effort.rows]))
-            coarse = _Trials(part, select(part.x, part.weights, min(n, data.effort.few), rng=rng))
+        if len(trial.b) > data.effort.coarse_points or len(data.x) > data.effort.coarse_rows:
+            part = data.take(np.sort(rng.permutation(len(data.x))[: data.effort.coarse_rows]))
+            coarse = _Trials(part, select(part.x, part.weights, min(n, data.effort.coarse_points), rng=rng))
         concentration = trial.descend(coarse.descend(coarse.coarse(), 2.0**0.5), 2.0**0.5)
-        if 1 < len(trial.b) <= data.effort.few:
+        if 1 < len(trial.b) <= data.effort.coarse_points:
             concentration = trial.descend(concentration, 2.0**0.25)
     # Step 3: choose the regularisation, and solve for the values
     return trial.fit(concentration)

@@ -11,7 +11,6 @@ from ..coefficients.kernel import softmax_weights
 
 GRID = 10.0 ** np.arange(-13.0, 1.0, 0.5)
 """Regularisations that are tried, as multiples of the largest squared singular value."""
-
 _LEAST_LEFT = 1e-6
 """Influences of a row on its own fit that are nearer to 1 leave too few digits of its residual."""
 _TIE = 1e-3

@@ -14,21 +14,10 @@ from .._types import Float64
 def attention(
     tokens: Float64, prefix: Float64, query: Float64, key: Float64, value: Float64, *, logits: int = 2**21
 ) -> Float64:
-    """Return softmax attention, scaled by 1/sqrt(d), from the tokens of sequences to a prefix and to their own.
+    """Return softmax attention, scaled by 1/sqrt(d), from tokens (batch, T, d) to a prefix (n, d) and to their own.
 
-    Parameters
-    ----------
-    tokens : ndarray, shape (batch, T, d)
-    prefix : ndarray, shape (n, d)
-    query, key, value : ndarray, shape (d, d)
-        Multiplied by tokens from the left.
-    logits : int
-        How many are computed at a time.
-
-    Returns
-    -------
-    ndarray, shape (batch, T, d)
-        The outputs at the inputs; those at the prefix are not computed.
+    Tokens multiply the matrices (d, d) from the left. The outputs (batch, T, d) are those at the inputs; so many
+    logits are computed at a time.
     """
     n, d = prefix.shape
     queries = (tokens @ query) / math.sqrt(d)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from .. import _checks, sphere
 from .._types import Float64
 from ..fitting import fit_recipe
-from ..fitting.fixed_points import warn_of_offset
 from .registry import FAMILIES
 
 with _checks.needs("scikit-learn 1.6 or newer", "HeadRegressor", "learn"):
@@ -162,8 +161,6 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             concentration=self.concentration, regularization=self.regularization, weights=weights,
             rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
         )  # fmt: skip
-        if not family._normalize:
-            warn_of_offset(outputs, weights, recipe.error)
         self.head_ = family(recipe.control_points, recipe.values, recipe.concentration)
         self.concentration_, self.regularization_ = recipe.concentration, recipe.regularization
         self.loo_error_ = recipe.error

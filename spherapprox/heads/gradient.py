@@ -17,7 +17,6 @@ from ..summation.near import NearBlocks
 
 SUMS_UP_TO = 64.0
 """Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
-
 _HUGE = 1e280
 """Values beyond are made smaller while sums are taken, which could overflow."""
 

@@ -16,7 +16,6 @@ from ..coefficients.resolution import warn_unresolved
 from ..coefficients.rules import resolve_options
 from ..coefficients.task import sample
 from ..fitting import fit_recipe
-from ..fitting.fixed_points import warn_of_offset
 from ..points import nodes
 from ..points.pointset import Points
 from .kernel_sum import KernelSum
@@ -194,8 +193,6 @@ class Head(KernelSum):
             x, y, points, n=n, normalize=cls._normalize, concentration=concentration, regularization=regularization,
             weights=weights, rng=rng,
         )  # fmt: skip
-        if not cls._normalize:
-            warn_of_offset(y, weights, recipe.error)
         return cls(recipe.control_points, recipe.values, recipe.concentration)
 
     def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int | None = None) -> Self:
@@ -264,10 +261,10 @@ class Head(KernelSum):
         Returns
         -------
         torch.nn.Module
-            An `ExponentialSum` or `SplitAttention` of `spherapprox.heads.torch_modules` maps (..., dim+1) to (...) or
-            (..., p), a `ClassicalAttention` maps (T, dim+1) or (batch, T, dim+1) to what `ClassicalHead.attend`
-            returns, in the module's dtype and on its device; gradients flow to the points and to its parameters. The
-            sum of a core head is no attention, for nothing divides it.
+            An `ExponentialSum` or `SplitAttention` of `spherapprox.heads.torch_modules`, which states layout and
+            accuracy, maps (..., dim+1) to (...) or (..., p), a `ClassicalAttention` maps (T, dim+1) or (batch, T,
+            dim+1) to what `ClassicalHead.attend` returns, in the module's dtype and on its device; gradients flow to
+            the points and to its parameters. The sum of a core head is no attention, for nothing divides it.
 
         Raises
         ------
@@ -277,10 +274,6 @@ class Head(KernelSum):
             If `dtype` is another one or too small for concentration, mask or a value, or `trainable` is no bool.
         RuntimeError
             If torch has no such device.
-
-        See Also
-        --------
-        spherapprox.heads.torch_modules : the modules, their layout and accuracy.
 
         Examples
         --------

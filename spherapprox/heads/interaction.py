@@ -13,7 +13,6 @@ from .split import SplitHead
 
 ANGLES = 200
 """Number of caps whose mass is tried: any of them gives a bound."""
-
 ROUNDING = 1.0 + 1e-9
 """Factor for covering radii, which are known to 1e-10."""
 

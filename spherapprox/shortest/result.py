@@ -49,10 +49,6 @@ class ShortestHead(Savable):
     TypeError, ValueError
         If the lengths of the history do not grow, n is none of them, or a field is of another kind.
 
-    See Also
-    --------
-    shortest_head : makes them; ``start=`` goes on from one. `spherapprox.load` reads what `save` wrote.
-
     Examples
     --------
     >>> from spherapprox import shortest_head, targets

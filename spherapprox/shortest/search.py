@@ -128,7 +128,13 @@ class Search:
     def _fit_rung(self, n: int) -> Candidate:
         """Fit tokens from one start after another, until eps is reached."""
         goal, begin, judge = self.goal, time.monotonic(), self.judge(n)
-        best, over, count = self._first_candidate(n, judge), threading.Event(), 0
+        over, count = threading.Event(), 0
+        # tokens that are not fitted: of an earlier search, or a constant
+        first = [(self.earlier[n], "resumed")] if n in self.earlier else []
+        if n == 1:
+            first.append((constant_token(judge, goal.normalize, goal.unit), "constant"))
+        candidates = [Candidate(tokens, goal.ridge, judge(tokens, goal.ridge), name) for tokens, name in first]
+        best = self._verify(min(candidates, key=lambda rung: rung.error), judge) if candidates else None
 
         def fit(start: Start) -> Candidate:
             name, make_tokens = start
@@ -161,15 +167,6 @@ class Search:
             if candidate.error > goal.eps and not failed:
                 self.refits.add(n)
         return candidate
-
-    def _first_candidate(self, n: int, judge: Judge) -> Candidate | None:
-        """Return tokens that are not fitted: of an earlier search, or a constant; None if there are none."""
-        goal = self.goal
-        starts = [(self.earlier[n], "resumed")] if n in self.earlier else []
-        if n == 1:
-            starts.append((constant_token(judge, goal.normalize, goal.unit), "constant"))
-        candidates = [Candidate(tokens, goal.ridge, judge(tokens, goal.ridge), name) for tokens, name in starts]
-        return self._verify(min(candidates, key=lambda candidate: candidate.error), judge) if candidates else None
 
     def _verify(self, candidate: Candidate, judge: Judge) -> Candidate:
         """Search for errors above eps between the samples; fit again with such points among them."""

@@ -22,11 +22,17 @@ def around(x, radius, n, rng):
     return np.cos(t) * x + np.sin(t) * v
 
 
+def passes(problem, x, radius, bound, **changes):
+    """Tell whether the cell about x (1, d) passes Taylor's test for a bound, some of its sample changed."""
+    sample = problem.sample(x)._replace(**changes)
+    return bool(problem.check(x, np.array([radius]), sample, bound / problem.unit, None).taylor[0])
+
+
 def moments_at(head, x, radius):
     """Return the moments in cells about x, and the frames there."""
     frames, b, lam = tangent_frame(x), np.asarray(head.control_points), np.array(head.concentration)
     columns, values = np.ascontiguousarray(b.T), np.asarray(head.values).reshape(len(head), -1)
     common = columns, values, float(lam.max()), head.family == "split"
-    terms = taylor.KeyedTerms(lam[:, None] * b, *common, lam) if lam.ndim else taylor.Terms(b, *common)
+    terms = taylor.Terms(lam[:, None] * b, *common, lam) if lam.ndim else taylor.Terms(b, *common)
     sizes = np.linalg.norm(np.asarray(head(x)).reshape(len(x), -1), axis=1)
     return taylor.moments(x, np.full(len(x), radius), frames, terms, sizes, np.zeros((len(x), values.shape[1]))), frames

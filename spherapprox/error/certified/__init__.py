@@ -16,7 +16,7 @@ from ..records import Certificate, ErrorInterval
 from ..search import largest_error
 from .angles import MeanAngle
 from .checkpoint import fingerprint, keep_state
-from .derivatives import Derivative
+from .derivatives import AnyDerivative
 from .function import as_function
 from .heads import HeadError
 from .search import Error, Options, State, prove, show_progress
@@ -87,8 +87,8 @@ def prove_head(
     if subspace is not None:
         value_error = function.value_error + function.slope * subspace.deviation**function.exponent
         # 6.5, symmetry: the target on S^k, whose constants are no larger
-        whole, outward, k = function.target, subspace.outward, subspace.basis.shape[1] - 1
-        target = replace(whole, function=lambda y: whole(outward(y)), dim=k, axes=None)
+        original, outward, k = function.target, subspace.outward, subspace.basis.shape[1] - 1
+        target = replace(original, function=lambda y: original(outward(y)), dim=k, axes=None)
         function = replace(function, target=target, value_error=value_error)
         problem = replace(problem, function=function, b=problem.b @ subspace.basis, deviation=subspace.deviation)
     options: Any = {"remainder": function.remainder, "digest": digest, "subspace": subspace}
@@ -107,20 +107,20 @@ def prove_angle(
     return _prove(problem, interval, error, digest=digest, budget=budget, subspace=subspace)
 
 
-def prove_derivative(problem: Derivative, interval: ErrorInterval, budget: Budget) -> ErrorInterval:
+def prove_derivative(problem: AnyDerivative, interval: ErrorInterval, budget: Budget) -> ErrorInterval:
     """Prove an upper bound of the size of a head's derivative, from the measured interval."""
     return _prove(problem, interval, problem.sizes, budget=budget)
 
 
 def _prove(
-    problem: MeanAngle | HeadError | Derivative, measured: ErrorInterval, error: Callable[[Float64], Float64], *,
+    problem: MeanAngle | HeadError | AnyDerivative, interval: ErrorInterval, error: Callable[[Float64], Float64], *,
     budget: Budget, remainder: float = 0.0, digest: str = "", subspace: Subspace | None = None,
 ) -> ErrorInterval:  # fmt: skip
     """Prove an upper bound of an error from the largest one measured; a larger one that is met replaces it."""
     n, columns = problem.b.shape
     least = _SPACING * float(special.cap_angle(columns - 1, -math.log(n)))
-    state = State(measured.lower, measured.at if subspace is None else subspace.inward(measured.at), budget.slack)
-    digest = fingerprint(digest, budget.slack, measured.lower, measured.at)
+    state = State(interval.lower, interval.at if subspace is None else subspace.inward(interval.at), budget.slack)
+    digest = fingerprint(digest, budget.slack, interval.lower, interval.at)
     climb = partial(_climb, error if subspace is None else lambda y: error(subspace.outward(y)))
     with keep_state(budget.checkpoint, digest, state) as save, show_progress(budget.progress) as show:
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +24,7 @@ _FLOOR = 1e-11
 
 
 @dataclass(frozen=True)
-class Derivative(ABC):
+class Derivative:
     """The size of a head's derivative of order 1 or 2, for control points b (N, d) and values (N, p).
 
     The first is the largest singular value of the gradients, the second ``max_u (sum_i |A_i u|^2)^(1/2)`` for second
@@ -41,7 +40,7 @@ class Derivative(ABC):
     normalize = False
 
     @classmethod
-    def of(cls, head: Any, order: int) -> Derivative:
+    def of(cls, head: Any, order: int) -> AnyDerivative:
         """Return the derivative of an order of a head."""
         values = head.values.reshape(len(head), -1).astype(np.float64)
         split = head.family == "split"
@@ -57,19 +56,6 @@ class Derivative(ABC):
     def columns(self) -> Float64:
         """Control points with a coordinate in each row, (d, N)."""
         return np.ascontiguousarray(self.b.T)
-
-    @property
-    @abstractmethod
-    def ceiling(self) -> float:
-        """Bound of the size everywhere, in units of `unit`; 0 for a constant softmax."""
-
-    @abstractmethod
-    def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
-        """Return Riesz's test for a bound with some room, None where it cannot be used."""
-
-    @abstractmethod
-    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
-        """Tell which cells pass a test, from the sizes at their centres."""
 
     @property
     def floor(self) -> float:
@@ -123,7 +109,7 @@ class SplitDerivative(Derivative):
 
     @property
     def ceiling(self) -> float:
-        """Bound of the size everywhere."""
+        """Bound of the size everywhere, in units of `unit`; 0 for a constant softmax."""
         if (self.values == self.values[0]).all():
             return 0.0
         spread = float(np.linalg.norm(self.values - self.values.mean(axis=0), axis=1).max()) * self.concentration
@@ -201,6 +187,9 @@ class CoreDerivative(Derivative):
             )  # fmt: skip
             by_terms[rows] = changes * (1.0 + 1e-9) <= bound
         return Passes(by_riesz, by_terms)
+
+
+AnyDerivative = CoreDerivative | SplitDerivative
 
 
 def largest(forms: Float64) -> Float64:

@@ -67,13 +67,9 @@ class HeadError:
     @cached_property
     def terms(self) -> taylor.Terms:
         """The terms as Taylor's test takes them."""
-        columns = np.ascontiguousarray(self.b.T)
-        if self.concentrations is not None:
-            keys = self.concentrations[:, None] * self.b
-            return taylor.KeyedTerms(
-                keys, columns, self.values, self.concentration, self.normalize, self.concentrations
-            )
-        return taylor.Terms(self.b, columns, self.values, self.concentration, self.normalize)
+        own = self.concentrations
+        rows, columns = self.b if own is None else own[:, None] * self.b, np.ascontiguousarray(self.b.T)
+        return taylor.Terms(rows, columns, self.values, self.concentration, self.normalize, own)
 
     @cached_property
     def total(self) -> float:
@@ -192,7 +188,7 @@ class HeadError:
         sizes = errors + function.size / unit
         moments = taylor.moments(x, radii, frames, terms=self.terms, sizes=sizes, target=values)
         # 6.5 (T), (S): the target by its modulus, or by its slope at the centre
-        fixed = errors + moments.rest + moments.noise * self.total
+        fixed = errors + moments.second_order + moments.noise * self.total
         largest = self.total + (function.size + function.remainder) / unit
         spread = errors - sample.errors[rows] + moments.spread + moments.far * largest
         change = function.change(radii) / unit * (1.0 + 1e-12)

@@ -21,13 +21,10 @@ if TYPE_CHECKING:
 
 NUMBERS = 2**24
 """Logits, or entries of tokens, that a call makes at a time; gradients keep those of all parts."""
-
 LOGIT_ROUNDING = 0.01
 """Roundings of logits beyond which gradients need that logits are not computed twice."""
-
 UNIT_TOLERANCE = (1e-3, 1e-2)
 """Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
-
 _USUAL = nullcontext()
 
 

@@ -46,17 +46,17 @@ def test_no_change_within_a_cell_is_above_its_bound(seed):
     noise = found.noise * total + 1e-13 * total * (1.0 + head.concentration.max())
     with np.errstate(invalid="ignore", over="ignore"):
         bend = found.bend(radius)
-    finite = np.isfinite(found.steep) & np.isfinite(found.defect) & np.isfinite(found.rest)
+    finite = np.isfinite(found.steep) & np.isfinite(found.defect) & np.isfinite(found.second_order)
     near = [around(row, radius[0], 60, rng) for row in x]
     outputs = head(np.concatenate([*near, x])).reshape(732, -1)
     for i in np.flatnonzero(finite):
         y, moved = near[i], outputs[60 * i : 60 * i + 60] - outputs[720 + i]
-        first = found.first_order(radius)[i] + found.rest[i] + noise[i]
+        first = found.first_order(radius)[i] + found.second_order[i] + noise[i]
         assert np.linalg.norm(moved, axis=1).max() <= first
         t = np.arctan2(np.linalg.norm(y - (y @ x[i])[:, None] * x[i], axis=1), y @ x[i])
         direction = (y - (y @ x[i])[:, None] * x[i]) / np.maximum(np.sin(t), 1e-300)[:, None]
         linear = t[:, None] * np.einsum("pd,kd->kp", gradients[i], direction)
-        second = bend[i] + found.rest[i] + noise[i]
+        second = bend[i] + found.second_order[i] + noise[i]
         assert np.linalg.norm(moved - linear, axis=1).max() <= second * (1.0 + 1e-9) + 1e-12 * scale * radius[0]
 
 
@@ -69,7 +69,7 @@ def test_the_change_by_a_light_long_key_is_attained():
     for y in (0.1, 1.0, 3.0):
         radius = y / apart
         found, _ = moments_at(head, north, radius)
-        bound = (found.first_order(np.array([radius])) + found.rest)[0]
+        bound = (found.first_order(np.array([radius])) + found.second_order)[0]
         ends = np.array([[math.cos(radius), math.sin(radius)], [math.cos(radius), -math.sin(radius)]])
         actual = np.abs(head(ends) - head(north)).max()
         assert 0.98 * bound <= actual <= bound * (1.0 + 1e-9)

@@ -201,7 +201,7 @@ def test_data_without_noise_are_met_between_the_rows(kind):
 @both
 def test_a_search_with_few_control_points_ends_near_that_with_all(kind):
     x, y = noisy(200, 0.2)
-    whole, short = (fit(kind, x, y, n=80, effort=effort) for effort in (Effort(), Effort(few=40)))
+    whole, short = (fit(kind, x, y, n=80, effort=effort) for effort in (Effort(), Effort(coarse_points=40)))
     assert len(short.values) == 80
     assert short.error < 1.1 * whole.error
     assert 0.25 < short.concentration / whole.concentration < 4.0

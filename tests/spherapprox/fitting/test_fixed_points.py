@@ -128,8 +128,6 @@ def test_control_points_are_doubled_while_that_lowers_the_error(kind):
     assert [len(fit(kind, x, noise, points, effort=effort).values) for points in ("fixed", "free")] == [12, 12]
     assert len(fit(kind, x[:20], y[:20], effort=effort).values) <= 20
     assert len(fit(kind, x, y, effort=effort._replace(work=20.0 * (300 + 96) * 24**2)).values) == 24
-    with pytest.raises(ValueError, match="'n' must be one of 'auto', got 'many'"):
-        kind.fit(x, y, n="many")
 
 
 def test_all_rows_are_kernel_ridge_regression():

@@ -310,24 +310,6 @@ def test_any_leading_dimensions(kind, p, leading):
 
 
 @each
-def test_refusals_name_argument_value_and_remedy(kind):
-    head = kind(*recipe(2, 9, 2), 3.0)
-    for dtype in (torch.int64, torch.float16, "float64", np.float64):
-        with pytest.raises(TypeError, match=r"'dtype' must be torch\.float32 or torch\.float64"):
-            head.to_torch(dtype=dtype)
-    with pytest.raises(TypeError, match="'trainable' must be True or False"):
-        head.to_torch(trainable=1)
-    with pytest.raises(ValueError, match=r"'x' must have shape \(.*, 3\), got \(2, 4\)"):
-        head.to_torch()(torch.ones(2, 4, dtype=float64))
-    with pytest.raises(ValueError, match=r"'dtype' must hold the head's numbers, got torch\.float32"):
-        kind(*recipe(2, 9, 2), 1e38).to_torch(dtype=torch.float32)
-    with pytest.raises(TypeError, match=r"'x' must be of the module's dtype torch\.float64, got torch\.float32: x\.to"):
-        head.to_torch()(torch.ones(2, 3, dtype=torch.float32))
-    with pytest.raises(TypeError, match=r"'x' must be a Tensor, got ndarray: torch\.as_tensor"):
-        head.to_torch()(np.eye(3))
-
-
-@each
 def test_rows_without_unit_length_are_refused(kind):
     module = kind(*recipe(2, 9, 2), 3.0).to_torch()
     x = torch.tensor(sphere.uniform(2, 5, rng=0))

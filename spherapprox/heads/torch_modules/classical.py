@@ -57,7 +57,7 @@ class ClassicalAttention(Stateful):
         options = make_options(head, dtype, device, max(head._largest_concentration, -head.mask * math.sqrt(d)))
         self.dim, self.n_outputs, self.interaction = head.dim, head.n_outputs, head.interaction
         self.largest_logit = max(head._largest_concentration, -head.mask)
-        hold(self, "prefix", head.prefix, trainable, options)
+        hold(self, "prefix", head.prefix, trainable=trainable, options=options)
         options["device"] = self.prefix.device
         # torch multiplies from the right
         self.attention = frozen_attention(head.query.T, head.key.T, head.value.T, options=options)

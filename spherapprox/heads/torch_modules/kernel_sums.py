@@ -31,10 +31,10 @@ class _Rows(Stateful):
         options = make_options(head, dtype, device, self.largest_concentration)
         # keys must have exact lengths, chords need not
         rows = head._directions() if isinstance(head, SplitHead) else head.control_points
-        hold(self, "control_points", rows, trainable, options)
-        hold(self, "values", head.values, trainable, options)
+        hold(self, "control_points", rows, trainable=trainable, options=options)
+        hold(self, "values", head.values, trainable=trainable, options=options)
         if isinstance(head.concentration, np.ndarray):
-            hold(self, "concentration", head.concentration, trainable, options)
+            hold(self, "concentration", head.concentration, trainable=trainable, options=options)
         else:
             self.concentration = head.concentration
 

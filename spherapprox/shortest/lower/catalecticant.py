@@ -93,7 +93,8 @@ class Catalecticant:
         growth = np.zeros(degree + 1)
         if low < high < math.inf:
             growth = _least_growth(np.exp(np.minimum(centre - logs, 300.0)), slopes, tables)
-        below, above = enclose_between(dim, low, high, (growth[:, None] + growth[None, :])[:, :, None], 2 * degree)
+        powers = (growth[:, None] + growth[None, :])[:, :, None]
+        below, above = enclose_between(dim, low, high, powers=powers, count=2 * degree)
         room = _SUMS * np.abs(centre)
         return centre + below - room, centre + above + room
 

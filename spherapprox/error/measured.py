@@ -163,16 +163,10 @@ def worst_case_error(
         Control points; of a partition, the centres. A point set must have equal weights.
     concentration : float
         lambda, at least 0.
-    n : int, default 20000
-        Number of points where W is taken, at least.
-    refine : int, default 16
-        Number of points from which W is followed to a local maximum, near vertices of Voronoi cells; 0 for none.
+    n, refine, rng, certified
+        As in `sup_error`; local maxima of W are near vertices of Voronoi cells.
     workers : int or None, default None
         Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-    rng : None, int or numpy.random.Generator, default 0
-        Rotates the sample and chooses directions.
-    certified : bool or Proof, default False
-        As in `sup_error`: prove `upper`.
 
     Returns
     -------

@@ -21,17 +21,13 @@ _HUGE = 1e280
 """Values beyond are made smaller while sums are taken, which could overflow."""
 
 
-def check(method: str, rtol: float | None) -> None:
-    """Check that the method is "differences", or one of the sums and `rtol` in its range."""
-    _checks.choice(method, "method", ("auto", *plan.METHODS, "differences"))
-    evaluation.check("auto" if method == "differences" else method, rtol)
-
-
 def gradients(
     x: Floats, b: Floats, values: Floats, concentration: float | Float64, *, normalize: bool, method: str,
     rtol: float | None, workers: int | None,
 ) -> Float64:  # fmt: skip
-    """Return the gradients (m, p, d) of a head with values (n, p), from arguments that have been checked."""
+    """Return the gradients (m, p, d) of a head with values (n, p)."""
+    _checks.choice(method, "method", ("auto", *plan.METHODS, "differences"))
+    evaluation.check("auto" if method == "differences" else method, rtol)
     size = 2.0**64 if float(np.abs(values).max()) > _HUGE else 1.0
     table = values.astype(np.float64) / size
     if normalize:  # a constant has no gradient

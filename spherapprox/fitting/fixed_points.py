@@ -28,18 +28,17 @@ _TIE = 1e-12
 
 
 class Effort(NamedTuple):
-    """How far a fit goes, in numbers that change its time."""
+    """Control points where no number is given, and how far a fit goes.
+
+    `work` are operations that twice as many points may take; up to `coarse_points` and `coarse_rows` a concentration is
+    searched for on the whole grid, and more start from there; `steps` are those of a descent to a better one.
+    """
 
     points: int = 300
-    """Control points where no number is given, before they are doubled."""
     work: float = 5e11
-    """Operations that twice as many may take."""
     coarse_points: int = 300
-    """Control points up to which a concentration is searched for on the whole grid; more start from there."""
     coarse_rows: int = 4096
-    """As many rows."""
     steps: int = 20
-    """Steps of a descent from one concentration to a better one, at most."""
 
 
 @dataclass(frozen=True)

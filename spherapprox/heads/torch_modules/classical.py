@@ -15,16 +15,7 @@ from .tensors import Stateful, attention_path, check, frozen_attention, hold, in
 class ClassicalAttention(Stateful):
     """A `ClassicalHead` as `torch.nn.MultiheadAttention`, of one head, over the prefix and the inputs.
 
-    Parameters
-    ----------
-    head : ClassicalHead
-    dtype, device, trainable
-        As in `ClassicalHead.to_torch`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `ClassicalHead.to_torch` does.
+    Its arguments, but for the head, and its errors are those of `ClassicalHead.to_torch`.
 
     Notes
     -----

@@ -78,16 +78,7 @@ class _Rows(Stateful):
 class SplitAttention(_Rows):
     """A `SplitHead` as `torch.nn.functional.scaled_dot_product_attention`, of points to control points.
 
-    Parameters
-    ----------
-    head : SplitHead
-    dtype, device, trainable
-        As in `SplitHead.to_torch`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `SplitHead.to_torch` does.
+    Its arguments, but for the head, and its errors are those of `SplitHead.to_torch`.
 
     Notes
     -----
@@ -133,16 +124,7 @@ class SplitAttention(_Rows):
 class ExponentialSum(_Rows):
     """A `CoreHead` as a module: a sum of exponentials, which is no attention, for nothing divides it.
 
-    Parameters
-    ----------
-    head : CoreHead
-    dtype, device, trainable
-        As in `CoreHead.to_torch`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `CoreHead.to_torch` does.
+    Its arguments, but for the head, and its errors are those of `CoreHead.to_torch`.
 
     Notes
     -----

@@ -110,13 +110,18 @@ def _climb(
     x, values = x.copy(), values.copy()
     steps = np.full(len(x), step)
     dim = x.shape[1] - 1
+    k = min(dim, DIRECTIONS)
     for _ in range(40 + 20 * dim if dim < DIRECTIONS else 400):
         (active,) = np.nonzero(steps >= FINEST_STEP)
         if not active.size:
             break
-        # Step 1: the errors a step away from each point that still moves
-        trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
-        errors = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])  # (active, 2 directions)
+        # Step 1: the errors a step away from each point that still moves, along random orthonormal tangents
+        here, angle = x[active][:, None], steps[active, None, None]
+        frame = np.concatenate([here.transpose(0, 2, 1), rng.standard_normal((len(active), dim + 1, k))], axis=2)
+        tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (active, k, dim+1)
+        tangents = np.concatenate([tangents, -tangents], axis=1)
+        trial = directions(np.cos(angle) * here + np.sin(angle) * tangents)  # (active, 2k, dim+1)
+        errors = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
         best = np.argmax(errors, axis=1)  # (active,)
         # Step 2: move to the largest where it is larger, with longer steps; shorten the others' steps
         top = errors[np.arange(len(active)), best]
@@ -126,14 +131,3 @@ def _climb(
         steps[movers] *= 1.25
         steps[active[~higher]] *= 0.5
     return x, values
-
-
-def _tangent_steps(x: Float64, steps: Float64, rng: np.random.Generator) -> Float64:
-    """Step from x by angles `steps`, along k random orthonormal tangents and their opposites: (n, 2k, dim+1)."""
-    n, columns = x.shape
-    k = min(columns - 1, DIRECTIONS)
-    frame = np.concatenate([x[:, :, None], rng.standard_normal((n, columns, k))], axis=2)  # (n, dim+1, 1+k)
-    tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (n, k, dim+1)
-    angle = steps[:, None, None]
-    tangents = np.concatenate([tangents, -tangents], axis=1)  # (n, 2k, dim+1)
-    return directions(np.cos(angle) * x[:, None, :] + np.sin(angle) * tangents)

@@ -10,7 +10,6 @@ import secrets
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar
 
@@ -68,7 +67,7 @@ class Savable:
         return Record(self._kind, {name: _to_record(value) for name, value in self._arguments().items()})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write this to a file from which `spherapprox.load` makes it again, bit by bit.
+        """Write this to a file (docs/format.md) from which `spherapprox.load` makes it again, bit by bit.
 
         Parameters
         ----------
@@ -82,14 +81,6 @@ class Savable:
             If `path` is no path of a file, the file would be too large, or the class is a user's subclass.
         OSError
             If the file cannot be written; nothing is left behind (a process that is killed leaves ``.unfinished-*``).
-
-        See Also
-        --------
-        spherapprox.load : the way back.
-
-        Notes
-        -----
-        The format is described in docs/format.md; NumPy alone reads it.
 
         Examples
         --------
@@ -144,28 +135,42 @@ def _to_record(value: Any) -> Any:
     return value._record() if isinstance(value, Savable) else value
 
 
-def write(path: object, record: Record) -> None:
+def write(path: object, record: Record, *, most_arrays: int = MOST_ARRAYS) -> None:
     """Write a record to a file that appears complete or not at all."""
     target = place(path)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": f"{FORMAT} {__version__}"}
     floats = dict(_flatten(record, header))
-    if (count := len(floats) + 2) > MOST_ARRAYS:
-        raise ValueError(f"the file {target!r} would have {count} arrays, more than {MOST_ARRAYS}: save its parts")
+    if (count := len(floats) + 2) > most_arrays:
+        raise ValueError(f"the file {target!r} would have {count} arrays, more than {most_arrays}: save its parts")
     size = sum(array.nbytes for array in floats.values())
     _checks.memory(size, f"the file {target!r}", "save the arrays themselves with np.save")
     arrays = {HEADER: np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8), **floats}
-    with _replacing(target) as file:
-        np.savez(file, **arrays, **{CHECKSUM: _checksum(arrays)})  # type: ignore[arg-type]
+    # a new file, which replaces the target when it is complete, and vanishes if it fails
+    unfinished = os.path.join(os.path.dirname(target), f".unfinished-{secrets.token_hex(8)}")
+    try:
+        with open(unfinished, "x+b") as file:
+            np.savez(file, **arrays, **{CHECKSUM: _checksum(arrays)})  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, unfinished)
+        os.replace(unfinished, target)
+    except OSError as error:
+        reason = f"{error.strerror or error}: the file could not be written, nothing was changed"
+        raise OSError(error.errno, reason, target) from error
+    finally:
+        if os.path.exists(unfinished):
+            os.unlink(unfinished)
 
 
-def read(path: object) -> Record:
+def read(path: object, *, most_arrays: int = MOST_ARRAYS) -> Record:
     """Read the record of a file, and check that nothing in it was changed."""
     name = _checks.path(path)
     with open(name, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         _checks.memory(size, f"{name!r}", "np.load reads single arrays of it (docs/format.md)")
         try:
-            header, arrays = _read_verified(file, size)
+            header, arrays = _read_verified(file, size, most_arrays)
             rooms: dict[str, dict[str, Array]] = {}  # the arrays of each record, by its prefix
             for entry, array in arrays.items():
                 rooms.setdefault(entry[: entry.rfind("/") + 1], {})[entry] = array
@@ -186,7 +191,7 @@ class _Refused(Exception):
     """A complaint about a file that can be opened, without its name."""
 
 
-def _read_verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def _read_verified(file: IO[bytes], size: int, most_arrays: int) -> tuple[dict[str, Any], dict[str, Array]]:
     """Read the header and the arrays of a file of any version, and check its checksum."""
     # Step 1: an archive of arrays, none of which is compressed
     if not zipfile.is_zipfile(file):
@@ -198,8 +203,8 @@ def _read_verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str
         members = archive.zip.infolist()
         if any(m.compress_type != zipfile.ZIP_STORED for m in members) or sum(m.file_size for m in members) > size:
             raise _Refused("is malformed: its members must be stored, not compressed, and not overlap; save it anew")
-        if len(members) > MOST_ARRAYS:
-            raise _Refused(f"is malformed: it has {len(members)} arrays, more than {MOST_ARRAYS}; save its parts")
+        if len(members) > most_arrays:
+            raise _Refused(f"is malformed: it has {len(members)} arrays, more than {most_arrays}; save its parts")
         arrays = {name: archive[name] for name in archive.files}
     # Step 2: its checksum, which version 1 has at the file's end
     if _HEADER_1 in arrays:
@@ -283,23 +288,3 @@ def place(path: object, name: str = "path") -> str:
     if os.path.exists(target) and not os.access(target, os.W_OK):  # a rename would replace it all the same
         raise PermissionError(errno.EACCES, "the file there is write-protected, nothing was changed", target)
     return target
-
-
-@contextmanager
-def _replacing(target: str) -> Iterator[IO[bytes]]:
-    """Open a new file that replaces the target when the block ends, and vanishes if it fails."""
-    unfinished = os.path.join(os.path.dirname(target), f".unfinished-{secrets.token_hex(8)}")
-    try:
-        with open(unfinished, "x+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(target):
-            shutil.copymode(target, unfinished)
-        os.replace(unfinished, target)
-    except OSError as error:
-        reason = f"{error.strerror or error}: the file could not be written, nothing was changed"
-        raise OSError(error.errno, reason, target) from error
-    finally:
-        if os.path.exists(unfinished):
-            os.unlink(unfinished)

@@ -50,27 +50,13 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
     True
     """
     _checks.choice(mode, "mode", ("print", "dicts"))
-    facts = _collect()
-    if mode == "dicts":
-        return facts
-    for title, entries in facts.items():
-        lines = entries.items() if isinstance(entries, dict) else [("", entries)]
-        print(f"{title}:")
-        for name, entry in lines:
-            print(f"  {name + ': ' if name else ''}{'none' if entry is None else entry}")
-    return None
-
-
-def _collect() -> dict[str, Any]:
     load(f"{__package__}._kernels.machine")
     from ._kernels import machine
     from ._kernels.jit import cache_folder
     from ._kernels.simd.registers import host, shape
 
-    size, vectors, group = shape()
-    name, avx512 = host()
-    folder = cache_folder()
-    return {
+    (size, vectors, group), (name, avx512), folder = shape(), host(), cache_folder()
+    facts: dict[str, Any] = {
         "versions": {"python": platform.python_version()} | {package: _version(package) for package in REQUIRED},
         "threads": _checks.workers(-1),
         "instructions": {
@@ -83,6 +69,14 @@ def _collect() -> dict[str, Any]:
         "calibration": machine.recorded(),
         "extras": {package: _version(package) for package in OPTIONAL},
     }
+    if mode == "dicts":
+        return facts
+    for title, entries in facts.items():
+        lines = entries.items() if isinstance(entries, dict) else [("", entries)]
+        print(f"{title}:")
+        for label, entry in lines:
+            print(f"  {label + ': ' if label else ''}{'none' if entry is None else entry}")
+    return None
 
 
 def _version(package: str) -> str | None:

@@ -86,8 +86,8 @@ class Target:
     >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0, name="height")
     >>> height(np.array([[0.6, 0.0, 0.8], [0.0, 0.0, -1.0]]))
     array([ 0.8, -1. ])
-    >>> height.modulus(0.25)
-    0.25
+    >>> height.modulus(0.25), height.modulus(3.0), height.origin("sup_norm")
+    (0.25, 2.0, 'given')
     """
 
     function: Callable[[Any], ArrayLike] = field(repr=False)
@@ -140,9 +140,8 @@ class Target:
         origins = {}
         for name, source in self.origins.items():
             value = getattr(self, _checks.choice(name, "origins", CONSTANTS))
-            if isinstance(source, Origin):
-                origin = source
-            else:
+            origin = source
+            if not isinstance(origin, Origin):
                 origin = Origin(_checks.choice(source, f"origins[{name!r}]", KINDS), value)
             if value is not None and value == origin.value:
                 origins[name] = origin
@@ -164,12 +163,6 @@ class Target:
         ------
         ValueError
             If there is no such constant.
-
-        Examples
-        --------
-        >>> from spherapprox import Target, targets
-        >>> targets.distance(2).origin("lipschitz"), Target(abs, 2, sup_norm=1.0).origin("sup_norm")
-        ('derived', 'given')
         """
         if getattr(self, _checks.choice(constant, "constant", CONSTANTS)) is None:
             return "unknown"
@@ -198,23 +191,16 @@ class Target:
             If the rows are no points of S^dim, or the function returns another shape or values that are not finite.
         TypeError
             If the function returns something else than real numbers.
-
-        Examples
-        --------
-        >>> from spherapprox import Target
-        >>> Target(lambda x: 2.0 * x, dim=1)([[0.6, 0.8]])
-        array([[1.2, 1.6]])
         """
         rows = _checks.rows(x, dim=self.dim)
         values = _checks.numeric(_checks.called(self.function, rows), "function(x)")
-        n, note = len(rows), f" for {len(rows)} points"
-        if self.n_outputs is None:
-            remedy = "it maps all rows at once, so use x[:, j] for a coordinate and axis=1 for a sum over one"
-            _checks.shaped(values, "function", (n,), (n, "p"), note=note, remedy=remedy, verb="return")
-        else:
-            remedy = "'n_outputs' states the number of columns"
-            _checks.shaped(values, "function", (n, self.n_outputs), note=note, remedy=remedy, verb="return")
-        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)  # (n,)
+        n = len(rows)
+        shapes: list[tuple[int | str, ...]] = [(n,), (n, "p")]
+        remedy = "it maps all rows at once, so use x[:, j] for a coordinate and axis=1 for a sum over one"
+        if self.n_outputs is not None:
+            shapes, remedy = [(n, self.n_outputs)], "'n_outputs' states the number of columns"
+        _checks.shaped(values, "function", *shapes, note=f" for {n} points", remedy=remedy, verb="return")
+        bad = ~np.isfinite(values).reshape(n, -1).all(axis=1)  # (n,)
         if bad.any():
             first = int(np.argmax(bad))
             raise ValueError(
@@ -240,13 +226,6 @@ class Target:
         ------
         TypeError, ValueError
             If `angle` is negative or no number.
-
-        Examples
-        --------
-        >>> from spherapprox import targets
-        >>> bump = targets.bump(2, 10.0)
-        >>> round(bump.modulus(0.1), 4), bump.modulus(3.0)
-        (0.1894, 2.0)
         """
         angle = min(_checks.real(angle, "angle", minimum=0.0), math.pi)
         slope = math.inf if self.lipschitz is None else self.lipschitz * angle**self.exponent

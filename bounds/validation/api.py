@@ -11,7 +11,7 @@ import numpy as np
 
 from spherapprox import SplitHead, _checks
 from spherapprox.error import ErrorInterval, Proof, sup_error, worst_case_error
-from spherapprox.error.proof import as_proof
+from spherapprox.error.records import as_proof
 from spherapprox.error.search import sample
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES

@@ -13,10 +13,8 @@ from .._loading import load
 from .._types import Float64
 from ..summation.evaluation import LARGEST_CONCENTRATION
 from ..target import Target
-from .certificate import Certificate
-from .interval import ErrorInterval
 from .measured import sup_error
-from .proof import Proof
+from .records import Certificate, ErrorInterval, Proof
 from .search import largest_error, sample
 
 _POINTS, _REFINED = 2000, 16
@@ -35,15 +33,6 @@ class HeadConstants:
         ``sup_x ||Dh(x)||``, the largest singular value: the least Lipschitz constant for angles.
     smoothness : ErrorInterval
         The largest ``|(h o gamma)''|`` over geodesics of unit speed, as `Target.smoothness`.
-
-    Examples
-    --------
-    >>> from spherapprox import CoreHead
-    >>> from spherapprox.error import head_constants
-    >>> constants = head_constants(CoreHead([[0.0, 0.0, 1.0]], [2.0], 9.0), slack=0.02)
-    >>> interval = constants.smoothness  # at the control point it is 2 lambda
-    >>> round(interval.lower, 6), interval.upper <= 1.02 * interval.lower
-    (18.0, True)
     """
 
     sup_norm: ErrorInterval
@@ -132,26 +121,22 @@ def head_constants(
     progress, workers, generator = (
         _checks.flag(progress, "progress"), _checks.workers(workers), _checks.generator(rng)
     )  # fmt: skip
-    sup_norm = sup_error(
-        head, _zero(head), n=_POINTS, workers=workers, rng=generator,
-        certified=Proof(slack, max_evaluations, progress=progress),
-    )  # fmt: skip
+    shape, pole = head.values.shape[1:], head.control_points[:1]
+    zero = Target(lambda x: np.zeros((len(x), *shape)), head.dim, degree=0, sup_norm=0.0, axes=pole)
+    proof = Proof(slack, max_evaluations, progress=progress)
+    sup_norm = sup_error(head, zero, n=_POINTS, workers=workers, rng=generator, certified=proof)
     load(f"{__package__}.certified")
     from .certified import Budget
 
     budget = Budget(slack, max_evaluations, workers, progress=progress, checkpoint=None)
     start = np.concatenate([sample(head.dim, _POINTS, generator), head.control_points[: _POINTS // 2]])
-    lipschitz, smoothness = (_enclose_derivative(head, order, start, generator, budget) for order in (1, 2))
+    lipschitz, smoothness = (_enclose_derivative(head, order, start, rng=generator, budget=budget) for order in (1, 2))
     return HeadConstants(sup_norm, lipschitz, smoothness)
 
 
-def _zero(head: Any) -> Target:
-    """Return the target 0 with values of a head's shape."""
-    shape = head.values.shape[1:]
-    return Target(lambda x: np.zeros((len(x), *shape)), head.dim, degree=0, sup_norm=0.0, axes=head.control_points[:1])
-
-
-def _enclose_derivative(head: Any, order: int, start: Float64, rng: np.random.Generator, budget: Any) -> ErrorInterval:
+def _enclose_derivative(
+    head: Any, order: int, start: Float64, *, rng: np.random.Generator, budget: Any
+) -> ErrorInterval:
     """Enclose the largest derivative of order 1 or 2, from points (n, dim+1)."""
     from .certified import prove_derivative
     from .certified.derivatives import Derivative
@@ -159,14 +144,14 @@ def _enclose_derivative(head: Any, order: int, start: Float64, rng: np.random.Ge
     problem = Derivative.of(head, order)
     if problem.ceiling == 0.0:
         return ErrorInterval(0.0, 0.0, start[0].copy(), Certificate(0.0, "", 0.0))
-    interval = largest_error(problem.sizes, start, _REFINED, rng, budget.progress)
+    interval = largest_error(problem.sizes, start, _REFINED, rng=rng, progress=budget.progress)
     interval = prove_derivative(problem, interval, budget)
     if order == 1 or problem.values.shape[1] == 1 or head.dim == 1:
         return interval
-    return _raise_lower(problem.forms(interval.at[None, :])[0], problem.unit, interval, budget.slack)
+    return _raise_lower(problem.forms(interval.at[None, :])[0], problem.unit, interval, slack=budget.slack)
 
 
-def _raise_lower(forms: Float64, unit: float, interval: ErrorInterval, slack: float) -> ErrorInterval:
+def _raise_lower(forms: Float64, unit: float, interval: ErrorInterval, *, slack: float) -> ErrorInterval:
     """Replace the lower end by a second derivative along a geodesic, from those of components (p, m, m)."""
     u = np.linalg.svd(forms.reshape(-1, forms.shape[1]))[2][0]
     for _ in range(30):  # each step takes the best direction for the last value's
@@ -175,7 +160,7 @@ def _raise_lower(forms: Float64, unit: float, interval: ErrorInterval, slack: fl
         u = vectors[:, np.argmax(np.abs(sizes))]
     lower = float(np.linalg.norm(np.einsum("pij,i,j->p", forms, u, u))) * unit
     assert interval.certificate is not None
-    reached = interval.upper / lower - 1.0 if lower > 0.0 else math.inf
+    excess = interval.upper / lower - 1.0 if lower > 0.0 else math.inf
     reason = interval.reason or "the bound for vector values is not sharp: docs/theorems/6.6-constants-of-heads.md"
-    certificate = replace(interval.certificate, slack=reached, reason=reason if reached > slack else "")
+    certificate = replace(interval.certificate, slack=excess, reason=reason if excess > slack else "")
     return replace(interval, lower=lower, certificate=certificate)

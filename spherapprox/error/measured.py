@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +19,11 @@ from ..points import nodes
 from ..points.pointset import Points, require_equal
 from ..summation import angle_mean
 from ..target import Target
-from .interval import ErrorInterval
-from .proof import Proof, as_proof
+from .records import ErrorInterval, Proof, as_proof
 from .search import largest_error, sample
 
 if TYPE_CHECKING:
     from .certified import Budget
-
-
-_EVALUATIONS = 2e7
-"""Cells that a proof may test."""
 
 
 def sup_error(
@@ -106,8 +102,10 @@ def sup_error(
     if hasattr(target, "control_points") and not hasattr(head, "control_points"):
         order = f"{'a Target' if isinstance(head, Target) else 'a function'}, then a {type(target).__name__}"
         raise TypeError(f"'head' must come before 'target', got {order}: sup_error(head, target)")
-    takes_workers = "workers" in getattr(_signature(head), "parameters", {})
-    values_of: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
+    values_of: Callable[[Any], ArrayLike] = head
+    with suppress(TypeError, ValueError):  # of callables without a signature
+        if "workers" in inspect.signature(head).parameters:
+            values_of = partial(head, **{"workers": workers})
     error = partial(_difference, values_of, target)
     budget = _budget(certified, workers)
     if budget is not None and not hasattr(head, "family"):
@@ -118,29 +116,29 @@ def sup_error(
     if points is not None:
         start = _checks.rows(points, "points").astype(np.float64)
     else:
-        n = _count(n)
+        n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
         start = sample(_dimension(head, target), n, generator)
         controls = getattr(head, "control_points", None)
         if controls is not None:
             start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
-    interval = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _progress(budget))
+    interval = _search(error, start, refine, rng=generator, budget=budget)
     if budget is None:
         return interval
     from .certified import prove_head
 
-    return prove_head(head, target, interval, error, budget)
+    return prove_head(head, target, interval, error=error, budget=budget)
 
 
-def prove_error(head: Any, target: Target, measured: ErrorInterval, *, slack: float, deadline: float) -> ErrorInterval:
+def prove_error(head: Any, target: Target, interval: ErrorInterval, *, slack: float, deadline: float) -> ErrorInterval:
     """Prove an upper end of a head's measured error, up to a time of `time.monotonic`.
 
-    It is at most ``(1 + slack)`` times the error measured, for any slack, so that an upper end that is wanted can be
-    proven where errors are roundings.
+    It is at most ``(1 + slack)`` times the error measured, for any slack: an upper end that is asked for can be proven
+    where errors are roundings.
     """
     from .certified import Budget, prove_head
 
-    budget = Budget(slack, _EVALUATIONS, workers=None, progress=False, checkpoint=None, deadline=deadline)
-    return prove_head(head, target, measured, partial(_difference, head, target), budget)
+    budget = Budget(slack, Proof.max_evaluations, workers=None, progress=False, checkpoint=None, deadline=deadline)
+    return prove_head(head, target, interval, error=partial(_difference, head, target), budget=budget)
 
 
 def worst_case_error(
@@ -165,16 +163,10 @@ def worst_case_error(
         Control points; of a partition, the centres. A point set must have equal weights.
     concentration : float
         lambda, at least 0.
-    n : int, default 20000
-        Number of points where W is taken, at least.
-    refine : int, default 16
-        Number of points from which W is followed to a local maximum, near vertices of Voronoi cells; 0 for none.
+    n, refine, rng, certified
+        As in `sup_error`; local maxima of W are near vertices of Voronoi cells.
     workers : int or None, default None
         Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-    rng : None, int or numpy.random.Generator, default 0
-        Rotates the sample and chooses directions.
-    certified : bool or Proof, default False
-        As in `sup_error`: prove `upper`.
 
     Returns
     -------
@@ -203,23 +195,23 @@ def worst_case_error(
     require_equal(weights)
     controls = rows.astype(np.float64)
     generator = _checks.generator(rng)
-    start = sample(controls.shape[1] - 1, _count(n), generator)
+    n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
+    start = sample(controls.shape[1] - 1, n, generator)
     error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
     budget = _budget(certified, workers)
-    interval = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _progress(budget))
+    interval = _search(error, start, refine, rng=generator, budget=budget)
     if budget is None:
         return interval
     from .certified import prove_angle
 
-    return prove_angle(controls, float(concentration), interval, error, budget)
+    return prove_angle(controls, float(concentration), interval, error=error, budget=budget)
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
-    """Inspect a callable's signature, None for those that have none."""
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
+def _search(
+    error: Callable[[Float64], Float64], start: Float64, refine: int, *, rng: np.random.Generator, budget: Budget | None
+) -> ErrorInterval:
+    refine, progress = _checks.integer(refine, "refine", minimum=0), budget is not None and budget.progress
+    return largest_error(error, start, refine, rng=rng, progress=progress)
 
 
 def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayLike], x: Float64) -> Float64:
@@ -244,20 +236,10 @@ def _budget(certified: bool | Proof, workers: int | None) -> Budget | None:
     return Budget(slack, max_evaluations, _checks.workers(workers), progress=progress, checkpoint=path)
 
 
-def _progress(budget: Budget | None) -> bool:
-    """Tell whether progress is to be shown."""
-    return budget is not None and budget.progress
-
-
-def _count(n: int) -> int:
-    """Check the number of points of a sample."""
-    return _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
-
-
 def _dimension(head: object, target: object) -> int:
     """Return the sphere's dimension stated by the head or the target."""
-    stated = (getattr(head, "dim", None), getattr(target, "dim", None))
-    dims = [_checks.dimension(value, maximum=sphere.MAX_POINTS) for value in stated if value is not None]
+    own = [getattr(function, "dim", None) for function in (head, target)]
+    dims = [_checks.dimension(dim, maximum=sphere.MAX_POINTS) for dim in own if dim is not None]
     if not dims:
         raise ValueError("'target' must have a sphere where 'head' has none, got a function: Target(function, dim)")
     if len(set(dims)) > 1:

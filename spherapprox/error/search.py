@@ -12,7 +12,7 @@ from .. import _checks, special, sphere
 from .._norms import directions
 from .._types import Float64, Indices
 from ..partition import EqualMeasurePartition
-from .interval import ErrorInterval
+from .records import ErrorInterval
 
 Error = Callable[[Float64], Float64]
 """Maps points (n, dim+1) to errors (n,)."""
@@ -42,13 +42,13 @@ def sample(dim: int, n: int, rng: np.random.Generator) -> Float64:
     return directions(EqualMeasurePartition(dim, n).centers() @ rotation)
 
 
-def largest_value(function: Error, stated: float | None, start: Float64) -> float:
+def largest_value(function: Error, sup_norm: float | None, start: Float64) -> float:
     """Search for the largest of the sizes of a target's values, with a warning if its sup norm is stated too large."""
     largest = largest_error(function, start, 16, rng=np.random.default_rng(0), progress=False).lower
-    if stated is not None and stated > _LOOSE * largest:
+    if sup_norm is not None and sup_norm > _LOOSE * largest:
         _checks.warn(
-            f"'target' states sup_norm={stated:.6g}, and no value above {largest:.6g} was found: state a sharp one, as "
-            "targets.with_constants and harmonics.bandlimited_maximum prove, or none",
+            f"'target' states sup_norm={sup_norm:.6g}, and no value above {largest:.6g} was found: state a sharp one, "
+            "as targets.with_constants and harmonics.bandlimited_maximum prove, or none",
             RuntimeWarning,
         )
     return largest
@@ -56,7 +56,7 @@ def largest_value(function: Error, stated: float | None, start: Float64) -> floa
 
 def largest_error(error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool) -> ErrorInterval:
     """Search for the largest error, from starting points (n, dim+1)."""
-    x, best = local_maxima(error, start, refine, rng, progress)
+    x, best = local_maxima(error, start, refine, rng=rng, progress=progress)
     at = int(np.argmax(best))
     return ErrorInterval(float(best[at]), math.inf, x[at].copy())
 
@@ -66,29 +66,24 @@ def local_maxima(
 ) -> tuple[Float64, Float64]:
     """Search for local maxima of an error, at most `refine`; return them (k, dim+1) and the errors there (k,)."""
     # Step 1: the errors at all starting points
-    values = _evaluate_batches(error, start, progress)  # (n,)
+    batches: Any = [start[i : i + BATCH] for i in range(0, len(start), BATCH)]
+    if progress:
+        from tqdm.auto import tqdm
+
+        batches = tqdm(batches, desc="error", leave=False)
+    values = np.concatenate([error(batch) for batch in batches])  # (n,)
     if not refine:
         return start, values
     # Step 2: the worst of them that lie apart
     worst = _worst(start, values, refine)  # (k,)
     # Step 3: from each of these uphill to a local maximum
-    return _climb(error, start[worst], values[worst], min(_spacing(start), 0.5), rng)
+    return _climb(error, start[worst], values[worst], step=min(_spacing(start), 0.5), rng=rng)
 
 
 def _spacing(x: Float64) -> float:
     """Return the angle between neighbours in a uniform set of as many points."""
     dim = x.shape[1] - 1
     return math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim)
-
-
-def _evaluate_batches(error: Error, x: Float64, progress: bool) -> Float64:
-    """Evaluate the errors at points (n, dim+1), a batch at a time."""
-    batches: Any = [x[i : i + BATCH] for i in range(0, len(x), BATCH)]
-    if progress:
-        from tqdm.auto import tqdm
-
-        batches = tqdm(batches, desc="error", leave=False)
-    return np.concatenate([error(batch) for batch in batches])  # (n,)
 
 
 def _worst(x: Float64, values: Float64, count: int) -> Indices:
@@ -108,36 +103,31 @@ def _worst(x: Float64, values: Float64, count: int) -> Indices:
     return np.array(tops[:count], dtype=np.intp)
 
 
-def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.random.Generator) -> tuple[Float64, Float64]:
+def _climb(
+    error: Error, x: Float64, values: Float64, *, step: float, rng: np.random.Generator
+) -> tuple[Float64, Float64]:
     """Follow the error uphill from each point by a pattern search whose steps shrink where nothing is gained."""
     x, values = x.copy(), values.copy()
     steps = np.full(len(x), step)
     dim = x.shape[1] - 1
+    k = min(dim, DIRECTIONS)
     for _ in range(40 + 20 * dim if dim < DIRECTIONS else 400):
         (active,) = np.nonzero(steps >= FINEST_STEP)
         if not active.size:
             break
-        # Step 1: the errors a step away from each point that still moves
-        trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
-        errors = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])  # (active, 2 directions)
+        # Step 1: the errors a step away from each point that still moves, along random orthonormal tangents
+        here, angle = x[active][:, None], steps[active, None, None]
+        frame = np.concatenate([here.transpose(0, 2, 1), rng.standard_normal((len(active), dim + 1, k))], axis=2)
+        tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (active, k, dim+1)
+        tangents = np.concatenate([tangents, -tangents], axis=1)
+        trial = directions(np.cos(angle) * here + np.sin(angle) * tangents)  # (active, 2k, dim+1)
+        errors = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
         best = np.argmax(errors, axis=1)  # (active,)
         # Step 2: move to the largest where it is larger, with longer steps; shorten the others' steps
         top = errors[np.arange(len(active)), best]
-        gained = top > values[active]
-        movers = active[gained]
-        x[movers], values[movers] = trial[gained, best[gained]], top[gained]
+        higher = top > values[active]
+        movers = active[higher]
+        x[movers], values[movers] = trial[higher, best[higher]], top[higher]
         steps[movers] *= 1.25
-        steps[active[~gained]] *= 0.5
+        steps[active[~higher]] *= 0.5
     return x, values
-
-
-def _tangent_steps(x: Float64, steps: Float64, rng: np.random.Generator) -> Float64:
-    """Step from x by angles `steps`, along k random orthonormal tangents and their opposites: (n, 2k, dim+1)."""
-    n, columns = x.shape
-    k = min(columns - 1, DIRECTIONS)
-    frame = np.concatenate([x[:, :, None], rng.standard_normal((n, columns, k))], axis=2)  # (n, dim+1, 1+k)
-    tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (n, k, dim+1)
-    angle = steps[:, None, None]
-    both = np.concatenate([tangents, -tangents], axis=1)  # (n, 2k, dim+1)
-    trial = np.cos(angle) * x[:, None, :] + np.sin(angle) * both
-    return directions(trial)

@@ -11,9 +11,12 @@ from . import fixed_points
 from .fixed_points import Fit
 
 
-def fit_recipe(x: Any, y: Any, points: str, **options: Any) -> Fit:
+def fit_recipe(x: Any, y: Any, points: str, *, normalize: bool, weights: Any = None, **options: Any) -> Fit:
     """Fit control points, values and a concentration to data, with the arguments of `CoreHead.fit`."""
     fit: Callable[..., Fit] = fixed_points.fit
     if _checks.choice(points, "points", ("fixed", "free")) == "free":
         fit = load(f"{__package__}.free_points").fit  # which needs SciPy
-    return fit(x, y, **options)
+    recipe = fit(x, y, normalize=normalize, weights=weights, **options)
+    if not normalize:
+        fixed_points.warn_of_offset(y, weights, recipe.error)
+    return recipe

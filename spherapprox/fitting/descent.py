@@ -52,16 +52,13 @@ def descend_keys(
         return solution.square / begin.square, -2.0 / begin.square * _slope(parameters, solution, samples)
 
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": _MEMORY, "ftol": tolerance, "gtol": 0.0}
+    # free keys; or vectors along unit keys, and the logarithm of the concentration
+    first = tokens.keys.ravel()
+    if tokens.unit:
+        first = np.append(tokens.keys / tokens.lengths[:, None], np.log(tokens.concentration))
     with suppress(_Interrupt):
-        minimize(objective, _parameters(tokens), jac=True, method="L-BFGS-B", options=options)
+        minimize(objective, first, jac=True, method="L-BFGS-B", options=options)
     return best[0].tokens
-
-
-def _parameters(tokens: Tokens) -> Float64:
-    """Return the free keys; or vectors along unit keys, and the logarithm of the concentration."""
-    if not tokens.unit:
-        return tokens.keys.ravel()
-    return np.append(tokens.keys / tokens.lengths[:, None], np.log(tokens.concentration))
 
 
 def _tokens(parameters: Float64, like: Tokens) -> Tokens:

@@ -1,30 +1,44 @@
-"""Heads for data: control points from the rows, values by regularised least squares, parameters by cross-validation."""
+"""Heads for data: control points by k-means, values by regularised least squares, parameters by cross-validation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._threads import slices
 from .._types import Float64, Floats, Indices
-from .selection import select
 from .smoothing import Smoother, core_smoother, largest_of_best, split_smoother
 
-DEFAULT_POINTS = 300
-"""Control points where no number is given, before they are doubled."""
-_FALL, _WORK = 0.02, 5e11
-"""Share by which twice as many must lower the mean squared error, and operations that they may take."""
-FEW, ROWS = 300, 4096
-"""Control points and rows up to which a concentration is searched for on the whole grid; more start from there."""
-STEPS = 20
-"""Steps of a descent from one concentration to a better one, at most."""
+_FALL = 0.02
+"""Share by which twice as many control points must lower the mean squared error."""
 _LEAST = 0.25
 """The least concentration that is tried: exp(<x, b>/4) is nearly linear."""
 _WIDEST = 16.0
 """The largest one, times the squared median distance of a control point to the nearest other. Tuned."""
+_ROUNDS = 10
+"""Rounds of k-means: later ones move little."""
+_NUMBERS = 2**22
+"""Products that are held at once."""
+_TIE = 1e-12
+"""Products that differ by less are ties, which the order of rows breaks: roundings do not choose control points."""
+
+
+class Effort(NamedTuple):
+    """Control points where no number is given, and how far a fit goes.
+
+    `work` are operations that twice as many points may take; up to `coarse_points` and `coarse_rows` a concentration is
+    searched for on the whole grid, and more start from there; `steps` are those of a descent to a better one.
+    """
+
+    points: int = 300
+    work: float = 5e11
+    coarse_points: int = 300
+    coarse_rows: int = 4096
+    steps: int = 20
 
 
 @dataclass(frozen=True)
@@ -47,10 +61,11 @@ class _Data:
     y: Float64
     weights: Float64
     spread: float
-    """Weighted mean square of what was taken for y from these means, summed over columns."""
+    """Weighted mean square of y about these means, summed over columns."""
     normalize: bool
     regularization: float | None
     dtype: np.dtype[Any]
+    effort: Effort
 
     def take(self, rows: Indices) -> _Data:
         """Return some of the rows."""
@@ -60,6 +75,7 @@ class _Data:
 def fit(
     x: ArrayLike, y: ArrayLike, *, n: int | str, normalize: bool, concentration: float | None = None,
     regularization: float | None = None, weights: ArrayLike | None = None, rng: object = None,
+    effort: Effort = Effort(),  # noqa: B008  # immutable
 ) -> Fit:  # fmt: skip
     """Fit a head's recipe to data, with the arguments of `CoreHead.fit`."""
     # Step 1: check the arguments
@@ -67,7 +83,7 @@ def fit(
     values = _checks.values_for(y, "y", len(rows), "'x'")
     masses = _checks.weights_for(weights, "weights", len(rows))
     auto = isinstance(n, str) and _checks.choice(n, "n", ("auto",)) == "auto"
-    n = min(DEFAULT_POINTS, len(rows)) if auto else n
+    n = min(effort.points, len(rows)) if auto else n
     n = _checks.integer(n, "n", minimum=1, maximum=len(rows), limit="there are no more rows in 'x'")
     generator = _checks.generator(rng)
     if concentration is not None:
@@ -82,23 +98,17 @@ def fit(
     table = values.reshape(len(values), -1).astype(np.float64) / size
     dtype, unit = np.result_type(rows, values), float(np.ldexp(1.0, np.frexp(masses.max())[1] - 1))
     distinct = merge_rows(rows.astype(np.float64), table, masses / unit)
-    data = _Data(*distinct, normalize, None if regularization is None else regularization / unit, dtype)
+    data = _Data(*distinct, normalize, None if regularization is None else regularization / unit, dtype, effort)
     # Step 3: fit, and scale back
     result = _fit_scaled(data, n, concentration, generator)
     if auto:
         result = _double_points(data, result, concentration, generator)
-    restored = _restore_scale(result.values, size, dtype).reshape(-1, *values.shape[1:])
-    error = size * (result.error + data.spread) ** 0.5
-    return Fit(result.control_points.astype(dtype), restored, result.concentration, unit * result.regularization, error)
-
-
-def _restore_scale(values: Floats, size: float, dtype: np.dtype[Any]) -> Floats:
-    """Return the values of a head for y over its size as those for y."""
     with np.errstate(over="ignore"):
-        scaled = (size * values).astype(dtype)
+        scaled = (size * result.values).astype(dtype).reshape(-1, *values.shape[1:])
     if not np.isfinite(scaled).all():
         raise ValueError(f"'y' must be smaller, got up to {size:.3g}: values of the head overflow in {dtype}")
-    return scaled
+    error = size * (result.error + data.spread) ** 0.5
+    return Fit(result.control_points.astype(dtype), scaled, result.concentration, unit * result.regularization, error)
 
 
 def warn_of_offset(y: ArrayLike, weights: ArrayLike | None, error: float) -> None:
@@ -136,15 +146,15 @@ def merge_rows(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Fl
 def _fit_scaled(data: _Data, n: int, concentration: float | None, rng: np.random.Generator) -> Fit:
     """Return the recipe for scaled data in float64."""
     # Step 1: choose control points
-    trial = _Trials(data, select(data.x, data.weights, n, rng))
+    trial = _Trials(data, select(data.x, data.weights, n, rng=rng))
     if concentration is None:
         # Step 2: search for the concentration, with few control points first
         coarse = trial
-        if len(trial.b) > FEW or len(data.x) > ROWS:
-            part = data.take(np.sort(rng.permutation(len(data.x))[:ROWS]))
-            coarse = _Trials(part, select(part.x, part.weights, min(n, FEW), rng))
+        if len(trial.b) > data.effort.coarse_points or len(data.x) > data.effort.coarse_rows:
+            part = data.take(np.sort(rng.permutation(len(data.x))[: data.effort.coarse_rows]))
+            coarse = _Trials(part, select(part.x, part.weights, min(n, data.effort.coarse_points), rng=rng))
         concentration = trial.descend(coarse.descend(coarse.coarse(), 2.0**0.5), 2.0**0.5)
-        if 1 < len(trial.b) <= FEW:
+        if 1 < len(trial.b) <= data.effort.coarse_points:
             concentration = trial.descend(concentration, 2.0**0.25)
     # Step 3: choose the regularisation, and solve for the values
     return trial.fit(concentration)
@@ -155,9 +165,9 @@ def _double_points(data: _Data, result: Fit, concentration: float | None, rng: n
     trials: list[_Trials] = []
     while (before := len(result.values)) < len(data.x):
         n = min(2 * before, len(data.x))
-        if 20.0 * (len(data.x) + 4.0 * n) * n * n > _WORK:
+        if 20.0 * (len(data.x) + 4.0 * n) * n * n > data.effort.work:
             break
-        trial = _Trials(data, select(data.x, data.weights, n, rng))
+        trial = _Trials(data, select(data.x, data.weights, n, rng=rng))
         # narrower kernels suit more control points
         grid = [result.concentration, 2.0 * result.concentration] if concentration is None else [concentration]
         if not min(trial.best(lam)[1] for lam in grid) < (1.0 - _FALL) * result.error:
@@ -182,8 +192,10 @@ class _Trials:
     def smoother(self, concentration: float) -> Smoother:
         """Return the least squares problem of a concentration."""
         if self.data.normalize:
-            return split_smoother(self.squares, self.data.y, self.data.weights, concentration, self.unit)
-        return core_smoother(self.squares, self.between, self.data.y, self.data.weights, concentration, self.unit)
+            return split_smoother(self.squares, self.data.y, self.data.weights, concentration, unit=self.unit)
+        return core_smoother(
+            self.squares, self.between, self.data.y, w=self.data.weights, concentration=concentration, unit=self.unit
+        )
 
     def best(self, concentration: float) -> tuple[float, float]:
         """Return the best or the given regularisation, and its leave-one-out error."""
@@ -217,10 +229,40 @@ class _Trials:
 
     def descend(self, concentration: float, factor: float) -> float:
         """Return a concentration that is better than those a factor larger and smaller."""
-        for _ in range(STEPS):
+        for _ in range(self.data.effort.steps):
             for trial in (max(concentration / factor, _LEAST), concentration, concentration * factor):
                 self.best(trial)
             if self.largest() == concentration:
                 break
             concentration = self.largest()
         return concentration
+
+
+def select(x: Float64, weights: Float64, n: int, rng: np.random.Generator) -> Float64:
+    """Return n control points for distinct rows x (m, d) of unit length, or the rows if these are no more than n."""
+    return x if len(x) <= n else k_means(x, weights, x[farthest_rows(x, n, rng)])
+
+
+def farthest_rows(x: Float64, n: int, rng: np.random.Generator) -> Indices:
+    """Return the indices (n,) of rows, each the farthest from those before it; the first is drawn."""
+    rows = np.empty(n, dtype=np.intp)
+    rows[0] = rng.integers(len(x))
+    distances = np.full(len(x), np.inf)
+    for k in range(1, n):
+        np.minimum(distances, 2.0 - 2.0 * (x @ x[rows[k - 1]]), out=distances)
+        distances[rows[k - 1]] = -1.0
+        rows[k] = np.argmax(distances > distances.max() - _TIE)
+    return rows
+
+
+def k_means(x: Float64, weights: Float64, centres: Float64) -> Float64:
+    """Return centres (n, d) of unit length after rounds of spherical k-means; one without rows stays where it is."""
+    handicap = _TIE * np.arange(len(centres))
+    for _ in range(_ROUNDS):
+        sums = np.zeros_like(centres)
+        for part in slices(len(x), max(1, _NUMBERS // len(centres))):
+            np.add.at(sums, np.argmax(x[part] @ centres.T - handicap, axis=1), weights[part, None] * x[part])
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        directed = lengths > 1e-8  # else the mean has no direction
+        centres = np.where(directed, sums / np.where(directed, lengths, 1.0), centres)
+    return centres

@@ -36,14 +36,15 @@ _NARROW = 3.0
 def fit(
     x: ArrayLike, y: ArrayLike, *, n: int | str, normalize: bool, concentration: float | None = None,
     regularization: float | None = None, weights: ArrayLike | None = None, rng: object = None,
+    effort: fitting.Effort = fitting.Effort(),  # noqa: B008  # immutable
 ) -> Fit:  # fmt: skip
     """Fit a head's recipe to data, control points included, with the arguments of `CoreHead.fit`."""
     # Step 1: the head at fixed points, which checks the arguments
     generator = _checks.generator(rng)
-    n = min(fitting.DEFAULT_POINTS, len(np.atleast_1d(x))) if isinstance(n, str) and n == "auto" else n
+    n = min(effort.points, len(np.atleast_1d(x))) if isinstance(n, str) and n == "auto" else n
     fixed = fitting.fit(
         x, y, n=n, normalize=normalize, concentration=concentration, regularization=regularization, weights=weights,
-        rng=generator,
+        rng=generator, effort=effort,
     )  # fmt: skip
     # Step 2: distinct rows, values of size 1, weights of mean 1
     rows = np.asarray(x, dtype=np.float64)
@@ -62,11 +63,14 @@ def fit(
         for length in lengths
     ]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
-    folds = _folds(len(samples.x), generator)
+    m = len(samples.x)
+    folds = np.array_split(generator.permutation(m), _FOLDS) if m >= _LEAST_ROWS else [np.arange(0)]
     with one_blas_thread():
         start, trial, ridge, error = _best_trial(starts, ridges, samples, folds[0])
-        if regularization is None and len(folds[0]) and _keep_fixed(start, samples, ridge, folds, fixed.concentration):
-            return fixed
+        if regularization is None and len(folds[0]):
+            gain = _gain_of_moving(start, samples, ridge, folds=folds, concentration=fixed.concentration)
+            if not gain > 0.0:
+                return fixed
         tokens = least_squares(trial, samples, ridge, _LONG, grain=_GRAIN)
         tokens = least_squares(tokens, samples, ridge, _FINE)
     values = (size * (tokens.values + middle)).reshape(-1, *np.shape(y)[1:])
@@ -74,11 +78,6 @@ def fit(
     points = (tokens.keys / tokens.lengths[:, None]).astype(dtype)
     error = size * float(np.sqrt(error**2 + spread))
     return Fit(points, values.astype(dtype), tokens.concentration, ridge * total, error)
-
-
-def _folds(m: int, rng: np.random.Generator) -> list[Indices]:
-    """Return the rows of each fold; of few rows, one that is empty."""
-    return np.array_split(rng.permutation(m), _FOLDS) if m >= _LEAST_ROWS else [np.arange(0)]
 
 
 class _Trial(NamedTuple):
@@ -108,28 +107,23 @@ def _split_fold(samples: Samples, fold: Indices) -> tuple[Samples, Samples]:
     return samples.take(np.flatnonzero(inside)), samples.take(fold)
 
 
-def _keep_fixed(start: Tokens, samples: Samples, ridge: float, folds: list[Indices], concentration: float) -> bool:
-    """Tell whether control points that move err hardly less in cross-validation than fixed ones."""
-    gains, weights = [], []
+def _gain_of_moving(
+    start: Tokens, samples: Samples, ridge: float, *, folds: list[Indices], concentration: float
+) -> float:
+    """Return by how much control points that move err less in cross-validation than as many fixed ones, nearly."""
+    gains, weights, length = [], [], min(max(concentration, 1e-13), LONGEST)
     for fold in folds:
         inside, out = _split_fold(samples, fold)
-        fixed = _fit_fixed(inside, start, concentration)
+        recipe = fitting.fit(
+            inside.x, inside.y, n=min(len(start), len(inside.x)), normalize=start.normalize,
+            concentration=concentration, weights=inside.weights, rng=0,
+        )  # fmt: skip
+        b, values = recipe.control_points.astype(np.float64), recipe.values.astype(np.float64)
+        fixed = Tokens(length * b, values, start.normalize, True)
         free = least_squares(start, inside, ridge, _BRIEF, grain=_GRAIN)
         gains.append((1.0 - _GAIN) * _squares(fixed, out) - _squares(free, out))
         weights.append(out.weights)
-    return not np.average(np.concatenate(gains), weights=np.concatenate(weights)) > 0.0
-
-
-def _fit_fixed(samples: Samples, like: Tokens, concentration: float) -> Tokens:
-    """Return the fit to samples with as many control points that stay."""
-    recipe = fitting.fit(
-        samples.x, samples.y, n=min(len(like), len(samples.x)), normalize=like.normalize, concentration=concentration,
-        weights=samples.weights, rng=0,
-    )  # fmt: skip
-    length = min(max(concentration, 1e-13), LONGEST)
-    return Tokens(
-        length * recipe.control_points.astype(np.float64), recipe.values.astype(np.float64), like.normalize, True
-    )
+    return float(np.average(np.concatenate(gains), weights=np.concatenate(weights)))
 
 
 def _path(start: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Iterator[_Trial]:
@@ -149,7 +143,6 @@ def _path(start: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Ite
 
 
 def _squares(tokens: Tokens, samples: Samples) -> Float64:
-    """Return the squared errors, summed over columns."""
     return np.asarray(np.square(tokens(samples.x) - samples.y).sum(axis=1))
 
 

@@ -6,16 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._types import Float64
 from ..partition import EqualMeasurePartition
 from .projection import Samples, solve_values
 from .sup import errors
 from .tokens import Tokens
-
-
-def random_rotation(dim: int, seed: int) -> Float64:
-    """Return a random rotation or reflection of R^(dim+1)."""
-    return np.asarray(np.linalg.qr(np.random.default_rng(seed).standard_normal((dim + 1, dim + 1)))[0])
 
 
 def start_length(dim: int, n: int, unit: bool, start: int) -> float:
@@ -24,11 +18,13 @@ def start_length(dim: int, n: int, unit: bool, start: int) -> float:
     return n * (1.0, 4.0)[start % 2] if unit else 0.25 * float(n) ** (2.0 / dim)
 
 
-def equal_measure(dim: int, n: int, outputs: int, normalize: bool, unit: bool, start: int, seed: int) -> Tokens:
-    """Return tokens at the rotated centres of an equal-measure partition."""
-    b = EqualMeasurePartition(dim, n).centers() @ random_rotation(dim, seed)
-    length = start_length(dim, n, unit, start)
-    return Tokens(length * b, np.zeros((n, outputs)), normalize, unit)
+def equal_measure(
+    dim: int, n: int, outputs: int, *, normalize: bool, unit: bool, start: int = 0, seed: int = 0
+) -> Tokens:
+    """Return tokens at the centres of an equal-measure partition, rotated or reflected at random."""
+    rotation = np.linalg.qr(np.random.default_rng(seed).standard_normal((dim + 1, dim + 1)))[0]
+    b = EqualMeasurePartition(dim, n).centers() @ rotation
+    return Tokens(start_length(dim, n, unit, start) * b, np.zeros((n, outputs)), normalize, unit)
 
 
 def insert_tokens(tokens: Tokens, samples: Samples, count: int) -> Tokens:

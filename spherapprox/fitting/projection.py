@@ -31,10 +31,10 @@ def never() -> bool:
 
 @dataclass(frozen=True)
 class Samples:
-    """Points x (n, d), values y (n, p) that are wanted there, and weights of mean 1 (n,).
+    """Points x (n, d), the values y (n, p) to be fitted there, and weights of mean 1 (n,).
 
-    Split heads may be asked for the logarithms of their sums of exponentials, too: `log_masses` (n,) are wanted, and an
-    error of 1 in them counts as one of `mass` in the values.
+    Split heads may be asked for the logarithms of their sums of exponentials, too, `log_masses` (n,): an error of 1 in
+    them counts as one of `mass` in the values.
     """
 
     x: Float64
@@ -173,7 +173,9 @@ def fit_tokens(
         matrix, right = normal_equations(solution, samples)
         diagonal = np.diag(matrix)
         scale = np.maximum(diagonal, 1e-12 * float(diagonal.max()) + 1e-300)
-        trial, step, damping = _damp_step(solution, samples, ridge, matrix, right, scale, damping, grain)
+        trial, step, damping = _damp_step(
+            solution, samples, ridge, matrix=matrix, right=right, scale=scale, damping=damping, grain=grain
+        )
         if trial is None:
             break
         gain = solution.square - trial.square
@@ -188,8 +190,8 @@ def fit_tokens(
 
 
 def _damp_step(
-    solution: Solution, samples: Samples, ridge: float, matrix: Float64, right: Float64, scale: Float64, damping: float,
-    grain: float,
+    solution: Solution, samples: Samples, ridge: float, *, matrix: Float64, right: Float64, scale: Float64,
+    damping: float, grain: float,
 ) -> tuple[Solution | None, Float64, float]:  # fmt: skip
     """Return the first of more and more damped steps that lowers the squares, None if none does."""
     step, bound = right, (1.0 - _LEAST_GAIN if grain else 1.0) * solution.square

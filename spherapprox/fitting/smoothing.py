@@ -11,7 +11,6 @@ from ..coefficients.kernel import softmax_weights
 
 GRID = 10.0 ** np.arange(-13.0, 1.0, 0.5)
 """Regularisations that are tried, as multiples of the largest squared singular value."""
-
 _LEAST_LEFT = 1e-6
 """Influences of a row on its own fit that are nearer to 1 leave too few digits of its residual."""
 _TIE = 1e-3
@@ -47,7 +46,7 @@ class Smoother:
     shift: Float64
     """Means of the columns, (r,), that were taken off; all 0 where there is no offset."""
     unit: float = float(np.finfo(np.float64).eps)
-    """Spacing of the numbers near 1 in which values will be held: smaller regularisations make them too large."""
+    """Spacing of the values' numbers near 1: smaller regularisations make them too large."""
 
     def errors(self, regularizations: Float64) -> Float64:
         """Return the weighted mean squared leave-one-out errors, rows predicted from the others without refitting.
@@ -85,7 +84,7 @@ class Smoother:
 
 
 def core_smoother(
-    squares: Float64, between: Float64, y: Float64, w: Float64, concentration: float, unit: float = Smoother.unit
+    squares: Float64, between: Float64, y: Float64, *, w: Float64, concentration: float, unit: float = Smoother.unit
 ) -> Smoother:
     """Return ``min sum_i w_i |K v - y|_i^2 + mu v^T A v`` for squared distances to and between control points."""
     from scipy.linalg import cholesky, solve_triangular
@@ -103,7 +102,7 @@ def core_smoother(
 
 
 def split_smoother(
-    squares: Float64, y: Float64, w: Float64, concentration: float, unit: float = Smoother.unit
+    squares: Float64, y: Float64, w: Float64, concentration: float, *, unit: float = Smoother.unit
 ) -> Smoother:
     """Return ``min sum_i w_i |W v - y|_i^2 + mu |v - c 1|^2`` over v and c for the softmax W of squared distances."""
     softmax, share = softmax_weights(squares, concentration), w / w.sum()

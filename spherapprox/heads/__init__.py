@@ -16,7 +16,6 @@ __all__ = ["ClassicalHead", "CoreHead", "SplitHead"]
 
 HOMES = {"CoreHead": "core", "SplitHead": "split", "ClassicalHead": "classical"}
 """Kinds of head, each with its module: the list from which `registry` and the public names are derived."""
-
 ESTIMATORS = ("HeadRegressor",)
 """scikit-learn's faces of heads, in estimators.py."""
 

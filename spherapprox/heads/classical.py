@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64, Floats
-from . import construction
 from . import interaction as interactions
 from .attention import attention
 from .split import SplitHead
+
+INTERACTIONS = ("flag", "none", "printed")
+_LARGEST_CONCENTRATION, _LARGEST_MASK = 1e300, 1e304
+"""Largest sizes at which no product with tokens and matrices overflows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +70,11 @@ class ClassicalHead(SplitHead):
     >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 0.6, -0.8]])
     >>> head(x).round(3), head.attend(x).round(3)
     (array([ 0.796, -0.796]), array([ 0.796, -0.796]))
+    >>> ClassicalHead.from_head(head, interaction="none").query.shape
+    (7, 7)
+    >>> tokens = head.embed(x)
+    >>> tokens.shape, head.project(tokens)
+    ((2, 8), array([0.6, 0. ]))
     """
 
     _kind = "classical-head"
@@ -76,8 +84,14 @@ class ClassicalHead(SplitHead):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _checks.concentrations(self.concentration, len(self), maximum=construction.LARGEST_CONCENTRATION)
-        mask = construction.checked_mask(self.mask, self.interaction, self._largest_concentration)
+        _checks.concentrations(self.concentration, len(self), maximum=_LARGEST_CONCENTRATION)
+        masked = _checks.choice(self.interaction, "interaction", INTERACTIONS) != "none"
+        mask: Any = self.mask
+        if mask is None:
+            mask = -(2.0 * self._largest_concentration + 1000.0) if masked else 0.0
+        mask = _checks.real(mask, "mask", minimum=-_LARGEST_MASK, maximum=0.0)
+        if not masked and mask != 0.0:
+            raise ValueError(f"'mask' must be left out, or None, for interaction='none', got {_checks.digits(mask)}")
         object.__setattr__(self, "mask", mask)
 
     @classmethod
@@ -91,25 +105,14 @@ class ClassicalHead(SplitHead):
         interaction, mask
             As in `ClassicalHead`.
 
-        Returns
-        -------
-        ClassicalHead
-
         Raises
         ------
         TypeError, ValueError
             If `head` is no split head, or an option is out of its range.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox import ClassicalHead, SplitHead
-        >>> ClassicalHead.from_head(SplitHead(np.eye(3), [1.0, 2.0, 3.0], 5.0), interaction="none").query.shape
-        (7, 7)
         """
         head = _checks.instance(head, "head", SplitHead, remedy="only softmax is attention")
-        options: Any = {"interaction": interaction, "mask": mask}
-        return cls(head.control_points, head.values, head.concentration, head.points, **options)
+        options: Any = {"points": head.points, "interaction": interaction, "mask": mask}
+        return cls(head.control_points, head.values, head.concentration, **options)
 
     def _arguments(self) -> dict[str, Any]:
         return {**super()._arguments(), "interaction": self.interaction, "mask": self.mask}
@@ -120,26 +123,42 @@ class ClassicalHead(SplitHead):
     @property
     def embedding_dim(self) -> int:
         """Columns d of a token: 2 (dim+1) + p, and one more for "flag"."""
-        return self._layout.width
+        return int(self._value_columns.stop) + (self.interaction == "flag")
 
     @property
-    def _layout(self) -> construction.Layout:
-        return construction.Layout(self.dim, self.n_outputs or 1, self.interaction, self.mask)
+    def _value_columns(self) -> slice:
+        """The columns of a token of the prefix that hold its value, after x and its place in keys."""
+        return slice(2 * (self.dim + 1), 2 * (self.dim + 1) + (self.n_outputs or 1))
 
     @property
     def query(self) -> Float64:
         """The query matrix, shape (d, d), to be multiplied by tokens from the left; it holds sqrt(d) and the mask."""
-        return construction.query_matrix(self._layout)
+        # 4.14: W_Q
+        d, width = self.embedding_dim, self.dim + 1
+        scale, x = math.sqrt(d), slice(0, width)
+        matrix = np.zeros((d, d))
+        matrix[x, width : 2 * width] = scale * np.eye(width)
+        if self.interaction == "printed":
+            matrix[x, x] = self.mask * scale * np.eye(width)
+        elif self.interaction == "flag":
+            matrix[-1, -1] = self.mask * scale
+        return matrix
 
     @property
     def key(self) -> Float64:
         """The key matrix, shape (d, d): the identity but for the columns of values."""
-        return construction.key_matrix(self._layout)
+        # 4.14: W_K
+        diagonal = np.ones(self.embedding_dim)
+        diagonal[self._value_columns] = 0.0
+        return np.diag(diagonal)
 
     @property
     def value(self) -> Float64:
         """The value matrix, shape (d, d): it moves the columns of values to the front."""
-        return construction.value_matrix(self._layout)
+        # 4.14: W_V
+        matrix, outputs = np.zeros((self.embedding_dim,) * 2), self.n_outputs or 1
+        matrix[self._value_columns, :outputs] = np.eye(outputs)
+        return matrix
 
     @property
     def prefix(self) -> Float64:
@@ -147,8 +166,11 @@ class ClassicalHead(SplitHead):
 
         Control points that are of unit length to less than float64's rounding are brought to it.
         """
-        keys = np.reshape(self.concentration, (-1, 1)) * self._directions()
-        return construction.prefix_tokens(self._layout, keys, self.values)
+        _checks.memory(8.0 * len(self) * self.embedding_dim, "the prefix", "take fewer control points")
+        tokens = np.zeros((len(self), self.embedding_dim))
+        tokens[:, self.dim + 1 : 2 * (self.dim + 1)] = np.reshape(self.concentration, (-1, 1)) * self._directions()
+        tokens[:, self._value_columns] = self.values.reshape(len(self), -1)
+        return tokens
 
     def embed(self, x: ArrayLike) -> Float64:
         """Return the tokens of inputs: ``(x, 0, 0)``, and 1 for "flag".
@@ -166,13 +188,6 @@ class ClassicalHead(SplitHead):
         ------
         ValueError
             If the rows are no points of S^dim.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox import ClassicalHead
-        >>> ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).embed([[0.6, 0.8]])
-        array([[0.6, 0.8, 0. , 0. , 0. , 1. ]])
         """
         points = _checks.sequences(x, dim=self.dim)
         _checks.memory(8.0 * points[..., 0].size * self.embedding_dim, "the tokens", "take x in parts")
@@ -197,13 +212,6 @@ class ClassicalHead(SplitHead):
         ------
         ValueError
             If there are not d columns.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox import ClassicalHead
-        >>> ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).project([[1.5, 0.0, 0.0, 0.0, 0.0, 0.0]])
-        array([1.5])
         """
         outputs = _checks.floating(y, "y", (..., self.embedding_dim))
         return outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
@@ -244,7 +252,9 @@ class ClassicalHead(SplitHead):
         points = _checks.sequences(x, dim=self.dim)
         _checks.memory(40.0 * points[..., 0].size * self.embedding_dim, "attention", "take fewer sequences at a time")
         tokens = self.embed(points)
-        outputs = attention(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix, self.query, self.key, self.value)
+        outputs = attention(
+            tokens.reshape(-1, *tokens.shape[-2:]), self.prefix, self.query, key=self.key, value=self.value
+        )
         dtype = np.result_type(points, self.control_points, self.values)
         return self.project(outputs.reshape(tokens.shape)).astype(dtype)
 
@@ -271,10 +281,6 @@ class ClassicalHead(SplitHead):
         TypeError, ValueError
             If `length` is no integer above 0.
 
-        References
-        ----------
-        docs/theorems/4.14-classical-head.md.
-
         Examples
         --------
         >>> from spherapprox import ClassicalHead, EqualMeasurePartition
@@ -286,7 +292,7 @@ class ClassicalHead(SplitHead):
         printed 1.0e+00
         """
         length, log = _checks.integer(length, "length", minimum=1), _checks.flag(log, "log")
-        log_bound = interactions.log_bound(self, self.interaction, self.mask, length)
+        log_bound = interactions.log_bound(self, self.interaction, self.mask, length=length)
         if log or log_bound == -math.inf:
             return log_bound if log else 0.0
         with np.errstate(over="ignore"):

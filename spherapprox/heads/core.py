@@ -97,11 +97,9 @@ class CoreHead(Head):
         """
         if not isinstance(other, CoreHead):
             return NotImplemented
-        what = ("dim", "n_outputs")
-        mine, theirs = ([getattr(head, name) for name in what] for head in (self, other))
-        if mine != theirs:
-            named = ", ".join(f"{name} {a} and {b}" for name, a, b in zip(what, mine, theirs, strict=True) if a != b)
-            raise ValueError(f"core heads add if sphere and outputs are the same, got {named}")
+        shapes = {name: (getattr(self, name), getattr(other, name)) for name in ("dim", "n_outputs")}
+        if differences := ", ".join(f"{name} {a} and {b}" for name, (a, b) in shapes.items() if a != b):
+            raise ValueError(f"core heads add if sphere and outputs are the same, got {differences}")
         _checks.memory(
             8.0 * (len(self) + len(other)) * (self.dim + 1), "their sum", "evaluate each and add the results"
         )

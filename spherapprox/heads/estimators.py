@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from .. import _checks, sphere
 from .._types import Float64
 from ..fitting import fit_recipe
-from ..fitting.fixed_points import warn_of_offset
 from .registry import FAMILIES
 
 with _checks.needs("scikit-learn 1.6 or newer", "HeadRegressor", "learn"):
@@ -144,29 +143,27 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             _checks.choice(n, "n_control_points", ("auto",))
         else:
             n = _checks.integer(n, "n_control_points", minimum=1)
-        _check_no_labels(y)
+        raw = np.asarray(y)
+        label = next((item for item in raw.flat if isinstance(item, str)), None) if raw.dtype.kind in "OUT" else None
+        if label is not None:
+            raise TypeError(
+                f"'y' must hold real numbers, got {str(label)!r}: for classes, fit the rows that "
+                "sklearn.preprocessing.LabelBinarizer makes of them"
+            )
         features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         weights = _checks.weights_for(sample_weight, "sample_weight", len(features))
         # Step 2: put the features on a sphere
         self.center_, self.scale_ = _center_and_scale(features, weights)
         rows = self._embed(features)  # (n_samples, dim+1)
         # Step 3: fit a head to the points
-        chosen = fit_recipe(
-            rows,
-            outputs,
-            self.points,
-            n=n if isinstance(n, str) else min(n, len(rows)),
-            normalize=family._normalize,
-            concentration=self.concentration,
-            regularization=self.regularization,
-            weights=weights,
+        recipe = fit_recipe(
+            rows, outputs, self.points, n=n if isinstance(n, str) else min(n, len(rows)), normalize=family._normalize,
+            concentration=self.concentration, regularization=self.regularization, weights=weights,
             rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
-        if not family._normalize:
-            warn_of_offset(outputs, weights, chosen.error)
-        self.head_ = family(chosen.control_points, chosen.values, chosen.concentration)
-        self.concentration_, self.regularization_ = chosen.concentration, chosen.regularization
-        self.loo_error_ = chosen.error
+        )  # fmt: skip
+        self.head_ = family(recipe.control_points, recipe.values, recipe.concentration)
+        self.concentration_, self.regularization_ = recipe.concentration, recipe.regularization
+        self.loo_error_ = recipe.error
         return self
 
     def predict(self, X: ArrayLike) -> Float64:
@@ -187,13 +184,6 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             Before `fit`.
         ValueError
             If X does not hold finite numbers, as many features as in `fit`.
-
-        Examples
-        --------
-        >>> from spherapprox import HeadRegressor
-        >>> model = HeadRegressor().fit([[0.0], [1.0]], [7.0, 7.0])
-        >>> model.predict([[0.5], [100.0]]).round(6)
-        array([7., 7.])
         """
         check_is_fitted(self)
         return np.asarray(self.head_(self._embed(validate_data(self, X, dtype=np.float64, reset=False))))
@@ -212,17 +202,6 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise ValueError(f"'X' must have no row of zeros for embedding='normalize', got it in row {row}: drop it")
         scaled = X / largest
         return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
-
-
-def _check_no_labels(y: ArrayLike) -> None:
-    """Raise if y holds names of classes."""
-    raw = np.asarray(y)
-    label = next((value for value in raw.flat if isinstance(value, str)), None) if raw.dtype.kind in "OUT" else None
-    if label is not None:
-        raise TypeError(
-            f"'y' must hold real numbers, got {str(label)!r}: for classes, fit the rows that "
-            "sklearn.preprocessing.LabelBinarizer makes of them"
-        )
 
 
 def _center_and_scale(X: Float64, weights: Float64) -> tuple[Float64, float]:

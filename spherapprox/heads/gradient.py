@@ -4,49 +4,46 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .. import _checks
 from .._threads import each_block
 from .._types import Float64, Floats, Indices
-from ..summation import evaluation, plan
-from ..summation.evaluation import Arrays, checked_wish, evaluate_arrays
+from ..summation import plan
+from ..summation.evaluation import Arrays, check_method, checked_wish, evaluate_arrays
 from ..summation.near import NearBlocks
 
 SUMS_UP_TO = 64.0
 """Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
-
 _HUGE = 1e280
 """Values beyond are made smaller while sums are taken, which could overflow."""
 
 
-def check(method: str, rtol: float | None) -> None:
-    """Check that the method is "differences", or one of the sums and `rtol` in its range."""
-    _checks.choice(method, "method", ("auto", *plan.METHODS, "differences"))
-    evaluation.check_method("auto" if method == "differences" else method, rtol)
-
-
 def gradients(
-    x: Floats, b: Floats, values: Floats, concentration: float | Float64, normalize: bool, method: str,
+    x: Floats, b: Floats, values: Floats, concentration: float | Float64, *, normalize: bool, method: str,
     rtol: float | None, workers: int | None,
 ) -> Float64:  # fmt: skip
-    """Return the gradients (m, p, d) of a head with values (n, p), from arguments that have been checked."""
+    """Return the gradients (m, p, d) of a head with values (n, p)."""
+    _checks.choice(method, "method", ("auto", *plan.METHODS, "differences"))
+    check_method("auto" if method == "differences" else method, rtol)
     size = 2.0**64 if float(np.abs(values).max()) > _HUGE else 1.0
     table = values.astype(np.float64) / size
     if normalize:  # a constant has no gradient
         table = table - table.mean(axis=0)
     _checks.memory(8.0 * 3 * len(x) * table.shape[1] * b.shape[1], "the gradient", "evaluate x in parts")
     large = np.max(concentration) > SUMS_UP_TO * b.shape[1]
+    options: Any = {"normalize": normalize, "rtol": rtol, "workers": workers}
     if method == "differences" or (method == "auto" and large):
-        vectors = by_differences(x, b, table, concentration, normalize, rtol, workers)
+        vectors = _by_differences(x, b, table, concentration, **options)
     else:
-        vectors = by_sums(x, b, table, concentration, normalize, method, rtol, workers)
+        vectors = _by_sums(x, b, table, concentration, method=method, **options)
     vectors *= size
     return vectors
 
 
-def tangent(vectors: Floats, x: Floats) -> Float64:
+def _tangent(vectors: Floats, x: Floats) -> Float64:
     """Return the components of vectors (m, p, d) orthogonal to the rows x (m, d)."""
     rows = x.astype(np.float64)
     squares = np.einsum("md,md->m", rows, rows)[:, None]
@@ -56,8 +53,8 @@ def tangent(vectors: Floats, x: Floats) -> Float64:
     return np.asarray(vectors)
 
 
-def by_sums(
-    x: Floats, b: Floats, values: Float64, concentration: float | Float64, normalize: bool, method: str,
+def _by_sums(
+    x: Floats, b: Floats, values: Float64, concentration: float | Float64, *, normalize: bool, method: str,
     rtol: float | None, workers: int | None,
 ) -> Float64:  # fmt: skip
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k b_k``; the error grows like lambda."""
@@ -75,30 +72,25 @@ def by_sums(
         mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]  # (m, d), (m, p)
         vectors = vectors - heads[:, :, None] * mean[:, None, :]
     # 4.15 (1), with b_k in place of b_k - x
-    return top * tangent(vectors, x)
+    return top * _tangent(vectors, x)
 
 
-def by_differences(
-    x: Floats,
-    b: Floats,
-    values: Float64,
-    concentration: float | Float64,
-    normalize: bool,
-    rtol: float | None,
+def _by_differences(
+    x: Floats, b: Floats, values: Float64, concentration: float | Float64, *, normalize: bool, rtol: float | None,
     workers: int | None,
-) -> Float64:
+) -> Float64:  # fmt: skip
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k (b_k - x)`` over the control points near x."""
-    used = slice(None) if normalize else np.flatnonzero(values.any(axis=1))
-    columns, points = np.array(b[used].T, np.float64, order="C"), x.astype(np.float64)
+    terms = slice(None) if normalize else np.flatnonzero(values.any(axis=1))
+    columns, points = np.array(b[terms].T, np.float64, order="C"), x.astype(np.float64)
     pairs: _Pairs | _KeyedPairs
     if isinstance(concentration, np.ndarray):
-        pairs = _KeyedPairs(columns, values[used], concentration[used], normalize)
+        pairs = _KeyedPairs(columns, values[terms], concentration[terms], normalize)
     else:
-        pairs = _Pairs(columns, values[used], concentration, normalize)
+        pairs = _Pairs(columns, values[terms], concentration, normalize)
     result = np.zeros((len(x), values.shape[1], b.shape[1]))
     if len(pairs.values) == 0 or np.max(concentration) == 0.0:
         return result
-    room = math.inf if rtol is None else pairs.room(rtol)
+    room = math.inf if rtol is None or isinstance(pairs, _KeyedPairs) else pairs.room(rtol)
     near = NearBlocks(points, pairs.columns, room)
 
     def task(block: slice) -> None:
@@ -106,7 +98,7 @@ def by_differences(
             result[rows] = pairs.gradients(points[rows], candidates)
 
     each_block(task, len(x), near.rows, workers)
-    return tangent(result, x)
+    return _tangent(result, x)
 
 
 @dataclass(frozen=True)
@@ -148,16 +140,12 @@ class _Pairs:
 
 @dataclass(frozen=True)
 class _KeyedPairs:
-    """As `_Pairs`, with a concentration for each control point, (n,): nothing is left out."""
+    """As `_Pairs`, with a concentration for each control point, (n,)."""
 
     columns: Float64
     values: Float64
     concentrations: Float64
     normalize: bool
-
-    def room(self, rtol: float) -> float:
-        """Return no limit."""
-        return math.inf
 
     def gradients(self, x: Float64, candidates: Indices | slice) -> Float64:
         """Return ``sum_k lambda_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""

@@ -16,7 +16,6 @@ from ..coefficients.resolution import warn_unresolved
 from ..coefficients.rules import resolve_options
 from ..coefficients.task import sample
 from ..fitting import fit_recipe
-from ..fitting.fixed_points import warn_of_offset
 from ..points import nodes
 from ..points.pointset import Points
 from .kernel_sum import KernelSum
@@ -102,15 +101,8 @@ class Head(KernelSum):
         """
         concentration, regularization = resolve_options(points, concentration, regularization, coefficients)
         rows, weights = nodes(points)
-        values = cls._values(
-            target,
-            points,
-            concentration,
-            coefficients,
-            degree=degree,
-            regularization=regularization,
-            samples=samples,
-        )
+        options: Any = {"degree": degree, "regularization": regularization, "samples": samples}
+        values = cls._values(target, points, concentration, coefficients, **options)
         if not cls._normalize:
             warn_unresolved(rows, weights, concentration, coefficients)
         return cls(rows, values, concentration, points)
@@ -197,20 +189,11 @@ class Head(KernelSum):
         >>> bool(np.sqrt(np.mean((head(x) - np.sin(3 * x[:, 2])) ** 2)) < 0.04)  # less than half the noise is left
         True
         """
-        chosen = fit_recipe(
-            x,
-            y,
-            points,
-            n=n,
-            normalize=cls._normalize,
-            concentration=concentration,
-            regularization=regularization,
-            weights=weights,
-            rng=rng,
-        )
-        if not cls._normalize:
-            warn_of_offset(y, weights, chosen.error)
-        return cls(chosen.control_points, chosen.values, chosen.concentration)
+        recipe = fit_recipe(
+            x, y, points, n=n, normalize=cls._normalize, concentration=concentration, regularization=regularization,
+            weights=weights, rng=rng,
+        )  # fmt: skip
+        return cls(recipe.control_points, recipe.values, recipe.concentration)
 
     def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int | None = None) -> Self:
         """Correct the values by residual steps, towards interpolation of a target at the control points.
@@ -257,15 +240,8 @@ class Head(KernelSum):
         concentration = _checks.one_concentration(self.concentration, "residual steps converge for")
         f = sample(target, self.control_points, "control_points")
         _checks.shaped(f, "target", self.values.shape, note=" as the head does", verb="return")
-        values = refine_values(
-            f,
-            self.control_points,
-            self.values,
-            concentration,
-            steps,
-            normalize=self._normalize,
-            workers=_checks.workers(workers),
-        )
+        options: Any = {"normalize": self._normalize, "workers": _checks.workers(workers)}
+        values = refine_values(f, self.control_points, self.values, concentration, steps, **options)
         return replace(self, values=values)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
@@ -285,10 +261,10 @@ class Head(KernelSum):
         Returns
         -------
         torch.nn.Module
-            An `ExponentialSum` or `SplitAttention` of `spherapprox.heads.torch_modules` maps (..., dim+1) to (...) or
-            (..., p), a `ClassicalAttention` maps (T, dim+1) or (batch, T, dim+1) to what `ClassicalHead.attend`
-            returns, in the module's dtype and on its device; gradients flow to the points and to its parameters. The
-            sum of a core head is no attention, for nothing divides it.
+            An `ExponentialSum` or `SplitAttention` of `spherapprox.heads.torch_modules`, which states layout and
+            accuracy, maps (..., dim+1) to (...) or (..., p), a `ClassicalAttention` maps (T, dim+1) or (batch, T,
+            dim+1) to what `ClassicalHead.attend` returns, in the module's dtype and on its device; gradients flow to
+            the points and to its parameters. The sum of a core head is no attention, for nothing divides it.
 
         Raises
         ------
@@ -298,10 +274,6 @@ class Head(KernelSum):
             If `dtype` is another one or too small for concentration, mask or a value, or `trainable` is no bool.
         RuntimeError
             If torch has no such device.
-
-        See Also
-        --------
-        spherapprox.heads.torch_modules : the modules, their layout and accuracy.
 
         Examples
         --------

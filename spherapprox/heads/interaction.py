@@ -13,30 +13,23 @@ from .split import SplitHead
 
 ANGLES = 200
 """Number of caps whose mass is tried: any of them gives a bound."""
-
 ROUNDING = 1.0 + 1e-9
 """Factor for covering radii, which are known to 1e-10."""
 
 
-def log_bound(head: SplitHead, interaction: str, mask: float, length: int) -> float:
+def log_bound(head: SplitHead, interaction: str, mask: float, *, length: int) -> float:
     """Return ``log(F A / (A + S))`` of docs/theorems/4.14-classical-head.md; -inf if all values are 0."""
     values = head.values.reshape(len(head), -1).astype(np.float64)
     largest = float(np.abs(values).max())
     if largest == 0.0:
         return -math.inf
     log_norm = math.log(largest) + math.log(np.linalg.norm(values / largest, axis=1).max())
-    log_inputs = log_input_mass(interaction, mask, length)
+    # 4.14: A, the largest sum_j exp(logit of x_i and x_j); "none" has mask 0
+    log_inputs = math.log(length) + mask
+    if interaction == "printed":
+        log_inputs = float(np.logaddexp(mask, math.log(length - 1) - mask if length > 1 else -math.inf))
     # 4.14: |y_i - h(x_i)| <= F A / (S + A)
     return log_norm - float(np.logaddexp(0.0, log_prefix_mass(head) - log_inputs))
-
-
-def log_input_mass(interaction: str, mask: float, length: int) -> float:
-    """Return the logarithm of A, the largest ``sum_j exp(logit of x_i and x_j)`` over sequences of a length."""
-    # 4.14: A
-    if interaction == "printed":
-        log_others = math.log(length - 1) - mask if length > 1 else -math.inf
-        return float(np.logaddexp(mask, log_others))
-    return math.log(length) + mask  # "none" has mask 0
 
 
 def log_prefix_mass(head: SplitHead) -> float:
@@ -52,26 +45,22 @@ def log_prefix_mass(head: SplitHead) -> float:
         log_others = math.log(n - 1) - lam if n > 1 else -math.inf
         candidates.append(float(np.logaddexp(lam * math.cos(radius), log_others)))
         if isinstance(head.points, EqualMeasurePartition):
-            # 4.14 (cells)
-            candidates.append(_log_cell_mass(head.dim, n, lam, radius))
+            # 4.14 (cells): n sigma(C(phi)) exp(lambda cos(phi + radius)), over some angles phi
+            dim = head.dim
+            angles = np.linspace(0.0, math.pi, ANGLES + 1)[1:] * min(1.0, math.sqrt((dim + 2.0) / (lam + 1.0)))
+            cosines = np.cos(np.minimum(angles + radius, math.pi))
+            candidates.append(float(np.max(math.log(n) + special.log_cap_measure(dim, angles) + lam * cosines)))
     return max(candidates)
 
 
 def _covering_radius(head: SplitHead) -> float | None:
     """Return the covering radius of the control points, rounded up, where it is known."""
     points = head.points
-    if not isinstance(points, EqualMeasurePartition | PointSet) or not np.array_equal(
-        nodes(points)[0], head.control_points
-    ):
+    if not isinstance(points, EqualMeasurePartition | PointSet):
         return None
     if isinstance(points, PointSet) and not points.covering_is_known:
         return None
+    if not np.array_equal(nodes(points)[0], head.control_points):
+        return None
     radius = points.cell_radius() if isinstance(points, EqualMeasurePartition) else points.covering_bound()
     return min(radius * ROUNDING, math.pi)
-
-
-def _log_cell_mass(dim: int, n: int, lam: float, radius: float) -> float:
-    """Return ``max_phi log(n sigma(C(phi))) + lambda cos(phi + radius)``, over some angles phi."""
-    angles = np.linspace(0.0, math.pi, ANGLES + 1)[1:] * min(1.0, math.sqrt((dim + 2.0) / (lam + 1.0)))
-    far = np.minimum(angles + radius, math.pi)
-    return float(np.max(math.log(n) + special.log_cap_measure(dim, angles) + lam * np.cos(far)))

@@ -86,24 +86,17 @@ class KernelSum(_archive.Savable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KernelSum) or type(other) is not type(self):
             return NotImplemented
-        pairs = zip(map(np.asarray, self._compared()), map(np.asarray, other._compared()), strict=True)
+        # all that the head's values depend on
+        mine, theirs = ({**head._arguments(), "points": None} for head in (self, other))
+        pairs = ((np.asarray(value), np.asarray(theirs[name])) for name, value in mine.items())
         return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
     def __hash__(self) -> int:
         first = (self.control_points[0], self.values.ravel()[:8], np.ravel(self.concentration)[:8])
         return hash((type(self), len(self), *(number for array in first for number in array.tolist())))
 
-    def _compared(self) -> list[Any]:
-        """Return the arguments that the head's values depend on, all but `points`."""
-        return [value for name, value in self._arguments().items() if name != "points"]
-
     def __call__(
-        self,
-        x: ArrayLike,
-        *,
-        method: str = "auto",
-        rtol: float | None = 1e-14,
-        workers: int | None = None,
+        self, x: ArrayLike, *, method: str = "auto", rtol: float | None = 1e-14, workers: int | None = None
     ) -> Floats:
         """Evaluate the head at points of the sphere.
 
@@ -123,14 +116,6 @@ class KernelSum(_archive.Savable):
         ------
         ValueError
             If the rows are no points of S^dim, or an option is out of its range.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
-        >>> head = SplitHead(np.eye(2), [[1.0, 0.0], [2.0, 5.0]], 9.0)
-        >>> head([[1.0, 0.0], [0.6, 0.8]]).round(3).tolist()
-        [[1.0, 0.001], [1.858, 4.291]]
         """
         b, values = self.control_points, self.values
         return evaluate_at(
@@ -189,13 +174,11 @@ class KernelSum(_archive.Savable):
         array([[ 0.575141, -0.431356]])
         """
         rows = _checks.rows(x, dim=self.dim)
-        gradient.check(method, rtol)
         limit = LARGEST_CONCENTRATION[np.dtype(np.float64)]
         concentration = _checks.concentrations(self.concentration, len(self), maximum=limit)
         b, table = self.control_points, self.values.reshape(len(self), -1)
-        vectors = gradient.gradients(
-            rows, b, table, concentration, self._normalize, method, rtol, _checks.workers(workers)
-        )
+        options: Any = {"method": method, "rtol": rtol, "workers": _checks.workers(workers)}
+        vectors = gradient.gradients(rows, b, table, concentration, normalize=self._normalize, **options)
         result: Floats = vectors[:, 0] if self.values.ndim == 1 else vectors
         return result.astype(np.result_type(rows, b, self.values), copy=False)
 

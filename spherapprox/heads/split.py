@@ -39,9 +39,7 @@ class SplitHead(Head):
 
     Notes
     -----
-    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function. Heads of one class are
-    equal if their control points, values and concentration are, in the same precision; `points` does not count; an
-    array of concentrations stays one, also of equal numbers.
+    Like a `CoreHead` it is frozen, made from a function by `from_target`, and equal to another by its numbers.
     ``head[index]`` is the softmax over some control points. Split heads do not add.
 
     References

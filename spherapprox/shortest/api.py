@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,18 @@ from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
 from ..error.search import largest_value, sample
-from ..fitting.rounding import LARGEST
-from ..heads import CoreHead, SplitHead
+from ..fitting.sup import LARGEST
 from ..heads.head import Head
+from ..heads.registry import FAMILIES
 from ..target import CONSTANTS, Target, as_target
 from ..targets.circles import refuse_refuted
 from .candidate import Goal
 from .jumps import largest_jump
-from .lower.api import LowerBound, bound_tokens
+from .lower.api import bound_tokens
 from .options import SearchOptions, TokenFormat
 from .result import ShortestHead
 from .session import Session
-from .units import Units
 
-KINDS: dict[str, type[Head]] = {"core": CoreHead, "split": SplitHead}
 _SCALE_POINTS = 20_000
 """Points that show how large the target is."""
 _RIDGE = 0.01
@@ -40,8 +37,8 @@ _CELLS = 100
 """Cells of concentrations for a lower bound: a few seconds."""
 _LARGEST = 1e300
 """The largest value of a target: heads have larger ones."""
-_REST = 0.4
-"""Share of the time limit that is kept for a proof and a lower bound."""
+_RESERVE = 0.4
+"""Share of the time limit that is left for a proof and a lower bound."""
 _LEAST = 1e-13
 """Errors over the target's size below which roundings decide."""
 
@@ -123,71 +120,75 @@ def shortest_head(
     """
     # Step 1: check the arguments, then scale the target
     f = as_target(target)
-    family = KINDS[_checks.choice(_kind(target) if kind is None else kind, "kind", KINDS)]
     certified, relative = _checks.flag(certified, "certified"), _checks.flag(relative, "relative")
-    tokens = _checks.instance(tokens, "tokens", TokenFormat)
-    search = _checks.instance(search, "search", SearchOptions)
+    tokens, search = _checks.instance(tokens, "tokens", TokenFormat), _checks.instance(search, "search", SearchOptions)
     lower, progress = _checks.flag(search.lower, "lower"), _checks.flag(search.progress, "progress")
     if search.checkpoint is not None:
         _archive.place(search.checkpoint, "checkpoint")
-    earlier = None if search.start is None else _load_start(search.start)
+    start = _archive.load(search.start) if isinstance(search.start, str | os.PathLike) else search.start
+    if start is not None:
+        start = _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
     limit = math.inf if search.time_limit is None else _checks.real(search.time_limit, "time_limit", above=0.0)
     deadline = time.monotonic() + limit
-    goal = Goal(
-        partial(_tabulate, f), f.dim, _checks.real(eps, "eps", above=0.0), family is SplitHead,
-        unit=_checks.choice(tokens.keys, "keys", ("unit", "free")) == "unit", ridge=0.0,
-        max_tokens=_checks.integer(search.max_tokens, "max_tokens", minimum=1, maximum=10_000),
-        starts=_checks.integer(search.starts, "starts", minimum=1, maximum=1000),
-        seed=_checks.integer(search.rng, "rng", minimum=0, maximum=2**31),
-        norm=_checks.choice(norm, "norm", ("sup", "rms")),
-        value_bound=_largest_value(tokens.value_bound, tokens.dtype), dtype=tokens.dtype, size=1.0,
-        polish=_checks.flag(search.polish, "polish"),
-        deadline=deadline - (_REST * limit if (lower or certified) and limit < math.inf else 0.0),
-    )  # fmt: skip
+    reserve = _RESERVE * limit if (lower or certified) and limit < math.inf else 0.0
+    if kind is None:
+        kind = target.family if isinstance(target, Head) else "split"
+    goal = _make_goal(f, eps, kind, norm=norm, tokens=tokens, search=search, deadline=deadline - reserve)
     if lower or certified:
         refuse_refuted(f)
     goal, x, values = _scale_goal(goal, f, relative)
-    own = _own_head(target, family, goal)
+    own = _own_head(target, goal)
     goal = goal if own is None else replace(goal, max_tokens=max(len(own) - 1, 1))
     # Step 2: search
-    scalar = np.asarray(f(x[:1])).ndim == 1
     session = Session(
-        goal, Units(family, goal.size, scalar, tokens.dtype), f"{tokens}, norm={norm}, polish={search.polish}",
+        goal, np.asarray(f(x[:1])).ndim == 1, f"{tokens}, norm={norm}, polish={search.polish}",
         progress=progress, checkpoint=search.checkpoint, own=own,
     )  # fmt: skip
-    if earlier is not None:
-        _check_start(earlier, family, f.dim, values.shape[1])
-        session.resume(earlier)
+    if start is not None:
+        _check_start(start, goal, outputs=values.shape[1])
+        session.resume(start)
     result = session.search(f, _list_obstacles(goal, x, values))
     # Step 3: prove the error, and a lower bound
     result = result.proved(f, deadline=deadline) if certified else result
     unit = goal.unit and tokens.dtype is None
-    return replace(result, **_bound_below(f, result, unit, certified, deadline)) if lower else result
+    bound = _bound_below(f, result, unit, certified=certified, deadline=deadline) if lower else {}
+    return replace(result, **bound)
 
 
-def _kind(target: object) -> str:
-    """Return the family of a head that is to be shortened, else "split"."""
-    return target.family if isinstance(target, Head) else "split"
+def _make_goal(
+    target: Target, eps: float, kind: str, *, norm: str, tokens: TokenFormat, search: SearchOptions, deadline: float
+) -> Goal:
+    """Check the options of a search, and return its goal for the target as it is."""
+    normalize = _checks.choice(kind, "kind", FAMILIES) == "split"
+    value_bound, dtype = math.inf, tokens.dtype
+    if tokens.value_bound is not None:
+        value_bound = _checks.real(tokens.value_bound, "value_bound", above=0.0)
+    if dtype is not None:
+        value_bound = min(value_bound, LARGEST[_checks.choice(dtype, "dtype", LARGEST)])
+    return Goal(
+        lambda x: np.asarray(target(x), dtype=np.float64).reshape(len(x), -1), target.dim,
+        _checks.real(eps, "eps", above=0.0), normalize,
+        unit=_checks.choice(tokens.keys, "keys", ("unit", "free")) == "unit", ridge=0.0,
+        max_tokens=_checks.integer(search.max_tokens, "max_tokens", minimum=1, maximum=10_000),
+        starts=_checks.integer(search.starts, "starts", minimum=1, maximum=1000),
+        seed=_checks.integer(search.rng, "rng", minimum=0, maximum=2**31),
+        norm=_checks.choice(norm, "norm", ("sup", "rms")), value_bound=value_bound, dtype=dtype,
+        polish=_checks.flag(search.polish, "polish"), deadline=deadline,
+    )  # fmt: skip
 
 
-def _own_head(target: object, family: type[Head], goal: Goal) -> Head | None:
+def _own_head(target: object, goal: Goal) -> Head | None:
     """Return the target as a head of the family, None if it is none, or none that options admit."""
-    if not isinstance(target, Head) or target.family != family.family or len(target) > goal.max_tokens:
+    if not isinstance(target, Head) or target.family != goal.family or len(target) > goal.max_tokens:
         return None
     free = np.ndim(target.concentration) > 0 and goal.unit
     if free or goal.dtype is not None or not np.abs(target.values).max() <= goal.size * goal.value_bound:
         return None
-    return family(target.control_points, target.values, target.concentration)
-
-
-def _largest_value(value_bound: float | None, dtype: str | None) -> float:
-    """Return the bound of values, or the largest number of the type that stores them."""
-    largest = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", above=0.0)
-    return largest if dtype is None else min(largest, LARGEST[_checks.choice(dtype, "dtype", LARGEST)])
+    return FAMILIES[goal.family](target.control_points, target.values, target.concentration)
 
 
 def _scale_goal(goal: Goal, target: Target, relative: bool) -> tuple[Goal, Float64, Float64]:
-    """Return what is wanted of the target divided by its size, with a sample and the scaled values there."""
+    """Return the goal for the target divided by its size, with a sample and the scaled values there."""
     with one_blas_thread():
         x = sample(goal.dim, _SCALE_POINTS, np.random.default_rng(goal.seed))
     values, eps = goal.function(x), goal.eps
@@ -223,49 +224,41 @@ def _list_obstacles(goal: Goal, x: Float64, values: Float64) -> tuple[str, ...]:
     return notes
 
 
-def _bound_below(target: Target, result: ShortestHead, unit: bool, certified: bool, deadline: float) -> dict[str, Any]:
-    """Return a lower bound of the number of tokens for every concentration, proven if it can be, and what gave it."""
+def _bound_below(
+    target: Target, result: ShortestHead, unit: bool, *, certified: bool, deadline: float
+) -> dict[str, Any]:
+    """Return a lower bound of the number of tokens for every concentration, proven if it can be, and its reason."""
     kind = result.head.family
     if result.norm == "rms" and (kind == "split" or not unit):
         return {"lower_reason": "bounds for these heads are for the largest error"}
     try:
         if time.monotonic() > deadline:
             raise TimeoutError
-        bound = bound_tokens(target, result.eps, kind, unit, certified, budget=_CELLS, deadline=deadline)
+        bound = bound_tokens(target, result.eps, kind, unit=unit, certified=certified, budget=_CELLS, deadline=deadline)
     except TimeoutError:
         return {"lower_reason": "the time limit left none for it"}
     except ValueError as error:
-        return _bound_below(target, result, unit, False, deadline) if certified else {"lower_reason": str(error)}
-    if result.reached and bound.n > result.n:
-        return _refuse_constants(target, result, bound)
-    return {"lower": bound.n, "lower_reason": f"{bound.reason}{', roundings included' if certified else ''}"}
-
-
-def _refuse_constants(target: Target, result: ShortestHead, bound: LowerBound) -> dict[str, Any]:
-    """Raise for stated constants that admit no head as short as one that was found; drop a bound that rests on none."""
+        if not certified:
+            return {"lower_reason": str(error)}
+        return _bound_below(target, result, unit, certified=False, deadline=deadline)
+    if not result.reached or bound.n <= result.n:
+        return {"lower": bound.n, "lower_reason": f"{bound.reason}{', roundings included' if certified else ''}"}
+    # constants that the target states, or an estimate, are wrong
     names = [name for name in CONSTANTS if target.origin(name) == "given" and (name != "remainder" or target.remainder)]
     evidence = f"a head of {result.n} tokens within eps = {result.eps:.4g} was found where the lower bound is {bound.n}"
     if not names:
         return {"lower_reason": f"{evidence}: it rests on an estimate that was too small"}
-    stated = ", ".join(f"{name}={getattr(target, name):.6g}" for name in names)
-    raise ValueError(f"'target' must have the constants that it states, got {target.name!r} with {stated}: {evidence}")
+    constants = ", ".join(f"{name}={getattr(target, name):.6g}" for name in names)
+    raise ValueError(
+        f"'target' must have the constants that it states, got {target.name!r} with {constants}: {evidence}"
+    )
 
 
-def _tabulate(target: Target, x: Float64) -> Float64:
-    return np.asarray(target(x), dtype=np.float64).reshape(len(x), -1)
-
-
-def _load_start(start: Any) -> ShortestHead:
-    """Return the search that is to go on, from itself or its file."""
-    if isinstance(start, str | os.PathLike):
-        start = _archive.load(start)
-    return _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
-
-
-def _check_start(earlier: ShortestHead, family: type[Head], dim: int, outputs: int) -> None:
+def _check_start(start: ShortestHead, goal: Goal, *, outputs: int) -> None:
     """Check that a search that is to go on was for heads of the same kind."""
-    if type(earlier.head) is not family or earlier.head.dim != dim or (earlier.head.n_outputs or 1) != outputs:
+    family, dim, head = FAMILIES[goal.family], goal.dim, start.head
+    if type(head) is not family or head.dim != dim or (head.n_outputs or 1) != outputs:
         raise ValueError(
             f"'start' must be a search for a {family.__name__} on S^{dim} with {outputs} outputs, got one that found "
-            f"{earlier.head!r}: start anew"
+            f"{head!r}: start anew"
         )

@@ -35,7 +35,7 @@ def best_kernel(judge: Judge, ridge: float, unit: bool) -> Tokens:
     return min((solve_values(tokens, judge.fit, ridge).tokens for tokens in starts), key=partial(judge, ridge=ridge))
 
 
-def fit_values(b: Float64, judge: Judge, ridge: float, normalize: bool, unit: bool) -> tuple[Tokens, float]:
+def fit_values(b: Float64, judge: Judge, ridge: float, *, normalize: bool, unit: bool) -> tuple[Tokens, float]:
     """Return tokens at control points b (n, d) of the best common concentration, and their error."""
     n, dim, outputs = len(b), b.shape[1] - 1, judge.fit.y.shape[1]
     top = _WIDEST * float(n) ** (2.0 / dim)

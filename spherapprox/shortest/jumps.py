@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import Float64, Indices
+from .._types import Float64
 from ..error.search import PARTITION_DIM
 
 _PAIRS, _HALVINGS = 64, 30
@@ -18,12 +18,19 @@ _LAST, _KEPT = 10, 0.5
 
 def largest_jump(function: Callable[[Float64], Float64], x: Float64, y: Float64, least: float) -> float:
     """Return the largest jump above `least` that is found between points x (n, d) with values y (n, p), else 0."""
-    first, second = _pairs(x)
+    # Step 1: pairs of neighbours that differ most
+    n, d = x.shape
+    if d > PARTITION_DIM + 1:  # no point is near to another, and any arcs are as good
+        first, second = np.arange(n), np.roll(np.arange(n), 1)
+    else:
+        near = cKDTree(x).query(x, k=min(d + 1, n))[1][:, 1:]  # on a circle one on each side
+        first, second = np.repeat(np.arange(n), near.shape[1]), near.ravel()
     differences = np.linalg.norm(y[first] - y[second], axis=1)
     largest = np.argsort(-differences, kind="stable")[:_PAIRS]
     largest = largest[differences[largest] > least]
     if not len(largest):
         return 0.0
+    # Step 2: halve the arcs between them
     sides = first[largest], second[largest]
     ends, values, before = [x[side] for side in sides], [y[side] for side in sides], differences[largest]
     for i in range(_HALVINGS):
@@ -38,12 +45,3 @@ def largest_jump(function: Callable[[Float64], Float64], x: Float64, y: Float64,
             values[side] = np.where(mask[:, None], at, values[side])
     heights = np.linalg.norm(values[0] - values[1], axis=1)
     return float(heights[(heights > least) & (heights > _KEPT * before)].max(initial=0.0))
-
-
-def _pairs(x: Float64) -> tuple[Indices, Indices]:
-    """Return the indices of pairs of neighbours."""
-    n, d = x.shape
-    if d > PARTITION_DIM + 1:  # no point is near to another, and any arcs are as good
-        return np.arange(n), np.roll(np.arange(n), 1)
-    near = cKDTree(x).query(x, k=min(d + 1, n))[1][:, 1:]  # on a circle one on each side
-    return np.repeat(np.arange(n), near.shape[1]), near.ravel()

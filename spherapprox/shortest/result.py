@@ -49,10 +49,6 @@ class ShortestHead(Savable):
     TypeError, ValueError
         If the lengths of the history do not grow, n is none of them, or a field is of another kind.
 
-    See Also
-    --------
-    shortest_head : makes them; ``start=`` goes on from one. `spherapprox.load` reads what `save` wrote.
-
     Examples
     --------
     >>> from spherapprox import shortest_head, targets
@@ -60,6 +56,10 @@ class ShortestHead(Savable):
     >>> result = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
     >>> result.n, result.reached, result.head
     (1, True, CoreHead(n=1, dim=2, concentration=10))
+    >>> result.pick(1).n, result.proved(targets.bump(2)).error.upper <= 1e-6
+    (1, True)
+    >>> print(result.table().splitlines()[0].split())
+    ['N', 'error', 'rms', 'numbers', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's']
     """
 
     _kind = "shortest-head"
@@ -128,23 +128,10 @@ class ShortestHead(Savable):
         certified : bool, default False
             Prove an upper end of the error, of a target that is given.
 
-        Returns
-        -------
-        ShortestHead
-
         Raises
         ------
         TypeError, ValueError
             If no head of this length was found, or `certified` is asked for without a target.
-
-        Examples
-        --------
-        >>> from spherapprox import shortest_head, targets
-        >>> from spherapprox.shortest import SearchOptions
-        >>> result = shortest_head(targets.zonal_harmonic(2, 2), 0.1, "core")
-        >>> shorter = result.pick(result.history[0].n)
-        >>> shorter.n, shorter.reached
-        (1, False)
         """
         lengths = tuple(row.n for row in self.history)
         if _checks.integer(n, "n", minimum=1) not in lengths:
@@ -155,7 +142,7 @@ class ShortestHead(Savable):
             return replace(self, n=n)
         target = _checks.instance(target, "target", Target, remedy="Target(function, dim) makes one")
         result = replace(self, n=n)
-        result = result.with_error(sup_error(result.head, target))
+        result = result._with_error(sup_error(result.head, target))
         return result.proved(target) if certified else result
 
     def proved(self, target: Target, *, deadline: float = math.inf) -> ShortestHead:
@@ -177,49 +164,16 @@ class ShortestHead(Savable):
         ------
         ValueError
             If target and head do not fit.
-
-        Examples
-        --------
-        >>> from spherapprox import shortest_head, targets
-        >>> from spherapprox.shortest import SearchOptions
-        >>> wave = targets.zonal_harmonic(2, 2)
-        >>> result = shortest_head(wave, 0.1, "core", search=SearchOptions(lower=False)).proved(wave)
-        >>> result.error.lower <= result.error.upper <= 0.1
-        True
         """
         # enough to prove eps, and no more: a proof of what roundings decide takes long, and fails
         slack = min(self.eps / max(self.error.lower, 1e-300) * (1.0 - 1e-9) - 1.0, _LARGEST_SLACK)
         slack = max(slack, _LEAST_SLACK) if self.error.lower <= self.eps else _SLACK
         error = prove_error(self.head, target, self.error, slack=slack, deadline=deadline)
         notes = (*self.notes, *([f"the proof of the error: {error.reason}"] if error.reason else []))
-        return replace(self, notes=notes).with_error(error)
+        return replace(self, notes=notes)._with_error(error)
 
-    def with_error(self, error: ErrorInterval) -> ShortestHead:
-        """Return the result with another sup error of the head that is picked; the largest error seen stays.
-
-        Parameters
-        ----------
-        error : ErrorInterval
-            As `sup_error` measures it.
-
-        Returns
-        -------
-        ShortestHead
-
-        Raises
-        ------
-        AttributeError
-            If `error` is no interval.
-
-        Examples
-        --------
-        >>> from spherapprox import shortest_head, sup_error, targets
-        >>> from spherapprox.shortest import SearchOptions
-        >>> bump = targets.bump(2)
-        >>> result = shortest_head(bump, 1e-6, "core", search=SearchOptions(lower=False))
-        >>> result.with_error(sup_error(result.head, bump)).reached
-        True
-        """
+    def _with_error(self, error: ErrorInterval) -> ShortestHead:
+        """Return the result with another sup error of the head that is picked; the largest error seen stays."""
         largest = error if error.lower >= self.row.lower else self.row
         changed = replace(self.row, lower=largest.lower, upper=error.upper, at=largest.at)
         return replace(self, history=tuple(changed if row.n == self.n else row for row in self.history))
@@ -232,21 +186,19 @@ class ShortestHead(Savable):
         str
             A line for each length; "proven" is the upper end of the error, where there is one, "numbers" those that are
             stored, "lost" the decimal digits that cancel.
-
-        Examples
-        --------
-        >>> from spherapprox import shortest_head, targets
-        >>> from spherapprox.shortest import SearchOptions
-        >>> result = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
-        >>> print(result.table().splitlines()[0].split())
-        ['N', 'error', 'rms', 'numbers', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's']
         """
         from tabulate import tabulate
 
-        proven = any(row.upper < np.inf for row in self.history)
         headers = ["N", "error", "rms", "numbers", "lambda", "max |v|", "lost", "condition", "start", "starts", "s", ""]
-        rows = [_cells(row, self._within(row)) for row in self.history]
-        if proven:
+        rows: list[list[object]] = [
+            [
+                row.n, f"{row.lower:.3g}", f"{row.rms:.3g}", row.numbers, f"{row.concentration:.4g}",
+                f"{row.largest_value:.3g}", f"{row.digits_lost:.1f}", f"{row.condition:.1g}", row.start, row.starts,
+                f"{row.seconds:.1f}", "reached" if self._within(row) else "",
+            ]
+            for row in self.history
+        ]  # fmt: skip
+        if any(row.upper < np.inf for row in self.history):
             headers.insert(2, "proven")
             for cells, row in zip(rows, self.history, strict=True):
                 cells.insert(2, _checks.upper_text(row.upper, 3) if row.upper < np.inf else "")
@@ -260,12 +212,3 @@ class ShortestHead(Savable):
     def __str__(self) -> str:
         floor = f"at least {self.lower}: {self.lower_reason}" if self.lower is not None else ""
         return "\n".join([self.table(), *filter(None, [floor, *self.notes])])
-
-
-def _cells(row: Rung, within: bool) -> list[object]:
-    """Return the cells of a row of the table."""
-    return [
-        row.n, f"{row.lower:.3g}", f"{row.rms:.3g}", row.numbers, f"{row.concentration:.4g}",
-        f"{row.largest_value:.3g}", f"{row.digits_lost:.1f}", f"{row.condition:.1g}", row.start, row.starts,
-        f"{row.seconds:.1f}", "reached" if within else "",
-    ]  # fmt: skip

@@ -47,14 +47,6 @@ class Rung(Savable):
     ------
     TypeError, ValueError
         If a field is out of its range or of another kind.
-
-    Examples
-    --------
-    >>> from spherapprox import shortest_head, targets
-    >>> from spherapprox.shortest import SearchOptions
-    >>> row = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False)).history[-1]
-    >>> row.n, row.numbers, row.lower < 1e-6
-    (1, 4, True)
     """
 
     _kind = "rung"

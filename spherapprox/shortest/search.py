@@ -20,7 +20,7 @@ from ..fitting.growth import equal_measure, insert_tokens, prune_tokens
 from ..fitting.projection import Samples
 from ..fitting.sup import Judge, minimax
 from ..fitting.tokens import Tokens
-from .candidate import STEPS, Candidate, Goal, fit_from, lower_error
+from .candidate import STEPS, Candidate, Goal, fit_candidate, lower_error
 from .fixed import best_kernel, constant_token, fit_values, point_families
 
 FIRST = (1, 2, 4)
@@ -95,10 +95,6 @@ class Search:
         # in a bracket the errors of rungs that reach eps say little: they stop there
         return guess if guess not in self.rungs and (high is None or tries < 2) else (low + top + 1) // 2
 
-    def limit_tokens(self, max_tokens: int) -> None:
-        """Try no more tokens than some number."""
-        self.goal = replace(self.goal, max_tokens=min(self.goal.max_tokens, max_tokens))
-
     def best_length(self) -> int:
         """Return the fewest tokens that reach eps, or those of least error."""
         reached = [n for n, rung in self.rungs.items() if rung.error <= self.goal.eps]
@@ -132,49 +128,45 @@ class Search:
     def _fit_rung(self, n: int) -> Candidate:
         """Fit tokens from one start after another, until eps is reached."""
         goal, begin, judge = self.goal, time.monotonic(), self.judge(n)
-        best, over, count = self._first_candidate(n, judge), threading.Event(), 0
-
-        def stop() -> bool:
-            return over.is_set() or self._is_late()
+        over, count = threading.Event(), 0
+        # tokens that are not fitted: of an earlier search, or a constant
+        first = [(self.earlier[n], "resumed")] if n in self.earlier else []
+        if n == 1:
+            first.append((constant_token(judge, goal.normalize, goal.unit), "constant"))
+        candidates = [Candidate(tokens, goal.ridge, judge(tokens, goal.ridge), name) for tokens, name in first]
+        best = self._verify(min(candidates, key=lambda rung: rung.error), judge) if candidates else None
 
         def fit(start: Start) -> Candidate:
-            return fit_from(start[0], start[1](), judge, goal, stop)
+            name, make_tokens = start
+            return fit_candidate(name, make_tokens(), judge, goal=goal, stop=lambda: over.is_set() or self._is_late())
 
         starts = [] if best is not None and best.error <= goal.eps else list(self._list_starts(n, judge))
         with closing(in_order(fit, starts, None)) as results:
             try:
                 for result in results:
                     count, candidate = count + 1, self._verify(result, judge)
-                    best = candidate if candidate.better(best) else best
-                    if best is None or best.error <= goal.eps or self._is_late():
+                    best = candidate if best is None or candidate.error < best.error else best
+                    if best.error <= goal.eps or self._is_late():
                         break
             finally:
                 over.set()
         assert best is not None
         if best.error > goal.eps and not self._is_late():  # what the next rungs are extrapolated from
-            best = self._verify(lower_error(best, judge, goal, math.inf, self._is_late), judge)
+            best = self._verify(lower_error(best, judge, goal, promising=math.inf, stop=self._is_late), judge)
         count -= self._is_late()  # the last one may have been cut short
         return replace(best, starts=max(count, 0), seconds=time.monotonic() - begin)
 
-    def resume(self, n: int, tokens: Tokens, name: str, starts: int, failed: bool) -> Candidate:
+    def resume(self, candidate: Candidate, *, failed: bool) -> Candidate:
         """Take over a rung of an earlier search; it is fitted again unless it `failed`, and its error is above eps."""
-        goal, judge = self.goal, self.judge(n)
+        goal, tokens, n = self.goal, candidate.tokens, len(candidate.tokens)
+        judge = self.judge(n)
         self.earlier[n] = tokens
-        candidate = self._verify(Candidate(tokens, goal.ridge, judge(tokens, goal.ridge), name, starts), judge)
+        candidate = self._verify(replace(candidate, error=judge(tokens, goal.ridge)), judge)
         if n <= goal.max_tokens:
             self.rungs[n] = candidate
             if candidate.error > goal.eps and not failed:
                 self.refits.add(n)
         return candidate
-
-    def _first_candidate(self, n: int, judge: Judge) -> Candidate | None:
-        """Return tokens that are not fitted: of an earlier search, or a constant; None if there are none."""
-        goal = self.goal
-        starts = [(self.earlier[n], "resumed")] if n in self.earlier else []
-        if n == 1:
-            starts.append((constant_token(judge, goal.normalize, goal.unit), "constant"))
-        candidates = [Candidate(tokens, goal.ridge, judge(tokens, goal.ridge), name) for tokens, name in starts]
-        return self._verify(min(candidates, key=lambda candidate: candidate.error), judge) if candidates else None
 
     def _verify(self, candidate: Candidate, judge: Judge) -> Candidate:
         """Search for errors above eps between the samples; fit again with such points among them."""
@@ -186,7 +178,7 @@ class Search:
             stored = judge.store(candidate.tokens, candidate.ridge)
             b = stored.keys[stored.lengths > 0.0] / stored.lengths[stored.lengths > 0.0, None]
             start = np.concatenate([sample(goal.dim, len(judge.checked.x), rng), b])
-            x, peaks = local_maxima(partial(self._errors, stored), start, _PEAKS, rng)
+            x, peaks = local_maxima(partial(self._errors, stored), start, _PEAKS, rng=rng)
             if peaks.max() >= candidate.error:
                 candidate = replace(candidate, error=float(peaks.max()), at=x[int(peaks.argmax())])
             if candidate.error <= goal.eps or last:
@@ -213,9 +205,10 @@ class Search:
         if longer:
             above = self.rungs[min(longer)].tokens
             yield "prune", partial(prune_tokens, above, samples, len(above) - n, goal.ridge)
+        kind = {"normalize": goal.normalize, "unit": goal.unit}
         for start in range(goal.starts):
-            shape = goal.dim, n, samples.y.shape[1], goal.normalize, goal.unit
-            yield f"equal {start}", partial(equal_measure, *shape, start, goal.seed + start)
+            at = partial(equal_measure, goal.dim, n, samples.y.shape[1], **kind)
+            yield f"equal {start}", partial(at, start=start, seed=goal.seed + start)
         if shorter:
             below = self.rungs[max(shorter)].tokens
             yield "insert", partial(insert_tokens, below, samples, n - len(below))
@@ -224,12 +217,16 @@ class Search:
 
     def _search_fixed(self, max_tokens: int) -> int | None:
         """Return the least number of tokens, up to one, for which control points that stay reach eps; None if none."""
-        best = None
-        for name, family in point_families(self.goal.dim):
+        best, goal = None, self.goal
+        for name, family in point_families(goal.dim):
             low, n = 0, max_tokens if best is None else len(best.tokens) - 1
             while low < n and not self._is_late():
-                trial = self._fit_values_at(name, family(n))
-                if trial.error <= self.goal.eps:
+                begin, b = time.monotonic(), family(n)
+                judge = self.judge(len(b))
+                tokens, error = fit_values(b, judge, goal.ridge, normalize=goal.normalize, unit=goal.unit)
+                trial = self._verify(Candidate(tokens, goal.ridge, error, start=name, starts=1), judge)
+                trial = replace(trial, seconds=time.monotonic() - begin)
+                if trial.error <= goal.eps:
                     best, n = trial, (low + len(trial.tokens)) // 2
                 elif best is None or trial.start != best.start:
                     break
@@ -239,10 +236,3 @@ class Search:
             return None
         self._keep_rung(len(best.tokens), best)
         return len(best.tokens)
-
-    def _fit_values_at(self, name: str, b: Float64) -> Candidate:
-        """Return tokens at control points that stay."""
-        goal, begin, judge = self.goal, time.monotonic(), self.judge(len(b))
-        tokens, error = fit_values(b, judge, goal.ridge, goal.normalize, goal.unit)
-        candidate = self._verify(Candidate(tokens, goal.ridge, error, start=name, starts=1), judge)
-        return replace(candidate, seconds=time.monotonic() - begin)

@@ -1,4 +1,4 @@
-"""A search from start to end: resumed, reported, kept in a file, and recorded."""
+"""A search from start to end: resumed, reported, kept in a file, and recorded in the target's units."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import numpy as np
 from .. import _checks
 from .._threads import one_blas_thread
 from ..error import ErrorInterval, sup_error
+from ..fitting.sup import Judge, errors, round_to
+from ..fitting.tokens import Tokens
 from ..heads.head import Head
+from ..heads.registry import FAMILIES
 from ..target import Target
 from .candidate import Candidate, Goal
 from .result import ShortestHead
 from .rung import Rung
 from .search import FIRST, Search
-from .units import Units
 
 _SAME = 0.01
 """Relative difference of errors up to which they are those of the same target."""
@@ -33,7 +35,8 @@ class Session:
     """A search, the records of its rungs, and where they are shown and kept."""
 
     goal: Goal
-    units: Units
+    scalar: bool
+    """Whether the target returns (n,) in place of (n, p)."""
     options: str
     progress: bool
     checkpoint: str | os.PathLike[str] | None
@@ -45,46 +48,39 @@ class Session:
         self._search = Search(self.goal, self._report)
 
     def resume(self, earlier: ShortestHead) -> None:
-        """Take over the heads of an earlier search: what failed as hard as now is wanted is not tried again."""
+        """Take over the heads of an earlier search: what failed for an eps no smaller is not tried again."""
         harder = earlier.eps >= self._eps and earlier.options == self.options
         with one_blas_thread():
             for row in earlier.history:
-                tokens = self.units.tokens(row.head, self.goal.unit)
-                enough = row.starts >= self.goal.starts and harder and self._fits_target(row)
-                candidate = self._search.resume(row.n, tokens, row.start, row.starts, enough)
+                # on another target the row's head errs elsewise
+                f = self.goal.size * self.goal.function(row.at[None])
+                error = float(np.linalg.norm(row.head(row.at[None]).reshape(1, -1) - f))
+                failed = row.starts >= self.goal.starts and harder and math.isclose(error, row.lower, rel_tol=_SAME)
+                candidate = Candidate(self._tokens(row.head), self.goal.ridge, start=row.start, starts=row.starts)
+                candidate = self._search.resume(candidate, failed=failed)
                 if candidate.error < math.inf:
-                    self.rows[row.n] = self.units.row(candidate, self._search.judge(row.n))
-
-    def _fits_target(self, row: Rung) -> bool:
-        """Tell whether a row's head errs on the target of this search as the row says."""
-        f = self.units.size * self.goal.function(row.at[None])
-        error = float(np.linalg.norm(row.head(row.at[None]).reshape(1, -1) - f))
-        return math.isclose(error, row.lower, rel_tol=_SAME)
+                    self.rows[row.n] = self._rung(candidate)
 
     def search(self, target: Target, notes: tuple[str, ...]) -> ShortestHead:
         """Search for the shortest head; where notes say why none is within eps, only the first rungs are tried."""
         hopeless = bool(notes)
         if hopeless:
-            self._search.limit_tokens(FIRST[-1])
+            self._search.goal = replace(self.goal, max_tokens=min(self.goal.max_tokens, FIRST[-1]))
         with one_blas_thread():  # threads of ours fit from several starts, to the same bit
             best, error = self._run_search(target)
         if best.error > self.goal.eps or self._misses_eps(error):
             if self.own is not None:
-                return self._own_result(self.own)
+                candidate = Candidate(self._tokens(self.own), self.goal.ridge, 0.0, "itself")
+                self.rows[len(self.own)] = replace(self._rung(candidate, judge=self._search.judge(1)), head=self.own)
+                return self._result(len(self.own), ())
             notes += (self._shortfall(hopeless),)
             _checks.warn("; ".join(notes), RuntimeWarning)
-        return self._result(len(best.tokens), notes).with_error(error)
-
-    def _own_result(self, own: Head) -> ShortestHead:
-        """Return the head that is to be shortened."""
-        candidate = Candidate(self.units.tokens(own, self.goal.unit), self.goal.ridge, 0.0, "itself")
-        self.rows[len(own)] = replace(self.units.row(candidate, self._search.judge(1)), head=own)
-        return self._result(len(own), ())
+        return self._result(len(best.tokens), notes)._with_error(error)
 
     @property
     def _eps(self) -> float:
-        """The error wanted, in the target's units."""
-        return self.units.size * self.goal.eps
+        """The error asked for, in the target's units."""
+        return self.goal.size * self.goal.eps
 
     def _misses_eps(self, error: ErrorInterval) -> bool:
         return self.goal.norm == "sup" and error.lower > self._eps
@@ -112,9 +108,11 @@ class Session:
             if self.progress:
                 print(f"N={n} not in {rung.starts} starts: no values within their bound", flush=True)
             return
-        self.rows[n] = self.units.row(rung, self._search.judge(n))
+        row = self.rows[n] = self._rung(rung)
         if self.progress:
-            print(_progress_line(self.rows[n], rung, self.goal.eps, self._eps), flush=True)
+            failed = "" if rung.error <= self.goal.eps else f" not in {rung.starts} starts:"
+            how = f"lambda {row.concentration:.3g}, max|v| {row.largest_value:.3g}, {rung.seconds:.1f} s"
+            print(f"N={n}{failed} error {row.lower:.3g} (eps {self._eps:.3g}) by {rung.start}, {how}", flush=True)
         if self.checkpoint is not None:
             self._result(self._search.best_length(), ()).save(self.checkpoint)
 
@@ -131,9 +129,37 @@ class Session:
             return note
         return f"{note}; some {guess} tokens may reach it{'' if late else ' (max_tokens=)'}"
 
+    def _tokens(self, head: Head) -> Tokens:
+        """Return the tokens of a head; unit keys have the mean concentration of free ones."""
+        lengths = np.broadcast_to(np.asarray(head.concentration, dtype=np.float64), len(head))
+        if self.goal.unit:
+            lengths = np.full(len(head), max(float(lengths.mean()), 1e-13))
+        keys = lengths[:, None] * head.control_points.astype(np.float64)
+        values = head.values.reshape(len(head), -1).astype(np.float64) / self.goal.size
+        return Tokens(keys, values, head.family == "split", self.goal.unit)
 
-def _progress_line(row: Rung, candidate: Candidate, goal: float, eps: float) -> str:
-    """Return a line for the progress."""
-    failed = "" if candidate.error <= goal else f" not in {candidate.starts} starts:"
-    how = f"lambda {row.concentration:.3g}, max|v| {row.largest_value:.3g}, {candidate.seconds:.1f} s"
-    return f"N={row.n}{failed} error {row.lower:.3g} (eps {eps:.3g}) by {candidate.start}, {how}"
+    def _head(self, tokens: Tokens) -> Head:
+        """Return the head of stored tokens."""
+        goal, lengths = self.goal, tokens.lengths
+        b = np.where(lengths[:, None] > 0.0, tokens.keys, np.eye(1, tokens.keys.shape[1]))
+        b /= np.sqrt(np.square(b).sum(axis=1))[:, None]
+        values = goal.size * tokens.values
+        if goal.dtype is not None:
+            values = round_to(values, goal.dtype)
+        concentration = tokens.concentration if tokens.unit else lengths
+        return FAMILIES[goal.family](b, values[:, 0] if self.scalar else values, concentration)
+
+    def _rung(self, candidate: Candidate, judge: Judge | None = None) -> Rung:
+        """Return the record of a candidate, by the judge of its length unless another is given."""
+        judge = judge or self._search.judge(len(candidate.tokens))
+        tokens, x, size = judge.store(candidate.tokens, candidate.ridge), judge.checked.x, self.goal.size
+        residuals, weights = errors(tokens, judge.checked), tokens.matrix(judge.fit.x)
+        largest = max(float(np.linalg.norm(judge.fit.y, axis=1).max()), 1e-300)
+        sums = float((weights @ np.linalg.norm(tokens.values, axis=1)).max()) / largest
+        beyond = candidate.at is not None and candidate.error >= residuals.max()  # between the samples
+        return Rung(
+            self._head(tokens), size * (candidate.error if beyond else float(residuals.max())), math.inf,
+            np.array(candidate.at if beyond else x[int(residuals.argmax())]),
+            size * math.sqrt(float(np.square(residuals).mean())), float(np.linalg.cond(weights)),
+            max(math.log10(max(sums, 1e-300)), 0.0), candidate.start, candidate.starts, candidate.seconds,
+        )  # fmt: skip

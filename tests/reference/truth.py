@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import mpmath as mp
+import numpy as np
 
 DIGITS = 34
 """Relative (of a logarithm near 0: relative too) or absolute digits that every function aims at; 30 are promised."""
@@ -659,3 +660,26 @@ def log_shifted_mean_angle(dim: int, lam: float, radius: float) -> Any:
         lower = integral(dim, lam, [(1, rho)], zero, end, lambda t: k(t + rho))
         lower += integral(dim, lam, [(0, pi)], end, pi, lambda t: bottom)
         return mp.log(upper) - mp.log(lower)
+
+
+def gradient(head, x, digits=40):
+    """Return the gradients (m, dim+1) of a head with one value for each control point, by chords or by logits."""
+    split = head.family == "split"
+    with mp.workdps(digits):
+        rates = [mp.mpf(float(rate)) for rate in np.broadcast_to(head.concentration, len(head))]
+        values = [mp.mpf(float(value)) for value in head.values]
+        rows = [[mp.mpf(float(t)) for t in b] for b in head.control_points]
+        result = np.empty(x.shape)
+        for i, row in enumerate(x):
+            y = [mp.mpf(float(t)) for t in row]
+            halves = [sum((s - t) ** 2 for s, t in zip(b, y, strict=True)) / 2 for b in rows]
+            logits = [rate * (split - half) for rate, half in zip(rates, halves, strict=True)]
+            top = max(logits) if split else 0
+            e = [mp.exp(logit - top) for logit in logits]
+            e = [weight / sum(e) for weight in e] if split else e
+            h = mp.fdot(e, values) if split else 0
+            factors = [rate * w * (value - h) for rate, w, value in zip(rates, e, values, strict=True)]
+            g = [mp.fdot(factors, column) for column in zip(*rows, strict=True)]
+            along = mp.fdot(g, y) / mp.fdot(y, y)
+            result[i] = [float(s - along * t) for s, t in zip(g, y, strict=True)]
+    return result

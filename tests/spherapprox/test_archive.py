@@ -237,22 +237,19 @@ def test_a_small_file_does_not_become_large_arrays(path):
         read(path)
 
 
-def test_many_arrays_and_deep_records_are_refused_before_long_work(path, monkeypatch):
+def test_many_arrays_and_deep_records_are_refused_before_long_work(path):
     deep = Record("piece", {"rows": np.ones(3)})
     for _ in range(500):
         deep = Record("thing", {"part": deep})
     write(path, deep)
     with pytest.raises(ValueError, match="its records lie deeper in each other than 20 names"):
         read(path)
-    monkeypatch.setattr(_archive, "MOST_ARRAYS", 9)
     several = Record("thing", {str(i): np.ones(0) for i in range(8)})
     with pytest.raises(ValueError, match="would have 10 arrays, more than 9: save its parts"):
-        write(path, several)
-    monkeypatch.setattr(_archive, "MOST_ARRAYS", 10)
-    write(path, several)
-    monkeypatch.setattr(_archive, "MOST_ARRAYS", 9)
+        write(path, several, most_arrays=9)
+    write(path, several, most_arrays=10)
     with pytest.raises(ValueError, match="it has 10 arrays, more than 9"):
-        read(path)
+        read(path, most_arrays=9)
 
 
 def test_files_that_are_too_large(path, saved, monkeypatch):

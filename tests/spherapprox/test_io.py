@@ -97,10 +97,6 @@ def test_values_with_rare_bits(path, kind):
     again = through(path, head)
     assert_same_bits(again.values, head.values)
     assert again.concentration.hex() == "-0x0.0p+0"
-    single = kind(np.eye(3, dtype=np.float32), np.array([1e-45, -0.0, 3e38], np.float32), 2.0)
-    again = through(path, single)
-    assert_same_bits(again.values, single.values)
-    assert again.control_points.dtype == again.values.dtype == np.float32
 
 
 @every
@@ -156,15 +152,6 @@ def test_a_radius_that_was_not_asked_for_is_not_computed(path):
     radius = fresh.covering_bound()
     again = through(path, fresh)
     assert again._covering_radius.hex() == radius.hex()
-
-
-@every
-def test_a_head_of_a_rule(path, kind):
-    rule = points.fibonacci(50)
-    head = kind.from_target(lambda x: x[:, :2], rule, 30.0)
-    again = through(path, head)
-    assert_same_set(again.points, rule)
-    np.testing.assert_array_equal(again(rule.points), head(rule.points))
 
 
 @pytest.mark.parametrize("options", [{}, {"interaction": "none"}, {"interaction": "printed", "mask": -12.5}])
@@ -267,19 +254,11 @@ def test_searches_come_back(path):
     found = load(path)
     assert ([row.n for row in found.history], found.n, found.notes) == ([1, 3], 3, ("a note", ""))
     assert np.array_equal(found.head.values, np.ones(3))
-    contents = path.read_bytes()
     found.save(path)
     load(path).save(path)
     again = load(path)
     assert [row.head for row in again.history] == [row.head for row in found.history]
     assert np.array_equal(again.history[0].at, np.eye(3)[0])
-    for i in range(0, len(contents), 19):
-        path.write_bytes(contents[:i] + bytes([contents[i] ^ 0x10]) + contents[i + 1 :])
-        try:
-            again = load(path)
-        except ValueError:
-            continue
-        assert [row.head for row in again.history] == [row.head for row in found.history]  # a date in the archive
 
 
 @pytest.mark.parametrize(
@@ -308,18 +287,8 @@ def test_files_that_hold_no_such_search(path, record, message):
 
 
 WEIRD = (
-    None,
-    True,
-    -1,
-    10**400,
-    "",
-    "nan",
-    Record("point-set", {}),
-    np.empty((0, 3)),
-    np.ones((2, 3, 4)),
-    np.inf,
-    -2.5,
-)
+    None, True, -1, 10**400, "", "nan", Record("point-set", {}), np.empty((0, 3)), np.ones((2, 3, 4)), np.inf, -2.5
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["control_points", "values", "concentration", "points", "else"])

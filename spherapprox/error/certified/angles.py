@@ -12,10 +12,9 @@ import numpy as np
 from ..._loading import load
 from ..._types import Float64
 from ...summation import angle_mean
-from .near import call_groups, take
 from .riesz import Riesz
 from .search import Passes, Sample
-from .taylor import OMITTED, cut
+from .taylor import OMITTED, call_groups, cut, take
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ class MeanAngle:
             b, rows = take(self.columns, near, 1), take(self.b, near, 0)
             kernels.angle_moments(x, chords, *arrays, b, rows, rate, exponent, *results)
 
-        call_groups(call, x, chords, self.columns, rate, exponent, [radii], [means, slopes, turns, rests, roundings])
+        results = [means, slopes, turns, rests, roundings]
+        call_groups(call, x, chords, columns=self.columns, rate=rate, cut=exponent, arrays=[radii], results=results)
         # 6.5 (W)
         radial = np.einsum("nd,nd->n", slopes, x)
         tangent = slopes - radial[:, None] * x

@@ -83,9 +83,9 @@ def curvature_bound(local: Local) -> Float64:
     linear += rate**2 * (3.0 * sine + sag + sine**2) * third_c + rate * (sine**2 * first_c + chord * first)
     # Step 2: what the directions along c add to it
     linear += rate**3 * (sag + 2.0 * chord * sine) * (local.sums[:, KAPPA] + first_c * pairs + 2.0 * first * pairs_c)
-    # Step 3: the rest
+    # Step 3: the change of second order
     mean_v, mean_b = rate * chord * first + e_v, rate * chord * pairs + e_b
-    rest = rate**2 * (e_v * pairs + mean_v * g_bb + 2.0 * first * e_b + 2.0 * g_vb * mean_b) + rate * mean_v * mean_b
-    rest += zeta * (3.0 * rate**3 * chord * first * pairs + rest)
-    rest += rate**2 * (e_vbb + chord**2 * _size(local.seconds)) + rate * e_vb + 2.0 * rate**2 * mean_v * mean_b**2
-    return np.asarray(linear + rest)
+    second = rate**2 * (e_v * pairs + mean_v * g_bb + 2.0 * first * e_b + 2.0 * g_vb * mean_b) + rate * mean_v * mean_b
+    second += zeta * (3.0 * rate**3 * chord * first * pairs + second)
+    second += rate**2 * (e_vbb + chord**2 * _size(local.seconds)) + rate * e_vb + 2.0 * rate**2 * mean_v * mean_b**2
+    return np.asarray(linear + second)

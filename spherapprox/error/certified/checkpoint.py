@@ -57,18 +57,13 @@ def _write(path: str, digest: str, state: State) -> None:
     """Write a state to a file."""
     survivors = join_cells(state.survivors)
     fields: dict[str, _archive.Field] = {
-        "digest": digest,
-        "lower": state.lower,
-        "at": state.at,
-        "slack": state.slack,
-        "evaluations": state.evaluations,
-        "spent": state.earlier,
-        "riesz": state.counts.get("Riesz", 0),
-        "taylor": state.counts.get("Taylor", 0),
+        "digest": digest, "lower": state.lower, "at": state.at, "slack": state.slack,
+        "evaluations": state.evaluations, "spent": state.earlier,
+        "riesz": state.counts.get("Riesz", 0), "taylor": state.counts.get("Taylor", 0),
         "todo": None if state.todo is None else _table(state.todo),
         "kept": None if survivors is None else _table(survivors),
         "divisions": None if state.todo is None else state.todo.divisions,
-    }
+    }  # fmt: skip
     _archive.write(path, _archive.Record(KIND, fields))
 
 

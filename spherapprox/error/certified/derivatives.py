@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,17 +15,16 @@ from ..._types import Float64
 from ...harmonics.forms import tangent_frame
 from .changes import Local, curvature_bound, slope_bound
 from .heads import TAIL_SHARE
-from .near import call_groups, take
 from .riesz import Riesz, degree_for, log_mean
 from .search import Passes, Sample
-from .taylor import OMITTED, cut
+from .taylor import OMITTED, call_groups, cut, take
 
 _FLOOR = 1e-11
 """More than the terms left out amount to, in the units of 6.6 (omitted)."""
 
 
 @dataclass(frozen=True)
-class Derivative(ABC):
+class Derivative:
     """The size of a head's derivative of order 1 or 2, for control points b (N, d) and values (N, p).
 
     The first is the largest singular value of the gradients, the second ``max_u (sum_i |A_i u|^2)^(1/2)`` for second
@@ -42,7 +40,7 @@ class Derivative(ABC):
     normalize = False
 
     @classmethod
-    def of(cls, head: Any, order: int) -> Derivative:
+    def of(cls, head: Any, order: int) -> AnyDerivative:
         """Return the derivative of an order of a head."""
         values = head.values.reshape(len(head), -1).astype(np.float64)
         split = head.family == "split"
@@ -50,27 +48,14 @@ class Derivative(ABC):
         largest_half = float(np.abs(0.5 * values - 0.5 * values[0] * split).max())
         exponent = 1 + math.frexp(largest_half)[1] + math.frexp(math.sqrt(values.shape[1]))[1]
         unit = math.ldexp(1.0, min(exponent, 1023))
+        concentration, rows = _checks.one_concentration(head.concentration, "the proof treats"), head.control_points
         kind = SplitDerivative if split else CoreDerivative
-        concentration = _checks.one_concentration(head.concentration, "the proof treats")
-        return kind(head.control_points.astype(np.float64), values / unit, concentration, order, unit)
+        return kind(rows.astype(np.float64), values / unit, concentration, order=order, unit=unit)
 
     @cached_property
     def columns(self) -> Float64:
         """Control points with a coordinate in each row, (d, N)."""
         return np.ascontiguousarray(self.b.T)
-
-    @property
-    @abstractmethod
-    def ceiling(self) -> float:
-        """Bound of the size everywhere, in units of `unit`; 0 for a constant softmax."""
-
-    @abstractmethod
-    def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
-        """Return Riesz's test for a bound with some room, None where it cannot be used."""
-
-    @abstractmethod
-    def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
-        """Tell which cells pass a test, from the sizes at their centres."""
 
     @property
     def floor(self) -> float:
@@ -93,7 +78,7 @@ class Derivative(ABC):
             terms = take(self.columns, near, 1), take(self.b, near, 0), take(self.values, near, 0)
             kernels.local_cumulants(x, *own, chords, *terms, rate, self.normalize, exponent, depth, *results)
 
-        call_groups(call, x, chords, self.columns, rate, exponent, [frames], arrays)
+        call_groups(call, x, chords, columns=self.columns, rate=rate, cut=exponent, arrays=[frames], results=arrays)
         # the tensors are symmetric
         for at, power, count in ((2, 2, d), (3, 3, m)):
             falling = -np.sort(-np.indices((count,) * power), axis=0)
@@ -124,7 +109,7 @@ class SplitDerivative(Derivative):
 
     @property
     def ceiling(self) -> float:
-        """Bound of the size everywhere."""
+        """Bound of the size everywhere, in units of `unit`; 0 for a constant softmax."""
         if (self.values == self.values[0]).all():
             return 0.0
         spread = float(np.linalg.norm(self.values - self.values.mean(axis=0), axis=1).max()) * self.concentration
@@ -189,7 +174,9 @@ class CoreDerivative(Derivative):
         errors = sample.errors + sample.rounding
         by_riesz, by_terms = np.zeros((2, len(x)), dtype=bool)
         if riesz is not None:
-            by_riesz = riesz.check(radii, errors, sample.log_sums, np.zeros(len(x)), bound, sample.rounding)
+            by_riesz = riesz.check(
+                radii, errors, sample.log_sums, fall=np.zeros(len(x)), bound=bound, rounding=sample.rounding
+            )
         rows = np.flatnonzero(~by_riesz & (errors < bound))
         if len(rows):
             changes = np.empty(len(rows))
@@ -200,6 +187,9 @@ class CoreDerivative(Derivative):
             )  # fmt: skip
             by_terms[rows] = changes * (1.0 + 1e-9) <= bound
         return Passes(by_riesz, by_terms)
+
+
+AnyDerivative = CoreDerivative | SplitDerivative
 
 
 def largest(forms: Float64) -> Float64:

@@ -83,11 +83,11 @@ def as_function(target: object) -> Function | str:
         return f"'{target.name}' does not have the constants that it states: {wrong}"
     single = np.asarray(target(np.eye(1, target.dim + 1))).dtype == np.float32
     accuracy = max(target.accuracy, _SINGLE) if single else target.accuracy
-    stated = {
+    constants = {
         name: math.inf if getattr(target, name) is None else float(getattr(target, name))
         for name in ("lipschitz", "smoothness", "third_derivative")
     }
-    bounds, exponent = dict(stated), target.exponent
+    bounds, exponent = dict(constants), target.exponent
     if target.degree is not None and (target.remainder == 0.0 or target.lipschitz is None):
         # Bernstein's inequality along great circles
         largest = size + target.remainder
@@ -95,7 +95,7 @@ def as_function(target: object) -> Function | str:
             bernstein = float(target.degree) ** power * largest
             if bernstein <= bounds[name] or (power == 1 and exponent < 1.0) or target.remainder > 0.0:
                 bounds[name], exponent = bernstein, 1.0 if power == 1 else exponent
-    entered = {name for name in bounds if bounds[name] == stated[name] < math.inf}
+    entered = {name for name in bounds if bounds[name] == constants[name] < math.inf}
     entered |= {name for name in ("sup_norm", "degree") if getattr(target, name) is not None}
     entered |= {"remainder"} if target.remainder else set()
     return Function(

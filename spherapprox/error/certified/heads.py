@@ -67,13 +67,9 @@ class HeadError:
     @cached_property
     def terms(self) -> taylor.Terms:
         """The terms as Taylor's test takes them."""
-        columns = np.ascontiguousarray(self.b.T)
-        if self.concentrations is not None:
-            keys = self.concentrations[:, None] * self.b
-            return taylor.KeyedTerms(
-                keys, columns, self.values, self.concentration, self.normalize, self.concentrations
-            )
-        return taylor.Terms(self.b, columns, self.values, self.concentration, self.normalize)
+        own = self.concentrations
+        rows, columns = self.b if own is None else own[:, None] * self.b, np.ascontiguousarray(self.b.T)
+        return taylor.Terms(rows, columns, self.values, self.concentration, self.normalize, own)
 
     @cached_property
     def total(self) -> float:
@@ -146,15 +142,22 @@ class HeadError:
             fall = self._fall(radii, sample.log_sums) if self.normalize else np.zeros(len(x))
             # those that would pass when cut once need no other test
             by_riesz, later = (
-                riesz.check(share * radii, errors, sample.log_sums, share * fall, bound, sample.rounding)
+                riesz.check(
+                    share * radii, errors, sample.log_sums, fall=share * fall, bound=bound, rounding=sample.rounding
+                )
                 for share in (1.0, 0.5)
             )
         rows = np.flatnonzero(~(by_riesz | later) & (errors < bound))
         if riesz is not None and len(rows) > _TRIED**2:
-            share = self._taylor(x, radii, errors, sample, rows[::_TRIED], bound, riesz).mean()
-            rows = rows if share > self._least_share(x.shape[1] - 1, radii) else rows[:0]
+            share = self._taylor(x, radii, errors, sample=sample, rows=rows[::_TRIED], bound=bound, riesz=riesz).mean()
+            # so many must pass to make the test faster than errors at the cells' quarters
+            dim, near = x.shape[1] - 1, float(len(self.b))
+            if self.concentrations is None:
+                reach = math.sqrt(2.0 * self.terms.cut / max(self.concentration, 1e-9)) + 2.0 * float(radii.max())
+                near *= math.exp(special.log_cap_measure(dim, min(reach, math.pi)))
+            rows = rows if share > min(near / (_TERMS * 4.0**dim), 0.9) else rows[:0]
         if len(rows):
-            by_taylor[rows] = self._taylor(x, radii, errors, sample, rows, bound, riesz)
+            by_taylor[rows] = self._taylor(x, radii, errors, sample=sample, rows=rows, bound=bound, riesz=riesz)
         return Passes(by_riesz, by_taylor)
 
     def _log_mean(self) -> float:
@@ -174,24 +177,18 @@ class HeadError:
         fall = radii * np.sqrt(2.0 * self.concentration * entropies) + 0.5 * self.concentration * radii**2
         return np.asarray(fall * (1.0 + 1e-9))
 
-    def _least_share(self, dim: int, radii: Float64) -> float:
-        """Return the share of cells that must pass Taylor's test to make it faster than errors at their quarters."""
-        reach = math.sqrt(2.0 * self.terms.cut / max(self.concentration, 1e-9)) + 2.0 * float(radii.max())
-        share = 1.0 if self.concentrations is not None else math.exp(special.log_cap_measure(dim, min(reach, math.pi)))
-        near = len(self.b) * share
-        return min(near / (_TERMS * 4.0**dim), 0.9)
-
     def _taylor(
-        self, x: Float64, radii: Float64, errors: Float64, sample: Sample, rows: Indices, bound: float,
+        self, x: Float64, radii: Float64, errors: Float64, *, sample: Sample, rows: Indices, bound: float,
         riesz: Riesz | None,
     ) -> Bools:  # fmt: skip
-        """Tell which cells pass Taylor's test or the spread's, from what is known of their errors, for some rows."""
+        """Tell which of some rows' cells pass Taylor's test or the spread's, from their errors and their sample."""
         assert sample.values is not None
         x, radii, errors, values = x[rows], radii[rows], errors[rows], sample.values[rows]
         frames, unit, function = tangent_frame(x), self.unit, self.function  # (n, m, d)
-        moments = taylor.moments(x, radii, frames, self.terms, errors + function.size / unit, values)
+        sizes = errors + function.size / unit
+        moments = taylor.moments(x, radii, frames, terms=self.terms, sizes=sizes, target=values)
         # 6.5 (T), (S): the target by its modulus, or by its slope at the centre
-        fixed = errors + moments.rest + moments.noise * self.total
+        fixed = errors + moments.second_order + moments.noise * self.total
         largest = self.total + (function.size + function.remainder) / unit
         spread = errors - sample.errors[rows] + moments.spread + moments.far * largest
         change = function.change(radii) / unit * (1.0 + 1e-12)

@@ -15,8 +15,7 @@ from ..._norms import directions
 from ..._threads import in_order, slices
 from ..._types import Bools, Float64
 from ...sphere.cells import Cells, divisions_for
-from ..certificate import Certificate
-from ..interval import ErrorInterval
+from ..records import Certificate, ErrorInterval
 from .riesz import Riesz
 
 BLOCK, LARGEST_BLOCK = 8192, 65_536
@@ -130,8 +129,9 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
         last = state.slack * GROWTH > LARGEST or time.monotonic() > options.deadline
         remaining = options.max_evaluations - state.earlier
         limit = state.earlier + (remaining if last else SHARE * remaining)
+        attempt = _Attempt(error, state, least, limit, options)
         try:
-            return _prove_at_slack(error, state, climb, least, remainder, limit, options, reason)
+            return attempt.prove(climb, remainder, reason)
         except _TooMany as stop:
             reason = reason or str(stop)
             slack, state.earlier, state.todo = GROWTH * state.slack, state.evaluations, None
@@ -144,47 +144,116 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
 
 def proves(error: Error, bound: float, at: Float64, least: float, options: Options) -> bool:
     """Tell whether an error is proven to be at most ``1.001 bound``, in its unit; `at` is any point."""
-    state = State(bound / 1.05, at, 0.05)
+    attempt = _Attempt(error, State(bound / 1.05, at, 0.05), least, options.max_evaluations, options)
     rounding = error.sample(at[None, :]).rounding
     try:
-        riesz = error.riesz(bound, 1e-3 * bound, _probe(len(at) - 1))
-        _cut_cells(error, state, riesz, bound, rounding, least, options.max_evaluations, options)
+        attempt.cut_cells(bound, rounding, error.riesz(bound, 1e-3 * bound, _probe(len(at) - 1)))
     except (_Exceeded, _TooMany):
         return False
     return True
 
 
-def _prove_at_slack(
-    error: Error, state: State, climb: Climb, least: float, remainder: float, limit: float, options: Options,
-    reason: str,
-) -> Certificate:  # fmt: skip
-    """Prove a bound with the slack of the state, again with a larger one where a larger error is met."""
-    rounding = error.sample(state.at[None, :]).rounding
-    for _ in range(_RESTARTS):
-        lower, offset = state.lower / error.unit, remainder / error.unit
-        room = max(ROOM * state.slack * lower, rounding)
-        bound = (1.0 + state.slack) * lower * (1.0 - 1e-11) - room - offset
-        limited = bound < (1.0 + 0.2 * state.slack) * lower + 3.0 * rounding + 2.0 * offset
-        if limited:
-            bound = (1.0 + 0.2 * state.slack) * lower + 4.0 * rounding + 3.0 * offset
-        probe = _probe(len(state.at) - 1)
-        riesz = error.riesz(bound, room, probe)
-        try:
-            finest = _cut_cells(error, state, riesz, bound, rounding, least, limit, options)
-        except _Exceeded as excess:
-            interval = climb(excess.args[0], excess.args[1])
-            state.lower, state.at, state.todo = interval.lower, interval.at, None
-            continue
-        upper = (bound + room + offset) * error.unit * (1.0 + 1e-12)
-        if limited and not reason:
-            reason = f"evaluation errors up to {(rounding + offset) * error.unit:.2g} are not small beside the slack"
-        slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
-        return Certificate(
-            upper, reason, slack, tuple(name for name, count in state.counts.items() if count),
-            None if riesz is None else riesz.degree, 0.0 if riesz is None else room * error.unit,
-            rounding * error.unit, state.evaluations, dict(state.counts), finest,
-        )  # fmt: skip
-    raise _TooMany("larger and larger errors were met: measure with more points, n=")
+@dataclass(frozen=True)
+class _Attempt:
+    """An attempt at a bound, with its limit of evaluations."""
+
+    error: Error
+    state: State
+    least: float
+    limit: float
+    options: Options
+
+    def prove(self, climb: Climb, remainder: float, reason: str) -> Certificate:
+        """Prove a bound with the slack of the state, again with a larger one where a larger error is met."""
+        error, state = self.error, self.state
+        rounding = error.sample(state.at[None, :]).rounding
+        for _ in range(_RESTARTS):
+            lower, offset = state.lower / error.unit, remainder / error.unit
+            room = max(ROOM * state.slack * lower, rounding)
+            bound = (1.0 + state.slack) * lower * (1.0 - 1e-11) - room - offset
+            limited = bound < (1.0 + 0.2 * state.slack) * lower + 3.0 * rounding + 2.0 * offset
+            if limited:
+                bound = (1.0 + 0.2 * state.slack) * lower + 4.0 * rounding + 3.0 * offset
+            riesz = error.riesz(bound, room, _probe(len(state.at) - 1))
+            try:
+                finest = self.cut_cells(bound, rounding, riesz)
+            except _Exceeded as excess:
+                interval = climb(excess.args[0], excess.args[1])
+                state.lower, state.at, state.todo = interval.lower, interval.at, None
+                continue
+            upper = (bound + room + offset) * error.unit * (1.0 + 1e-12)
+            if limited and not reason:
+                reason = (
+                    f"evaluation errors up to {(rounding + offset) * error.unit:.2g} are not small beside the slack"
+                )
+            slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
+            return Certificate(
+                upper, reason, slack, tuple(name for name, count in state.counts.items() if count),
+                None if riesz is None else riesz.degree, 0.0 if riesz is None else room * error.unit,
+                rounding * error.unit, state.evaluations, dict(state.counts), finest,
+            )  # fmt: skip
+        raise _TooMany("larger and larger errors were met: measure with more points, n=")
+
+    def cut_cells(self, bound: float, rounding: float, riesz: Riesz | None) -> float:
+        """Cut the cells that pass no test until none is left; return the radius of the finest."""
+        state, dim = self.state, len(self.state.at) - 1
+        if state.todo is None:
+            # Step 1: the first cells
+            angle = self.least if riesz is None else max(SMALLER * self.least, ANGLE / max(riesz.degree, 1))
+            divisions = divisions_for(dim, min(angle, 0.3))
+            self._require_evaluations(2.0 * (dim + 1) * float(divisions) ** dim)
+            state.begin(Cells.cover(dim, divisions))
+        assert state.todo is not None
+        while True:
+            # Step 2: the tests of this level's cells, of which the others are cut
+            finest = 0.25 * math.pi / state.todo.divisions
+            self._test_level(bound, rounding, riesz)
+            survivors = join_cells(state.survivors)
+            if survivors is None:
+                return finest
+            # Step 3: cut them
+            if finest < FINEST:
+                raise _TooMany("cells as small as roundings are left: the error is not known well enough")
+            self._require_evaluations(len(survivors) * 2.0**dim)
+            state.todo, state.survivors = survivors.halve(), []
+
+    def _test_level(self, bound: float, rounding: float, riesz: Riesz | None) -> None:
+        """Test the cells to do, block by block; the state is always one from which this can go on."""
+        error, state, options = self.error, self.state, self.options
+        assert state.todo is not None
+        cells = state.todo
+
+        def test_block(block: slice) -> tuple[Passes, Float64, Float64]:
+            x, radii = cells[block].locate()
+            sample = error.sample(x)
+            sample = sample._replace(rounding=max(rounding, sample.rounding))
+            return error.check(x, radii, sample, bound, riesz), sample.errors, x
+
+        blocks = slices(len(cells), min(max(len(cells) // 8, BLOCK), LARGEST_BLOCK))
+        with closing(in_order(test_block, blocks, options.workers)) as results:
+            for block, (passes, errors, x) in zip(blocks, results, strict=True):
+                state.evaluations += len(x)
+                worst = int(np.argmax(errors))
+                if not errors[worst] + 2.0 * rounding < bound:
+                    raise _Exceeded(x[worst], float(errors[worst]) * error.unit)
+                state.survivors.append(cells[block][~(passes.riesz | passes.taylor)])
+                state.counts["Riesz"] += int(passes.riesz.sum())
+                state.counts["Taylor"] += int(passes.taylor.sum())
+                state.todo = cells[slice(block.stop, None)]
+                options.report(state)
+                if time.monotonic() > options.deadline:
+                    raise _TooMany("the time limit ended it")
+
+    def _require_evaluations(self, cells: float) -> None:
+        """Raise if so many cells more would be more evaluations than the attempt may take."""
+        count, dim = self.state.evaluations + cells, len(self.state.at) - 1
+        if count > self.limit:
+            # a share is left for larger slacks
+            raise _TooMany(
+                f"max_evaluations={count / SHARE:.2g} would be needed at least on S^{dim} for the slack "
+                f"{self.state.slack:g}: allow so many, or a larger slack"
+                + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
+            )
 
 
 def _probe(dim: int) -> Float64:
@@ -192,74 +261,6 @@ def _probe(dim: int) -> Float64:
     if dim <= _PROBED:
         return Cells.cover(dim, 3).locate()[0]
     return directions(np.random.default_rng(0).standard_normal((2000, dim + 1)))
-
-
-def _cut_cells(
-    error: Error, state: State, riesz: Riesz | None, bound: float, rounding: float, least: float, limit: float,
-    options: Options,
-) -> float:  # fmt: skip
-    """Cut the cells that pass no test until none is left; return the radius of the finest."""
-    dim = len(state.at) - 1
-    if state.todo is None:
-        # Step 1: the first cells
-        angle = least if riesz is None else max(SMALLER * least, ANGLE / max(riesz.degree, 1))
-        divisions = divisions_for(dim, min(angle, 0.3))
-        _require_evaluations(state, 2.0 * (dim + 1) * float(divisions) ** dim, limit, dim)
-        state.begin(Cells.cover(dim, divisions))
-    assert state.todo is not None
-    while True:
-        # Step 2: the tests of this level's cells, of which the others are kept
-        finest = 0.25 * math.pi / state.todo.divisions
-        _test_level(error, state, riesz, bound, rounding, options)
-        survivors = join_cells(state.survivors)
-        if survivors is None:
-            return finest
-        # Step 3: cut them
-        if finest < FINEST:
-            raise _TooMany("cells as small as roundings are left: the error is not known well enough")
-        _require_evaluations(state, len(survivors) * 2.0**dim, limit, dim)
-        state.todo, state.survivors = survivors.halve(), []
-
-
-def _test_level(
-    error: Error, state: State, riesz: Riesz | None, bound: float, rounding: float, options: Options
-) -> None:  # fmt: skip
-    """Test the cells to do, block by block; the state is always one from which this can go on."""
-    assert state.todo is not None
-    cells = state.todo
-
-    def test_block(block: slice) -> tuple[Passes, Float64, Float64]:
-        x, radii = cells[block].locate()
-        sample = error.sample(x)
-        sample = sample._replace(rounding=max(rounding, sample.rounding))
-        return error.check(x, radii, sample, bound, riesz), sample.errors, x
-
-    blocks = slices(len(cells), min(max(len(cells) // 8, BLOCK), LARGEST_BLOCK))
-    with closing(in_order(test_block, blocks, options.workers)) as results:
-        for block, (passes, errors, x) in zip(blocks, results, strict=True):
-            state.evaluations += len(x)
-            worst = int(np.argmax(errors))
-            if not errors[worst] + 2.0 * rounding < bound:
-                raise _Exceeded(x[worst], float(errors[worst]) * error.unit)
-            state.survivors.append(cells[block][~(passes.riesz | passes.taylor)])
-            state.counts["Riesz"] += int(passes.riesz.sum())
-            state.counts["Taylor"] += int(passes.taylor.sum())
-            state.todo = cells[slice(block.stop, None)]
-            options.report(state)
-            if time.monotonic() > options.deadline:
-                raise _TooMany("the time limit ended it")
-
-
-def _require_evaluations(state: State, cells: float, limit: float, dim: int) -> None:
-    """Raise if an attempt would take more evaluations than it may."""
-    count = state.evaluations + cells
-    if count > limit:
-        # a share is kept for larger slacks
-        raise _TooMany(
-            f"max_evaluations={count / SHARE:.2g} would be needed at least on S^{dim} for the slack {state.slack:g}: "
-            "allow so many, or a larger slack"
-            + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
-        )
 
 
 def join_cells(parts: list[Cells]) -> Cells | None:

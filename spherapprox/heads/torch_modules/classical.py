@@ -8,23 +8,14 @@ from typing import Any, ClassVar
 import torch
 
 from ..._checks import instance
-from ..classical import ClassicalHead
-from .tensors import INTERACTIONS, Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
+from ..classical import INTERACTIONS, ClassicalHead
+from .tensors import Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
 
 
 class ClassicalAttention(Stateful):
     """A `ClassicalHead` as `torch.nn.MultiheadAttention`, of one head, over the prefix and the inputs.
 
-    Parameters
-    ----------
-    head : ClassicalHead
-    dtype, device, trainable
-        As in `ClassicalHead.to_torch`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `ClassicalHead.to_torch` does.
+    Its arguments, but for the head, and its errors are those of `ClassicalHead.to_torch`.
 
     Notes
     -----
@@ -57,10 +48,10 @@ class ClassicalAttention(Stateful):
         options = make_options(head, dtype, device, max(head._largest_concentration, -head.mask * math.sqrt(d)))
         self.dim, self.n_outputs, self.interaction = head.dim, head.n_outputs, head.interaction
         self.largest_logit = max(head._largest_concentration, -head.mask)
-        hold(self, "prefix", head.prefix, trainable, options)
+        hold(self, "prefix", head.prefix, trainable=trainable, options=options)
         options["device"] = self.prefix.device
         # torch multiplies from the right
-        self.attention = frozen_attention(head.query.T, head.key.T, head.value.T, options)
+        self.attention = frozen_attention(head.query.T, head.key.T, head.value.T, options=options)
 
     def forward(self, x: Any) -> Any:
         """Return the attention's outputs.
@@ -88,7 +79,8 @@ class ClassicalAttention(Stateful):
         inputs = self.embed(x if x.ndim == 3 else x[None])  # (batch, T, d)
         rows = len(self.prefix) + inputs.shape[1]
         with attention_path(self.largest_logit, x, self.prefix):
-            outputs = in_parts(attend, inputs, rows * max(self.prefix.shape[1], inputs.shape[1]))
+            numbers = rows * max(self.prefix.shape[1], inputs.shape[1])
+            outputs = in_parts(attend, inputs, numbers, limit=self.numbers_at_once)
         result = outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
         return result if x.ndim == 3 else result[0]
 

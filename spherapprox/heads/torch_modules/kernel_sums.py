@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from ..._checks import concentration_text, instance
-from ..._types import Floats
 from ..core import CoreHead
 from ..split import SplitHead
 from .tensors import Stateful, attention_path, check, hold, in_parts, make_options
@@ -30,16 +29,14 @@ class _Rows(Stateful):
         super().__init__()
         self.largest_concentration = instance(head, "head", self.kind)._largest_concentration
         options = make_options(head, dtype, device, self.largest_concentration)
-        hold(self, "control_points", self._rows(head), trainable, options)
-        hold(self, "values", head.values, trainable, options)
+        # keys must have exact lengths, chords need not
+        rows = head._directions() if isinstance(head, SplitHead) else head.control_points
+        hold(self, "control_points", rows, trainable=trainable, options=options)
+        hold(self, "values", head.values, trainable=trainable, options=options)
         if isinstance(head.concentration, np.ndarray):
-            hold(self, "concentration", head.concentration, trainable, options)
+            hold(self, "concentration", head.concentration, trainable=trainable, options=options)
         else:
             self.concentration = head.concentration
-
-    def _rows(self, head: Any) -> Floats:
-        """Return the control points."""
-        return np.asarray(head.control_points)
 
     def forward(self, x: Any) -> Any:
         """Return the head's values.
@@ -61,7 +58,9 @@ class _Rows(Stateful):
         points, values = self.control_points, self.values  # once: torch looks for each in several places
         check(x, points, points.shape[1])
         rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
-        result = in_parts(lambda part: self._evaluate(part, points, values), rows, len(points))
+        result = in_parts(
+            lambda part: self._evaluate(part, points, values), rows, len(points), limit=self.numbers_at_once
+        )
         return result if x.ndim == 2 == values.ndim else result.reshape((*x.shape[:-1], *values.shape[1:]))
 
     def _evaluate(self, rows: Any, points: Any, values: Any) -> Any:
@@ -70,29 +69,16 @@ class _Rows(Stateful):
 
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""
-        n, columns = self.control_points.shape
-        concentration = self.concentration.detach().cpu().numpy() if self._several else self.concentration
+        (n, columns), concentration = self.control_points.shape, self.concentration
+        if isinstance(concentration, torch.Tensor):
+            concentration = concentration.detach().cpu().numpy()
         return f"n={n}, dim={columns - 1}, concentration={concentration_text(concentration)}"
-
-    @property
-    def _several(self) -> bool:
-        """Tell whether each control point has a concentration of its own."""
-        return isinstance(self.concentration, torch.Tensor)
 
 
 class SplitAttention(_Rows):
     """A `SplitHead` as `torch.nn.functional.scaled_dot_product_attention`, of points to control points.
 
-    Parameters
-    ----------
-    head : SplitHead
-    dtype, device, trainable
-        As in `SplitHead.to_torch`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `SplitHead.to_torch` does.
+    Its arguments, but for the head, and its errors are those of `SplitHead.to_torch`.
 
     Notes
     -----
@@ -124,10 +110,6 @@ class SplitAttention(_Rows):
 
     kind = SplitHead
 
-    def _rows(self, head: Any) -> Floats:
-        """Return the control points as keys."""
-        return np.asarray(head._directions())
-
     def _evaluate(self, rows: Any, points: Any, values: Any) -> Any:
         keys, scale = points, self.concentration
         if isinstance(scale, torch.Tensor):
@@ -142,16 +124,7 @@ class SplitAttention(_Rows):
 class ExponentialSum(_Rows):
     """A `CoreHead` as a module: a sum of exponentials, which is no attention, for nothing divides it.
 
-    Parameters
-    ----------
-    head : CoreHead
-    dtype, device, trainable
-        As in `CoreHead.to_torch`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `CoreHead.to_torch` does.
+    Its arguments, but for the head, and its errors are those of `CoreHead.to_torch`.
 
     Notes
     -----

@@ -14,23 +14,17 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ..._checks import flag, show
 from ..._types import Float64, Floats
+from ..classical import INTERACTIONS
 
 if TYPE_CHECKING:
     from ..head import Head
 
 NUMBERS = 2**24
 """Logits, or entries of tokens, that a call makes at a time; gradients keep those of all parts."""
-
 LOGIT_ROUNDING = 0.01
 """Roundings of logits beyond which gradients need that logits are not computed twice."""
-
 UNIT_TOLERANCE = (1e-3, 1e-2)
 """Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
-
-
-INTERACTIONS = ("flag", "none", "printed")
-"""Of classical heads, by their numbers in a state_dict."""
-
 _USUAL = nullcontext()
 
 
@@ -39,6 +33,7 @@ class Stateful(torch.nn.Module):
 
     scalars: ClassVar[dict[str, Callable[[float], Any]]]
     """What makes each of its number."""
+    numbers_at_once: int = NUMBERS
 
     def get_extra_state(self) -> Any:
         """Return the scalars as a tensor, which every format of files holds."""
@@ -46,10 +41,8 @@ class Stateful(torch.nn.Module):
         return torch.tensor(numbers, dtype=torch.float64, device="cpu")
 
     def set_extra_state(self, state: Any) -> None:
-        """Restore the scalars of `get_extra_state`, or of the dict that it was until 0.2."""
-        earlier = isinstance(state, dict)
-        numbers = [_number(state.get(name)) for name in self.scalars] if earlier else state.tolist()
-        for (name, kind), number in zip(self.scalars.items(), numbers, strict=True):
+        """Restore the scalars of `get_extra_state`."""
+        for (name, kind), number in zip(self.scalars.items(), state.tolist(), strict=True):
             if not isinstance(getattr(self, name), torch.Tensor) and not (kind is float and math.isnan(number)):
                 setattr(self, name, kind(number))
 
@@ -69,8 +62,8 @@ def _number(scalar: Any) -> float:
 def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
     """Return the dtype and the device of a head's tensors, checked to hold its numbers."""
     if dtype is None:
-        both = np.result_type(head.control_points, head.values)
-        dtype = torch.float32 if both == np.float32 else torch.float64
+        own = np.result_type(head.control_points, head.values)
+        dtype = torch.float32 if own == np.float32 else torch.float64
     if dtype not in (torch.float32, torch.float64):
         raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
     largest = max(largest, float(np.abs(head.values).max()))
@@ -114,12 +107,12 @@ def frozen_attention(query: Floats, key: Floats, value: Floats, options: dict[st
     return attention
 
 
-def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
+def in_parts(function: Callable[[Any], Any], x: Any, numbers: int, *, limit: int = NUMBERS) -> Any:
     """Return a function's results for the items of x, a part at a time, each item taking some numbers."""
     if exported():
         return function(x)
-    most = max(1, NUMBERS // numbers)
-    return function(x) if len(x) <= most else torch.cat([function(part) for part in x.split(most)])
+    size = max(1, limit // numbers)
+    return function(x) if len(x) <= size else torch.cat([function(part) for part in x.split(size)])
 
 
 def exported() -> bool:

@@ -1,6 +1,5 @@
 """Lower bounds of the number of tokens for one target."""
 
-from .api import LowerBound, token_lower_bound
-from .cells import Cell
-
-__all__ = ["Cell", "LowerBound", "token_lower_bound"]
+from .api import LowerBound as LowerBound
+from .api import token_lower_bound as token_lower_bound
+from .cells import Cell as Cell

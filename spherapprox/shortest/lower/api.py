@@ -18,7 +18,7 @@ from ...target import Target, as_target
 from ...targets.circles import refuse_refuted
 from .catalecticant import Catalecticant
 from .cells import Cell, CellSearch, largest_degree
-from .coefficients import coefficients
+from .coefficients import expand_target
 from .surfaces import Values, circle_bound, torus_bound
 
 _SAMPLE = 4000
@@ -45,14 +45,6 @@ class LowerBound:
         The error, in the target's units.
     cells : tuple of Cell
         For "catalecticant": cells of concentrations that cover the range, with a bound for each; else none.
-
-    Examples
-    --------
-    >>> from spherapprox import targets
-    >>> from spherapprox.shortest import token_lower_bound
-    >>> bound = token_lower_bound(targets.zonal_harmonic(2, 4), 0.01)
-    >>> bound.n, bound.theorem, bound.concentrations
-    (13, 'catalecticant', (0.0, inf))
     """
 
     n: int
@@ -98,10 +90,6 @@ def token_lower_bound(
     max_cells : int, default 3000
         Cells of concentrations that are cut in two, for core heads with unit keys: some 20 s on S^2; with fewer of them
         the bound may be less.
-
-    Returns
-    -------
-    LowerBound
 
     Raises
     ------
@@ -150,43 +138,46 @@ def token_lower_bound(
     if _checks.flag(relative, "relative"):
         if f.sup_norm is None:
             raise ValueError("'target' must state its sup_norm for relative=True: Target(f, dim, sup_norm=...)")
-        _warn_of_loose(f)
+        x = sample(f.dim, _SAMPLE, np.random.default_rng(0))
+        largest_value(lambda at: lengths(f(at).reshape(len(at), -1)), f.sup_norm, x)  # which warns of a loose one
         eps *= f.sup_norm
     refuse_refuted(f)
     lam = None if concentration is None else _checks.real(concentration, "concentration", above=0.0, maximum=1e100)
     budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
-    if kind == "split" or keys == "free":
+    unit = kind == "core" and keys == "unit"
+    if not unit:
         _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
-        return bound_tokens(f, eps, kind, unit=False, certified=certified)
-    return bound_tokens(f, eps, kind, unit=True, certified=certified, concentration=lam, budget=budget)
+    return bound_tokens(f, eps, kind, unit=unit, certified=certified, concentration=lam, budget=budget)
 
 
 def bound_tokens(
-    target: Target, eps: float, kind: str, unit: bool, certified: bool, *, concentration: float | None = None,
+    target: Target, eps: float, kind: str, *, unit: bool, certified: bool, concentration: float | None = None,
     budget: int = 0, deadline: float = math.inf,
 ) -> LowerBound:  # fmt: skip
-    """Return the bound for core heads with unit keys, or for others, found by a time of `time.monotonic`.
+    """Return the bound for core heads with unit keys, or for others, by a deadline of `time.monotonic`.
 
     TimeoutError where that is too early for any.
     """
     with one_blas_thread():  # matrices are small
         if kind == "core" and unit:
-            return _bound_by_coefficients(target, eps, concentration, certified, budget, deadline)
-        return _bound_by_values(Values(target, eps, certified, deadline), kind)
-
-
-def _warn_of_loose(target: Target) -> None:
-    """Warn of a sup norm that is no value."""
-    x = sample(target.dim, _SAMPLE, np.random.default_rng(0))
-    largest_value(lambda at: lengths(target(at).reshape(len(at), -1)), target.sup_norm, x)
+            return _bound_by_coefficients(
+                target, eps, concentration, certified=certified, budget=budget, deadline=deadline
+            )
+        values = Values(target, eps, certified, deadline)
+        circles = circle_bound(values, kind == "split")
+        tori = torus_bound(values) if kind == "core" else 1
+    n, theorem = (tori, "torus") if tori > circles else (circles, "circles")
+    reason = {"torus": "rank on a product of spheres", "circles": "changes of sign on a circle"}[theorem]
+    reason = reason if n > 1 else "values on circles and products of spheres do not need more than one token"
+    return LowerBound(n, theorem, reason, (0.0, math.inf), certified, eps)
 
 
 def _bound_by_coefficients(
-    target: Target, eps: float, concentration: float | None, certified: bool, budget: int, deadline: float
+    target: Target, eps: float, concentration: float | None, *, certified: bool, budget: int, deadline: float
 ) -> LowerBound:
     """Return the bound for core heads with unit keys."""
     degree = largest_degree(target.dim, target.degree)
-    expansion = coefficients(target, 2 * degree, deadline)
+    expansion = expand_target(target, 2 * degree, deadline)
     if certified and not expansion.proven:
         raise ValueError(
             f"'target' must be a polynomial of the catalogue for certified=True, whose coefficients are known exactly, "
@@ -201,14 +192,5 @@ def _bound_by_coefficients(
     reason = f"catalecticants of degree {', '.join(map(str, sorted({cell.degree for cell in cells} - {0})))}"
     reason = reason if n > 1 else "no matrix needs more than one token"
     reason = "; ".join(filter(None, [reason, expansion.how]))
-    return LowerBound(n, "catalecticant", reason, (cells[0].low, cells[-1].high), certified, eps, tuple(cells))
-
-
-def _bound_by_values(values: Values, kind: str) -> LowerBound:
-    """Return the bound for split heads, or for core heads with free keys."""
-    circles = circle_bound(values, kind == "split")
-    tori = torus_bound(values) if kind == "core" else 1
-    n, theorem = (tori, "torus") if tori > circles else (circles, "circles")
-    reason = {"torus": "rank on a product of spheres", "circles": "changes of sign on a circle"}[theorem]
-    reason = reason if n > 1 else "values on circles and products of spheres do not need more than one token"
-    return LowerBound(n, theorem, reason, (0.0, math.inf), values.certified, values.eps)
+    concentrations = cells[0].low, cells[-1].high
+    return LowerBound(n, "catalecticant", reason, concentrations, certified, eps, cells=tuple(cells))

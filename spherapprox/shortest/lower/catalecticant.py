@@ -11,10 +11,9 @@ import numpy as np
 
 from ..._types import Float64, Int64
 from .coefficients import Coefficients
-from .products import product_matrices
 from .ratios import enclose_between, enclose_eigenvalues, enclose_near_zero
 from .tails import tails
-from .triples import columns, zonal_products
+from .triples import columns, product_matrices, zonal_products
 
 _ROUNDING, _FACTOR = 2.0**-44, 2.0**-50
 """Shares of the sum of absolute values that entries of the matrices round by at most, the second for each of the m
@@ -59,7 +58,9 @@ class Catalecticant:
 
     def bound(self, low: float, high: float, weights: Weights) -> int:
         """Return a number that heads within eps of a concentration in [low, high] have at least as many tokens as."""
-        tables, parts = self._tables_of(weights.degree), self.coefficients.parts
+        if weights.degree not in self.tables:
+            self.tables[weights.degree] = _make_tables(self.coefficients, weights.degree)
+        tables = self.tables[weights.degree]
         # Step 1: D_l1 D_l2 / a_l over the cell, its middle and its half-width
         below, above = self._enclose_weighted(low, high, weights, tables)
         below, above = np.where(tables.products > 0.0, (below, above), -math.inf)
@@ -79,7 +80,7 @@ class Catalecticant:
         rounded = np.sqrt(np.square(np.moveaxis(middle[:, :, :count], 2, 0) * tables.sizes).sum(axis=(1, 2))).sum()
         rounding = (_ROUNDING + _FACTOR * self.coefficients.dim) * float(rounded)
         slack = ((self.eps + self.coefficients.error) * noise + shift + rounding) * _UP + error
-        return int((tail * (2.0 - _UP) > slack).sum()) if parts else 0
+        return int((tail * (2.0 - _UP) > slack).sum()) if self.coefficients.parts else 0
 
     def _enclose_weighted(self, low: float, high: float, weights: Weights, tables: Tables) -> tuple[Float64, Float64]:
         """Enclose log(D_l1 D_l2 / a_l) over a cell, for weights D that may depend on the concentration."""
@@ -91,16 +92,11 @@ class Catalecticant:
         centre = logs_of_weights[:, None, None] + logs_of_weights[None, :, None]
         growth = np.zeros(degree + 1)
         if low < high < math.inf:
-            size = np.exp(np.minimum(centre - logs, 300.0))
-            growth = _growth(size, slopes, tables)
-        below, above = enclose_between(dim, low, high, (growth[:, None] + growth[None, :])[:, :, None], 2 * degree)
+            growth = _least_growth(np.exp(np.minimum(centre - logs, 300.0)), slopes, tables)
+        powers = (growth[:, None] + growth[None, :])[:, :, None]
+        below, above = enclose_between(dim, low, high, powers=powers, count=2 * degree)
         room = _SUMS * np.abs(centre)
         return centre + below - room, centre + above + room
-
-    def _tables_of(self, degree: int) -> Tables:
-        if degree not in self.tables:
-            self.tables[degree] = _make_tables(self.coefficients, degree)
-        return self.tables[degree]
 
 
 @lru_cache(maxsize=32)
@@ -111,7 +107,7 @@ def exponents(degree: int) -> Float64:
     return np.asarray(0.5 * (inverse[::2, None, None] + inverse[None, ::2, None]) - inverse)
 
 
-def _growth(size: Float64, slopes: Float64, tables: Tables) -> Float64:
+def _least_growth(size: Float64, slopes: Float64, tables: Tables) -> Float64:
     """Return powers of the concentration, one for each weight, for which the target's matrix changes least.
 
     They minimise the squares of ``D_l1 D_l2 / a_l`` times ``k_l1 + k_l2 - slope_l`` over the target's blocks, and
@@ -126,14 +122,17 @@ def _growth(size: Float64, slopes: Float64, tables: Tables) -> Float64:
 
 
 def _make_tables(target: Coefficients, degree: int) -> Tables:
-    """Return the tables of a degree."""
     dim, of = target.dim, columns(target.dim, degree)[0] if target.dim > 1 else (np.arange(2 * degree + 1) + 1) // 2
     count = min(2 * degree + 1, len(target.parts))
     matrices, sizes = [], np.zeros((count, degree + 1, degree + 1))
     starts = np.searchsorted(of, np.arange(degree + 1))
     for low, part in enumerate(target.parts[:count]):
-        matrices.append(product_matrices(dim, degree, low, 2 * degree, part, absolute=False))
-        squares = np.square(product_matrices(dim, degree, low, 2 * degree, part, absolute=True)).sum(axis=0)
+        plain, absolute = (
+            product_matrices(dim, degree, low, top=2 * degree, coefficients=part, absolute=absolute)
+            for absolute in (False, True)
+        )
+        matrices.append(plain)
+        squares = np.square(absolute).sum(axis=0)
         sizes[low] = np.sqrt(np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1))
     norms = np.array([np.linalg.norm(part) for part in target.parts[:count]])
     return Tables(np.array(matrices), sizes, norms, zonal_products(dim, degree, 2 * degree), of)

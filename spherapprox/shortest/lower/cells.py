@@ -40,12 +40,6 @@ class Cell:
         d, of the harmonics that the matrix has as rows and columns.
     power : float
         Of the eigenvalues in the weights ``a_l^power``; 0 stands for ``a_2l^(1/2)``.
-
-    Examples
-    --------
-    >>> from spherapprox.shortest.lower import Cell
-    >>> Cell(2.0, 4.0, 8, 5, 0.0).n
-    8
     """
 
     low: float
@@ -97,7 +91,10 @@ class CellSearch:
             if late or worst.n >= ceiling or narrow or worst.high < _LEAST or worst.low > _LARGEST:
                 break
             heapq.heappop(heap)
-            middle = _midpoint(worst.low, worst.high)
+            if worst.low == 0.0:
+                middle = 0.25 * worst.high
+            else:
+                middle = 4.0 * worst.low if worst.high == math.inf else math.sqrt(worst.low * worst.high)
             ceiling = min(ceiling, self._bound_in(middle, middle, self._candidates(worst), ceiling).n)
             for low, high in ((worst.low, middle), (middle, worst.high)):
                 heapq.heappush(heap, self._entry(low, high, ceiling, worst))
@@ -120,7 +117,7 @@ class CellSearch:
         yield from (Weights(d, ROOT) for d in range(1, min(max(degrees, default=0) + 1, self.max_degree) + 1))
 
     def _bound_in(self, low: float, high: float, candidates: Iterator[Weights], ceiling: float) -> Cell:
-        """Return the best bound over a cell, or the first that is as large as wanted."""
+        """Return the best bound over a cell, or the first that is at the ceiling."""
         best, visits = Cell(low, high, n=1, degree=0, power=ROOT), set()
         for weights in candidates:
             if time.monotonic() > self.deadline:  # what there is, is a bound
@@ -147,9 +144,3 @@ def largest_degree(dim: int, degree: int | None) -> int:
     ):
         top += 1
     return top
-
-
-def _midpoint(low: float, high: float) -> float:
-    if low == 0.0:
-        return 0.25 * high
-    return 4.0 * low if high == math.inf else math.sqrt(low * high)

@@ -45,7 +45,7 @@ class Coefficients:
     how: str
 
 
-def coefficients(target: Target, top: int, deadline: float = math.inf) -> Coefficients:
+def expand_target(target: Target, top: int, deadline: float = math.inf) -> Coefficients:
     """Return a target's coefficients up to degree `top`, or its own degree if that is less.
 
     A quadrature that goes on at the deadline, a time of `time.monotonic`, raises TimeoutError.
@@ -69,10 +69,11 @@ def _exact_series(target: Target, top: int) -> list[Float64] | None:
     if function.func is random._polynomial:
         return _split_degrees(target.dim, function.args[1][:, None], min(function.args[0], top))
     if function.func is analytic._zonal:
-        # a rotation changes no bound: the pole may be the last axis
+        # a rotation changes no bound: the pole may be the last axis, on which one harmonic alone depends
         degree = function.args[0]
         series = [np.zeros((1, int(n))) for n in sizes(degree, target.dim)]
-        series[-1][0, _place_of_zonal(target.dim, degree)] = 1.0 / math.sqrt(series[-1].size)
+        place = 0 if target.dim == 1 or degree == 0 else int(sizes(degree, target.dim - 1)[degree])
+        series[-1][0, place] = 1.0 / math.sqrt(series[-1].size)
         return series[: top + 1]
     return None
 
@@ -111,19 +112,16 @@ def _project_target(target: Target, degree: int, exactness: int, deadline: float
             f"on S^{target.dim}: a quadrature is too large, keys='free' bounds the tokens by values"
         )
     rule = points.gauss_product(target.dim, max(exactness, 1))
-    step = max(1, _BLOCK // columns)
-    blocks = slices(len(rule), step)
+    blocks = slices(len(rule), max(1, _BLOCK // columns))
     values = np.concatenate([np.asarray(target(rule.points[b]), dtype=np.float64) for b in _until(blocks, deadline)])
     values = values.reshape(len(rule), -1)
     unit = unit_of(values)
     weighted = rule.weights[:, None] * (values / unit)
     parts = (hyperspherical_harmonics(degree, rule.points[b]).T @ weighted[b] for b in _until(blocks, deadline))
-    table = sum(parts, 0.0)
-    return unit * np.asarray(table), float(lengths(values).max())
+    return unit * np.asarray(sum(parts, 0.0)), float(lengths(values).max())
 
 
 def _until(blocks: list[slice], deadline: float) -> Iterator[slice]:
-    """Yield blocks until the deadline."""
     for block in blocks:
         if time.monotonic() > deadline:
             raise TimeoutError
@@ -147,8 +145,3 @@ def _places(degree: int) -> Int64:
     """Return the columns of degree l on S^2 in the order of S^m's bases: orders l, 0, 1, ..., l-1, cosines first."""
     orders = [m for k in [degree, *range(degree)] for m in ((k, -k) if k else (0,))]
     return np.array([degree * degree + degree + m for m in orders])
-
-
-def _place_of_zonal(dim: int, degree: int) -> int:
-    """Return the place, among the harmonics of a degree, of one that depends on the last coordinate alone."""
-    return 0 if dim == 1 or degree == 0 else int(sizes(degree, dim - 1)[degree])

@@ -19,8 +19,8 @@ from .tails import tails
 
 _OFF = 1e-13
 """Points of products and of circles are right to this angle."""
-_TORI, _IDLE, _CIRCLES = 600, 150, 400
-"""Products and circles that are tried, and products in turn that bring nothing before that ends."""
+_IDLE, _CIRCLES = 150, 400
+"""Products in turn that bring nothing before a search ends, and circles that are tried."""
 _MOST_ROWS = 40
 _MOST_VALUES = 1e9
 """Of harmonics that targets sum for one bound: half a minute."""
@@ -38,9 +38,8 @@ class Values:
 
     def __call__(self, x: Float64) -> Float64:
         """Return the values at points, (n, p)."""
-        return np.asarray(self.target(x / np.linalg.norm(x, axis=1, keepdims=True)), dtype=np.float64).reshape(
-            len(x), -1
-        )
+        values = self.target(x / np.linalg.norm(x, axis=1, keepdims=True))
+        return np.asarray(values, dtype=np.float64).reshape(len(x), -1)
 
     def count_tries(self, count: int, rows: int) -> Iterator[int]:
         """Count how often a target is evaluated at so many points: less often if it sums many harmonics."""
@@ -52,16 +51,16 @@ class Values:
     def slack(self, values: Float64) -> float:
         """Return the difference that a head within eps may have from the values at the exact points."""
         size, shift = self.target.sup_norm, self.target.modulus(_OFF)
-        stated = size is not None and math.isfinite(shift)
-        if self.certified and not stated:
+        continuous = size is not None and math.isfinite(shift)
+        if self.certified and not continuous:
             remedy = "give them (targets.with_constants proves those of polynomials), or choose certified=False"
             raise ValueError(f"'target' must state sup_norm and lipschitz for certified=True: {remedy}")
         size = float(lengths(values).max()) if size is None else size
         share = self.target.accuracy + 1e-14 + 2.0**-51 * values.shape[1]
-        return float(self.eps + share * size + (shift if stated else 0.0))
+        return float(self.eps + share * size + (shift if continuous else 0.0))
 
 
-def torus_bound(values: Values) -> int:
+def torus_bound(values: Values, *, tries: int = 600) -> int:
     """Return the least number of tokens of a core head within eps, by products of two spheres in S^m (4.K, torus).
 
     Products are drawn at random, and the best is moved a little, in turn.
@@ -71,15 +70,15 @@ def torus_bound(values: Values) -> int:
     rules = [_rule(ranks), _rule(dim + 1 - ranks)]
     weights = np.sqrt(np.outer(rules[0][1], rules[1][1]))
     best, frame, turn, largest, idle = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0, 0
-    for step in values.count_tries(_TORI, weights.size):
+    for step in values.count_tries(tries, weights.size):
         if step % 2:
             trial = frame + 0.3 * rng.uniform() ** 2 * rng.standard_normal(frame.shape)
             angle = turn + 0.3 * rng.uniform() ** 2 * rng.standard_normal()
         else:
             trial, angle = rng.standard_normal(frame.shape), math.acos(1.0 - rng.uniform())
         trial = np.linalg.qr(trial)[0]
-        left, right = rules[0][0] @ trial[:ranks], rules[1][0] @ trial[ranks:]
-        x = math.sin(angle) * left[:, None] + math.cos(angle) * right[None]
+        first, second = rules[0][0] @ trial[:ranks], rules[1][0] @ trial[ranks:]
+        x = math.sin(angle) * first[:, None] + math.cos(angle) * second[None]
         sample = values(x.reshape(-1, dim + 1))
         matrix = weights[:, :, None] * sample.reshape(*weights.shape, -1)
         stacked = matrix.transpose(0, 2, 1).reshape(len(matrix), -1)
@@ -99,11 +98,7 @@ def torus_bound(values: Values) -> int:
 def circle_bound(values: Values, constants: bool) -> int:
     """Return the least number of tokens of a head within eps, by changes of sign of f - c on circles (4.K, circles).
 
-    Parameters
-    ----------
-    values : Values
-    constants : bool
-        Whether a head less a constant has no more terms than tokens: for split heads, not for core heads.
+    With `constants` a head less a constant has no more terms than tokens: for split heads, not for core heads.
     """
     dim, rng = values.target.dim, np.random.default_rng(0)
     degree = values.target.degree
@@ -121,7 +116,8 @@ def circle_bound(values: Values, constants: bool) -> int:
             sample = (sample @ (direction / np.linalg.norm(direction)))[:, None]
         y = np.ravel(sample)
         for level in [0.0, *np.linspace(y.min(), y.max(), _LEVELS).tolist()]:
-            n = least_tokens(_alternations(y - level, slack))
+            signs = np.sign((y - level)[np.abs(y - level) > slack])
+            n = least_tokens(int((signs != np.roll(signs, 1)).sum()))  # changes of sign around the circle
             best = max(best, n if constants or level == 0.0 else n - 1)
     return best
 
@@ -137,12 +133,6 @@ def least_tokens(zeros: int) -> int:
     while largest_zero_count(n) < zeros:
         n += 1
     return n
-
-
-def _alternations(y: Float64, eps: float) -> int:
-    """Return the changes of sign around a circle, among values larger than eps in size."""
-    signs = np.sign(y[np.abs(y) > eps])
-    return int((signs != np.roll(signs, 1)).sum())
 
 
 def _rule(columns: int) -> tuple[Float64, Float64]:

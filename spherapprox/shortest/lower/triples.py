@@ -1,4 +1,4 @@
-"""Integrals of products of three harmonics on S^m, exact up to the last rounding, and zero where selection rules say.
+"""Integrals of products of three harmonics on S^m, exact up to the last rounding, and matrices of multiplications.
 
 A harmonic on S^m is one on S^(m-1) times a function of the last colatitude (docs/theorems/5.7-quadrature-error.md): so
 is the integral of three, a product of factors, one for each colatitude, and of an integral on the circle.
@@ -18,6 +18,32 @@ from ..._types import Float64, Int64
 from ...harmonics.hyperspherical import sizes
 
 
+def product_matrices(dim: int, rows: int, degree: int, *, top: int, coefficients: Float64, absolute: bool) -> Float64:
+    """Return the integrals of ``f Y_i Y_j`` for f of one degree, all harmonics Y up to `rows`: (p, n, n).
+
+    `coefficients` (p, dim H_degree) are those of f in the order of the harmonics (`triples.columns`). With `absolute`
+    every term counts with its absolute value, the coefficients' included.
+    """
+    if absolute:
+        coefficients = np.abs(coefficients)
+    if dim == 1:
+        of = np.s_[0:1] if degree == 0 else np.s_[2 * degree - 1 : 2 * degree + 1]
+        table = circle_products(rows, top)[of]
+        return np.asarray(np.einsum("pk,kij->pij", coefficients, np.abs(table) if absolute else table))
+    factors = colatitude_factors(dim, rows, top)
+    _, pair, below = columns(dim, rows)
+    size = sizes(degree, dim - 1)
+    matrices = np.zeros((len(coefficients), len(pair), len(pair)))
+    start = 0
+    for low in order_of_degree(degree):
+        part = coefficients[:, start : start + int(size[low])]
+        start += int(size[low])
+        inner = product_matrices(dim - 1, rows, low, top=top, coefficients=part, absolute=absolute)
+        factor = np.abs(factors[degree, low]) if absolute else factors[degree, low]
+        matrices += factor[pair[:, None], pair] * inner[:, below[:, None], below]
+    return matrices
+
+
 @lru_cache(maxsize=32)
 def colatitude_factors(dim: int, rows: int, top: int) -> dict[tuple[int, int], Float64]:
     """Return the factors of the last colatitude of S^dim, dim >= 2, for triples of harmonics of degrees (l1, l2, l).
@@ -35,7 +61,8 @@ def colatitude_factors(dim: int, rows: int, top: int) -> dict[tuple[int, int], F
         degrees = [(l1, l2) for l1 in range(k1, rows + 1) for l2 in range(k2, rows + 1)]
         products = np.array([values[k1][l1 - k1] * values[k2][l2 - k2] for l1, l2 in degrees], dtype=object)
         for k in range(k2 - k1, min(k1 + k2, top) + 1, 2):
-            share = weights * _powers(nodes, (k1 + k2 + k) // 2)
+            powers = [(nodes**2 - i * i) ** ((k1 + k2 + k) // 2) for i in range(nodes + 1)]  # (nodes^2 (1 - t^2))^.
+            share = weights * np.array(powers, dtype=object)
             for l3 in range(k, top + 1):
                 places = [i for i, (l1, l2) in enumerate(degrees) if l3 in range(abs(l1 - l2), l1 + l2 + 1, 2)]
                 totals = np.dot(products[places], values[k][l3 - k] * share)
@@ -125,11 +152,6 @@ def _scaled_gegenbauer(dim: int, low: int, degree: int, nodes: int) -> Any:
     for n in range(2, degree + 1):
         table.append((2 * (n - 1) + twice) * t * table[-1] - (n - 1) * (n + twice - 2) * nodes**2 * table[-2])
     return np.array(table[: degree + 1], dtype=object)
-
-
-def _powers(nodes: int, k: int) -> Any:
-    """Return ``(nodes^2 (1 - t^2))^k`` at the nodes."""
-    return np.array([(nodes**2 - i * i) ** k for i in range(nodes + 1)], dtype=object)
 
 
 @lru_cache(maxsize=4096)

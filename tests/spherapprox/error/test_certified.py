@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import around
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,11 +20,10 @@ from spherapprox import (
     targets,
 )
 from spherapprox.error import Proof, worst_case_error
-from spherapprox.error.certified import search
+from spherapprox.error.certified import Subspace, search
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
-from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.sphere.cells import Cells
 from spherapprox.summation import angle_mean
 
@@ -47,15 +47,6 @@ def random_head(seed, largest=3.0, most=60):
         b /= np.linalg.norm(b, axis=1, keepdims=True)
     values = rng.standard_normal((n, int(rng.integers(1, 3))))
     return (SplitHead, CoreHead)[rng.integers(2)](b, values, 10.0 ** rng.uniform(-2, largest)), rng
-
-
-def around(x, radius, n, rng):
-    """Points within angles of x, half of them at the rim."""
-    v = rng.standard_normal((n, len(x)))
-    v -= (v @ x)[:, None] * x
-    v /= np.linalg.norm(v, axis=1, keepdims=True)
-    t = radius * np.where(rng.integers(2, size=n), 1.0, rng.uniform(0, 1, n))[:, None]
-    return np.cos(t) * x + np.sin(t) * v
 
 
 class TestCells:

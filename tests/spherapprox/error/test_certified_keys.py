@@ -4,16 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from cells import around, moments_at, zero
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import spherical_in
 
 from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, points, sphere, sup_error, targets
 from spherapprox.error import Proof
-from spherapprox.error.certified import taylor
 from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
-from spherapprox.harmonics.forms import tangent_frame
 
 FEW = settings(derandomize=True, deadline=None, max_examples=40)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -33,27 +32,6 @@ def random_head(seed, largest=4.0):
     return (SplitHead, CoreHead)[rng.integers(2)](b, values, concentrations), rng
 
 
-def around(x, radius, n, rng):
-    """Points within an angle of x, half of them at the rim."""
-    v = rng.standard_normal((n, len(x)))
-    v -= (v @ x)[:, None] * x
-    v /= np.linalg.norm(v, axis=1, keepdims=True)
-    t = radius * np.where(rng.integers(2, size=n), 1.0, rng.uniform(0, 1, n))[:, None]
-    return np.cos(t) * x + np.sin(t) * v
-
-
-def moments_at(head, x, radius):
-    """The moments in cells about x, and the frames there."""
-    frames, b = tangent_frame(x), np.asarray(head.control_points)
-    values = np.asarray(head.values).reshape(len(head), -1)
-    terms = taylor.KeyedTerms(
-        head.concentration[:, None] * b, np.ascontiguousarray(b.T), values, float(head.concentration.max()),
-        head.family == "split", np.array(head.concentration),
-    )  # fmt: skip
-    sizes = np.linalg.norm(np.asarray(head(x)).reshape(len(x), -1), axis=1)
-    return taylor.moments(x, np.full(len(x), radius), frames, terms, sizes, np.zeros((len(x), values.shape[1]))), frames
-
-
 @FEW
 @given(SEEDS)
 def test_no_change_within_a_cell_is_above_its_bound(seed):
@@ -68,17 +46,17 @@ def test_no_change_within_a_cell_is_above_its_bound(seed):
     noise = found.noise * total + 1e-13 * total * (1.0 + head.concentration.max())
     with np.errstate(invalid="ignore", over="ignore"):
         bend = found.bend(radius)
-    finite = np.isfinite(found.steep) & np.isfinite(found.defect) & np.isfinite(found.rest)
+    finite = np.isfinite(found.steep) & np.isfinite(found.defect) & np.isfinite(found.second_order)
     near = [around(row, radius[0], 60, rng) for row in x]
     outputs = head(np.concatenate([*near, x])).reshape(732, -1)
     for i in np.flatnonzero(finite):
         y, moved = near[i], outputs[60 * i : 60 * i + 60] - outputs[720 + i]
-        first = found.first_order(radius)[i] + found.rest[i] + noise[i]
+        first = found.first_order(radius)[i] + found.second_order[i] + noise[i]
         assert np.linalg.norm(moved, axis=1).max() <= first
         t = np.arctan2(np.linalg.norm(y - (y @ x[i])[:, None] * x[i], axis=1), y @ x[i])
         direction = (y - (y @ x[i])[:, None] * x[i]) / np.maximum(np.sin(t), 1e-300)[:, None]
         linear = t[:, None] * np.einsum("pd,kd->kp", gradients[i], direction)
-        second = bend[i] + found.rest[i] + noise[i]
+        second = bend[i] + found.second_order[i] + noise[i]
         assert np.linalg.norm(moved - linear, axis=1).max() <= second * (1.0 + 1e-9) + 1e-12 * scale * radius[0]
 
 
@@ -91,7 +69,7 @@ def test_the_change_by_a_light_long_key_is_attained():
     for y in (0.1, 1.0, 3.0):
         radius = y / apart
         found, _ = moments_at(head, north, radius)
-        bound = (found.first_order(np.array([radius])) + found.rest)[0]
+        bound = (found.first_order(np.array([radius])) + found.second_order)[0]
         ends = np.array([[math.cos(radius), math.sin(radius)], [math.cos(radius), -math.sin(radius)]])
         actual = np.abs(head(ends) - head(north)).max()
         assert 0.98 * bound <= actual <= bound * (1.0 + 1e-9)
@@ -137,8 +115,8 @@ def test_riesz_test_of_core_heads_proves_no_less_than_is_seen(seed):
     dim, n = int(rng.integers(1, 3)), int(rng.integers(2, 40))
     values, concentrations = rng.standard_normal((n, 2)), 10.0 ** rng.uniform(-2, 2, n)
     head = CoreHead(sphere.uniform(dim, n, rng), values, concentrations)
-    zero = Target(lambda x: np.zeros((len(x), 2)), dim, degree=0, sup_norm=0.0)
-    found = sup_error(head, zero, certified=Proof(slack=0.01), n=500)
+    nothing = Target(lambda x: np.zeros((len(x), 2)), dim, degree=0, sup_norm=0.0)
+    found = sup_error(head, nothing, certified=Proof(slack=0.01), n=500)
     seen = np.linalg.norm(head(sphere.uniform(dim, 40_000, rng)), axis=1).max()
     assert seen <= found.upper <= 1.0101 * found.lower
     assert found.certificate.degree is not None
@@ -146,9 +124,7 @@ def test_riesz_test_of_core_heads_proves_no_less_than_is_seen(seed):
 
 def test_the_tail_of_a_core_head_is_as_large_as_it_says():
     """The degrees of one kernel beyond Riesz's add up, where it is largest, to the tail of its own concentration."""
-    zero = Target(lambda x: np.zeros(len(x)), 2, degree=0, sup_norm=0.0)
-    head = CoreHead(np.eye(3)[:2], [0.0, 1.0], [5.0, 20.0])
-    problem = HeadError.of(head, as_function(zero))
+    problem = HeadError.of(CoreHead(np.eye(3)[:2], [0.0, 1.0], [5.0, 20.0]), zero(2))
     for room in (1e-2, 1e-5, 1e-8):
         riesz = problem.riesz(1.0, room, np.eye(3))
         degrees = np.arange(riesz.degree + 1, 150)

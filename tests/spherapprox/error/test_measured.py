@@ -42,17 +42,11 @@ def test_the_higher_of_two_tops_is_found_though_it_is_narrow():
     assert np.linalg.norm(found.at - high) < 1e-2
 
 
-def test_vector_errors_are_euclidean():
-    found = sup_error(lambda x: x[:, :2] * [3.0, 3.0], Target(lambda x: np.zeros((len(x), 2)), 2), n=1000)
-    assert found.lower == pytest.approx(3.0, abs=1e-9)
-
-
 @pytest.mark.parametrize("size", [-1060, -700, 0, 700, 1020])
-def test_errors_of_any_size_are_measured(size):
+def test_errors_of_any_size_are_euclidean(size):
     unit = math.ldexp(1.0, size)
     found = sup_error(lambda x: unit * x[:, :2], Target(lambda x: np.zeros((len(x), 2)), 2), n=1000)
-    usual = sup_error(lambda x: x[:, :2], Target(lambda x: np.zeros((len(x), 2)), 2), n=1000)
-    assert found.lower / unit == pytest.approx(usual.lower, rel=2e-4 if size < -1000 else 1e-14)
+    assert found.lower / unit == pytest.approx(1.0, rel=2e-4 if size < -1000 else 1e-14)
 
 
 def test_given_points_take_the_place_of_the_sample():
@@ -89,8 +83,6 @@ def test_workers_reach_the_head_and_change_nothing():
     head = SplitHead.from_target(lambda x: x[:, 0], EqualMeasurePartition(2, 300), 200.0)
     one, two = (sup_error(head, lambda x: x[:, 0], n=2000, workers=workers) for workers in (1, 2))
     assert one.lower == pytest.approx(two.lower, rel=1e-13)
-    with pytest.raises(ValueError, match="'workers' must be at least 1"):
-        sup_error(head, lambda x: x[:, 0], n=2000, workers=0)
 
 
 def test_progress_is_shown_when_asked(capsys):
@@ -155,13 +147,9 @@ def test_no_lipschitz_target_exceeds_the_worst_case(seed, dim, n, log_concentrat
     assert measured.lower <= 1.02 * worst.lower + 1e-7  # the search may miss the last percent of a kink in few points
 
 
-def test_a_target_and_a_head_have_an_order():
+def test_heads_and_targets_have_no_error_on_themselves():
     target = Target(lambda x: x[:, 0], 2)
     head = SplitHead.from_target(target, sphere.uniform(2, 50, rng=0), 30.0)
-    with pytest.raises(TypeError, match=r"'head' must come before 'target', got a Target, then a SplitHead"):
-        sup_error(target, head)
-    with pytest.raises(TypeError, match=r"'head' must come before 'target', got a function, then a SplitHead"):
-        sup_error(target.function, head)
     assert sup_error(head, target.function, n=200).lower > 0.0
     assert sup_error(target, target, n=200).lower == sup_error(head, head, n=200).lower == 0.0
 

@@ -5,19 +5,14 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from cells import zero
 
-from spherapprox import CoreHead, SplitHead, Target
+from spherapprox import CoreHead, SplitHead
 from spherapprox.error.certified.derivatives import Derivative
-from spherapprox.error.certified.function import as_function
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.error.certified.riesz import Riesz, degree_for
 from spherapprox.error.certified.taylor import moments
 from spherapprox.harmonics.forms import tangent_frame
-
-
-def zero(dim):
-    """The target 0."""
-    return as_function(Target(lambda x: np.zeros(len(x)), dim, degree=0, sup_norm=0.0))
 
 
 def test_a_cell_passes_only_if_it_does_for_every_denominator_within_the_rounding():

@@ -7,7 +7,7 @@ import pytest
 
 from spherapprox.error.certified import search
 from spherapprox.error.certified.riesz import Riesz
-from spherapprox.error.interval import ErrorInterval
+from spherapprox.error.records import ErrorInterval
 from spherapprox.error.search import local_maxima, sample
 
 

@@ -6,11 +6,19 @@ from noisy_data import noisy, root_mean_square, smooth
 from scipy.spatial.distance import cdist
 
 from spherapprox import CoreHead, SplitHead, sphere
-from spherapprox.fitting import fixed_points as fitting
-from spherapprox.fitting import smoothing
-from spherapprox.fitting.selection import farthest_rows, k_means, select
+from spherapprox.fitting import fit_recipe, smoothing
+from spherapprox.fitting.fixed_points import Effort, farthest_rows, k_means, select
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
+
+
+def fit(kind, x, y, points="fixed", *, effort=Effort(), n="auto", **options):  # noqa: B008
+    """Fit with all the errors, and another effort than usual."""
+    return fit_recipe(x, y, points, n=n, normalize=kind is SplitHead, rng=0, effort=effort, **options)
+
+
+def head_of(kind, recipe):
+    return kind(recipe.control_points, recipe.values, recipe.concentration)
 
 
 def matrix(head, x):
@@ -50,24 +58,20 @@ def test_a_weight_counts_as_so_many_rows(kind):
     w = np.random.default_rng(6).integers(0, 4, size=60)
     order = np.random.default_rng(7).permutation(w.sum())
     rows, data = np.repeat(x, w, axis=0)[order], np.repeat(y, w)[order]
-    whole = fitting.fit(rows, data, n=20, normalize=kind is SplitHead, rng=0)
-    short = fitting.fit(x, y, n=20, normalize=kind is SplitHead, weights=w, rng=0)
+    whole, short = fit(kind, rows, data, n=20), fit(kind, x, y, n=20, weights=w)
+    scaled = fit(kind, x, y, n=20, weights=1e200 * w)
     np.testing.assert_allclose(short.control_points, whole.control_points, rtol=0, atol=1e-12)
-    found = [kind(fit.control_points, fit.values, fit.concentration)(x) for fit in (whole, short)]
-    np.testing.assert_allclose(*found, rtol=0, atol=1e-5)
+    for other in (whole, scaled):
+        np.testing.assert_allclose(head_of(kind, other)(x), head_of(kind, short)(x), rtol=0, atol=1e-5)
     assert (short.concentration, short.error) == pytest.approx((whole.concentration, whole.error))
-    scaled = fitting.fit(x, y, n=20, normalize=kind is SplitHead, weights=1e200 * w, rng=0)
     assert scaled.regularization == pytest.approx(1e200 * short.regularization)
-    np.testing.assert_allclose(
-        kind(scaled.control_points, scaled.values, scaled.concentration)(x), found[1], rtol=0, atol=1e-5
-    )
 
 
 @both
 def test_rows_that_are_equal_are_left_out_together(kind):
     x, y = noisy(40, 0.3)
     rows, data = np.concatenate([x, x[:15]]), np.concatenate([y, y[:15] + 1.0])
-    found = fitting.fit(rows, data, n=40, normalize=kind is SplitHead, concentration=4.0, regularization=0.1)
+    found = fit(kind, rows, data, n=40, concentration=4.0, regularization=0.1)
     total = 0.0
     for i in range(40):
         rest, same = ((rows == x[i]).all(axis=1) == wanted for wanted in (False, True))
@@ -100,35 +104,30 @@ def test_roundings_choose_no_control_points():
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_roundings_choose_no_parameters(kind, noise):
     x, y = noisy(150, noise)
-    one = fitting.fit(x, y, n=40, normalize=kind is SplitHead, rng=0)
+    one = fit(kind, x, y, n=40)
     for seed in range(2):
         moved = y * (1.0 + 1e-15 * np.random.default_rng(seed).standard_normal(150))
-        other = fitting.fit(x, moved, n=40, normalize=kind is SplitHead, rng=0)
+        other = fit(kind, x, moved, n=40)
         assert other.concentration == one.concentration
         assert other.regularization == pytest.approx(one.regularization, rel=1e-9)
 
 
 @both
-def test_control_points_are_doubled_while_that_lowers_the_error(kind, monkeypatch):
-    monkeypatch.setattr(fitting, "DEFAULT_POINTS", 12)
-    x, y = noisy(300, 0.05)
-    few, auto = (kind.fit(x, y, n=n, rng=0) for n in (12, "auto"))
-    t = sphere.uniform(2, 500, rng=9)
-    errors = [root_mean_square(head(t) - smooth(t)) for head in (few, auto)]
-    assert len(auto) in (48, 96, 192)
+def test_control_points_are_doubled_while_that_lowers_the_error(kind):
+    effort = Effort(points=12)
+    (x, y), t = noisy(300, 0.05), sphere.uniform(2, 500, rng=9)
+    few, auto = (fit(kind, x, y, n=n, effort=effort) for n in (12, "auto"))
+    errors = [root_mean_square(head_of(kind, recipe)(t) - smooth(t)) for recipe in (few, auto)]
+    assert len(auto.values) in (48, 96, 192)
     assert errors[1] < 0.2 * errors[0]
     weights = 1.0 * (np.arange(300) < 250)  # rows of weight 0 are none
-    weighted = kind.fit(x, y, weights=weights, rng=0)
-    assert weighted == kind.fit(x[:250], y[:250], rng=0)
-    assert kind.fit(x, y, concentration=2.0, rng=0).concentration == 2.0
+    weighted, cut = fit(kind, x, y, effort=effort, weights=weights), fit(kind, x[:250], y[:250], effort=effort)
+    assert head_of(kind, weighted) == head_of(kind, cut)
+    assert fit(kind, x, y, effort=effort, concentration=2.0).concentration == 2.0
     noise = np.random.default_rng(2).standard_normal(300)
-    assert len(kind.fit(x, noise, rng=0)) == 12
-    assert len(kind.fit(x, noise, rng=0, points="free")) == 12
-    assert len(kind.fit(x[:20], y[:20], rng=0)) <= 20
-    monkeypatch.setattr(fitting, "_WORK", 20.0 * (300 + 96) * 24**2)
-    assert len(kind.fit(x, y, rng=0)) == 24
-    with pytest.raises(ValueError, match="'n' must be one of 'auto', got 'many'"):
-        kind.fit(x, y, n="many")
+    assert [len(fit(kind, x, noise, points, effort=effort).values) for points in ("fixed", "free")] == [12, 12]
+    assert len(fit(kind, x[:20], y[:20], effort=effort).values) <= 20
+    assert len(fit(kind, x, y, effort=effort._replace(work=20.0 * (300 + 96) * 24**2)).values) == 24
 
 
 def test_all_rows_are_kernel_ridge_regression():
@@ -156,7 +155,7 @@ def test_leaving_out_in_closed_form_is_leaving_out(kind):
     squares, between = cdist(x, b, "sqeuclidean"), cdist(b, b, "sqeuclidean")
     w = np.random.default_rng(4).uniform(0.1, 3.0, size=40)
     if kind is CoreHead:
-        smoother = smoothing.core_smoother(squares, between, table, w, 4.0)
+        smoother = smoothing.core_smoother(squares, between, table, w=w, concentration=4.0)
     else:
         smoother = smoothing.split_smoother(squares, table, w, 4.0)
     regularizations = np.array([1e-6, 1e-2, 1.0])
@@ -198,11 +197,9 @@ def test_data_without_noise_are_met_between_the_rows(kind):
 
 
 @both
-def test_a_search_with_few_control_points_ends_near_that_with_all(kind, monkeypatch):
+def test_a_search_with_few_control_points_ends_near_that_with_all(kind):
     x, y = noisy(200, 0.2)
-    whole = fitting.fit(x, y, n=80, normalize=kind is SplitHead, rng=0)
-    monkeypatch.setattr(fitting, "FEW", 40)
-    short = fitting.fit(x, y, n=80, normalize=kind is SplitHead, rng=0)
+    whole, short = (fit(kind, x, y, n=80, effort=effort) for effort in (Effort(), Effort(coarse_points=40)))
     assert len(short.values) == 80
     assert short.error < 1.1 * whole.error
     assert 0.25 < short.concentration / whole.concentration < 4.0
@@ -212,13 +209,10 @@ def test_a_search_with_few_control_points_ends_near_that_with_all(kind, monkeypa
 def test_what_is_given_is_kept_and_the_rest_chosen(kind):
     x, y = noisy(100, 0.2)
     assert kind.fit(x, y, n=10, concentration=7.0, rng=0).concentration == 7.0
-    normalize = kind is SplitHead
-    chosen = fitting.fit(x, y, n=10, normalize=normalize, regularization=0.3, rng=0)
+    chosen = fit(kind, x, y, n=10, regularization=0.3)
     assert chosen.regularization == 0.3
-    other = fitting.fit(x, y, n=10, normalize=normalize, regularization=0.3, concentration=50.0, rng=0)
-    assert chosen.error <= other.error
-    free = fitting.fit(x, y, n=10, normalize=normalize, rng=0)
-    assert free.error <= chosen.error * 1.001
+    assert chosen.error <= fit(kind, x, y, n=10, regularization=0.3, concentration=50.0).error
+    assert fit(kind, x, y, n=10).error <= chosen.error * 1.001
 
 
 @both
@@ -248,8 +242,8 @@ def test_float32_data_on_any_sphere_keep_their_type_and_digits(kind, dim):
 def test_noise_alone_cannot_be_predicted(kind):
     x, y = sphere.uniform(5, 150, rng=0), np.random.default_rng(1).standard_normal(150)
     for concentration in (None, 1e3):  # all rows are control points: residuals vanish without regularisation
-        found = fitting.fit(x, y, n=150, normalize=kind is SplitHead, concentration=concentration, rng=0)
-        assert 0.9 * y.std() < found.error < 1.1 * y.std() or found.error == np.inf
+        error = fit(kind, x, y, n=150, concentration=concentration).error
+        assert 0.9 * y.std() < error < 1.1 * y.std() or error == np.inf
     assert root_mean_square(kind.fit(x, y, n=150, rng=0)(sphere.uniform(5, 200, rng=2))) < 0.5
 
 
@@ -263,11 +257,10 @@ def test_values_are_not_too_large_for_float32():
 
 
 @both
-def test_the_coarse_grid_is_near_the_best(kind, monkeypatch):
+def test_the_coarse_grid_is_near_the_best(kind):
     x, y = noisy(200, 0.2)
-    error = fitting.fit(x, y, n=40, normalize=kind is SplitHead, rng=0).error
-    monkeypatch.setattr(fitting, "STEPS", 0)
-    assert 0.9995 * error < fitting.fit(x, y, n=40, normalize=kind is SplitHead, rng=0).error < 1.02 * error
+    error, coarse = (fit(kind, x, y, n=40, effort=effort).error for effort in (Effort(), Effort(steps=0)))
+    assert 0.9995 * error < coarse < 1.02 * error
 
 
 @both

@@ -6,7 +6,7 @@ from noisy_data import noisy, smooth
 from noisy_data import root_mean_square as rms
 from processes import run, run_with_threads
 
-from spherapprox import ClassicalHead, CoreHead, SplitHead, sphere
+from spherapprox import CoreHead, SplitHead, sphere
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
 
@@ -118,12 +118,6 @@ def test_concentrations_at_the_ends_of_their_range():
     for concentration in (0.0, 1e-300, 1e6, 1e300):
         head = SplitHead.fit(x, y, n=4, concentration=concentration, points="free", rng=0)
         assert np.isfinite(head(x)).all(), concentration
-
-
-def test_a_classical_head_is_the_split_head():
-    x, y = noisy(60, 0.1)
-    classical, split = (kind.fit(x, y, n=5, points="free", rng=3) for kind in (ClassicalHead, SplitHead))
-    np.testing.assert_array_equal(classical.values, split.values)
 
 
 def test_the_same_head_with_any_number_of_threads():

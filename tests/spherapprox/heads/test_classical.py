@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import ClassicalHead, EqualMeasurePartition, PointSet, SplitHead, _checks, points, sphere
-from spherapprox.heads import attention
+from spherapprox.heads.attention import attention
 from spherapprox.heads.interaction import log_prefix_mass
 from spherapprox.summation import evaluate_log
 
@@ -144,11 +144,11 @@ def test_the_cost_of_no_mask_is_near_its_bound(concentration):
     assert worst <= bound + 1e-15
     if worst > 1e-13:
         assert bound < 8.0 * worst  # the whole mass is far more than that of the nearest control point
-    bare = ClassicalHead(head.control_points, head.values, concentration, interaction="none")
-    known = ClassicalHead(
-        head.control_points, head.values, concentration, PointSet(partition.centers()), interaction="none"
+    bare, covered = (
+        ClassicalHead(head.control_points, head.values, concentration, own, interaction="none").interaction_bound(3)
+        for own in (None, PointSet(partition.centers()))
     )
-    assert max(bound, known.interaction_bound(3)) <= bare.interaction_bound(3) * (1.0 if concentration < 1.0 else 0.1)
+    assert max(bound, covered) <= bare * (1.0 if concentration < 1.0 else 0.1)
 
 
 @pytest.mark.parametrize("dim", [1, 2])
@@ -168,10 +168,9 @@ def test_the_mass_of_a_prefix_is_bounded_below(dim, n, concentration):
 
 
 def test_a_radius_of_other_points_is_not_believed():
-    rows = np.eye(3)
     other = PointSet(points.fibonacci(3).points)
-    head = ClassicalHead(rows, np.ones(3), 9.0, other, interaction="none")
-    assert head.interaction_bound() == ClassicalHead(rows, np.ones(3), 9.0, interaction="none").interaction_bound()
+    bounds = [ClassicalHead(np.eye(3), np.ones(3), 9.0, own, interaction="none") for own in (other, None)]
+    assert bounds[0].interaction_bound() == bounds[1].interaction_bound()
 
 
 def test_the_printed_form_collapses_and_the_repairs_do_not():
@@ -200,14 +199,13 @@ def test_a_flag_leaves_no_weight_to_inputs():
     assert ClassicalHead([[0.0, 1.0]], [0.0], 1.0).interaction_bound(log=True) == -np.inf
 
 
-def test_blocks_of_sequences_change_nothing(monkeypatch):
+def test_blocks_of_sequences_change_nothing():
     head = ClassicalHead.from_head(split_head(2, 50, 5.0, 3), interaction="none")
     x = sphere.uniform(2, 60, rng=1).reshape(6, 10, 3)
-    whole = head.attend(x)
+    whole, matrices = head.attend(x), (head.prefix, head.query, head.key, head.value)
     for logits in (1, 130, 700, 2000):
-        monkeypatch.setattr(attention, "LOGITS", logits)
-        np.testing.assert_allclose(head.attend(x), whole, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(head.attend(x[3]), whole[3], rtol=1e-13)
+        outputs = attention(head.embed(x), *matrices, logits=logits)
+        np.testing.assert_allclose(head.project(outputs), whole, rtol=1e-13, atol=1e-15)
     assert np.abs(head.attend(x.reshape(1, 60, 3))[0, :10] - whole[0]).max() > 1e-3  # others are seen
 
 
@@ -218,10 +216,10 @@ def test_a_classical_head_states_its_shape_and_keeps_its_interaction():
     assert (head.dim, head.n_outputs, len(head), head.concentration, head.mask) == (2, 3, 60, 12.0, -9.0)
     assert head.points is partition
     assert repr(head) == "ClassicalHead(n=60, dim=2, concentration=12, interaction='printed')"
-    again = pickle.loads(pickle.dumps(head))
     x = sphere.uniform(2, 5, rng=0)
+    again = pickle.loads(pickle.dumps(head))
     np.testing.assert_array_equal(again.attend(x), head.attend(x))
-    assert (again.interaction, again.mask) == ("printed", -9.0)
+    assert again == head
     assert ClassicalHead.from_head(head).mask == -1024.0
     np.testing.assert_array_equal(head.project(head.embed(x)), x)
 
@@ -257,17 +255,13 @@ def test_huge_and_tiny_values_have_a_cost():
 
 
 @every
-def test_what_is_made_of_a_head_keeps_its_interaction(interaction):
-    head = ClassicalHead.from_head(split_head(2, 9, 4.0, 3), interaction=interaction)
-    for other in (head.rotate(np.eye(3)[::-1]), head.refine(lambda x: x, 2)):
-        assert type(other) is ClassicalHead
-        assert (other.interaction, other.mask) == (head.interaction, head.mask)
-
-
-def test_a_head_made_of_a_split_head_has_its_parts():
-    split = SplitHead.from_target(lambda x: x[:, 0], EqualMeasurePartition(2, 30), 12.0)
-    head = ClassicalHead.from_head(split, interaction="none")
+def test_heads_made_of_heads_have_their_parts_and_keep_their_interaction(interaction):
+    split = SplitHead.from_target(lambda x: x, EqualMeasurePartition(2, 30), 12.0)
+    head = ClassicalHead.from_head(split, interaction=interaction)
     assert head.points is split.points
     assert ClassicalHead.from_head(head) == ClassicalHead(split.control_points, split.values, 12.0)
-    assert ClassicalHead.from_head(split) not in (head, split, ClassicalHead.from_head(split, mask=-1.0))
-    assert head[:7].interaction == "none"
+    assert head not in (split, ClassicalHead.from_head(split, mask=-1.0))
+    assert (head == ClassicalHead.from_head(split)) is (interaction == "flag")
+    for other in (head.rotate(np.eye(3)[::-1]), head.refine(lambda x: x, 2), head[:7]):
+        assert type(other) is ClassicalHead
+        assert (other.interaction, other.mask) == (head.interaction, head.mask)

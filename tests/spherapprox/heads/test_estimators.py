@@ -1,8 +1,6 @@
 """The scikit-learn estimator: scikit-learn's own checks, and that it is `fit` behind an embedding."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -68,10 +66,6 @@ def test_normalized_rows_forget_their_lengths(kind):
     np.testing.assert_allclose(fitted.predict(1e200 * x), fitted.predict(x), rtol=0, atol=1e-9)
     assert fitted.head_.dim == 2
     assert fitted.score(x, x[:, :2]) > 0.98
-    with pytest.raises(ValueError, match=r"'X' must have no row of zeros for embedding='normalize', got it in row 1"):
-        fitted.predict([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    with pytest.raises(ValueError, match=r"'X' must have at least 2 features for embedding='normalize'"):
-        model(kind, embedding="normalize").fit(x[:, :1], x[:, 1])
 
 
 def test_no_number_of_control_points_is_the_default():
@@ -101,8 +95,6 @@ def test_free_points_are_those_of_fit_and_fewer_do(kind):
     weighted = model(kind, points="free", n_control_points=4).fit(X, y, sample_weight=w)
     repeated = model(kind, points="free", n_control_points=4).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=0, atol=1e-7)
-    with pytest.raises(ValueError, match="'points' must be one of 'fixed', 'free', got 'some'"):
-        model(kind, points="some").fit(X, y)
 
 
 def test_it_works_within_scikit_learn():
@@ -149,14 +141,3 @@ def test_a_core_head_far_from_zero_is_warned_of():
     with pytest.warns(RuntimeWarning, match="'y' less its mean"):
         CoreHead.fit(sphere.inverse_stereographic(X), y + 1e7, n=4, rng=0)
     assert model(n_control_points=4).fit(X, y + 1e7).score(X, y + 1e7) > 0.5
-
-
-def test_scikit_learn_is_loaded_when_it_is_used_and_its_absence_is_named():
-    code = (
-        "import sys, spherapprox.heads; from spherapprox import *\n"
-        "print(CoreHead.__name__, 'sklearn' in sys.modules); sys.modules['sklearn'] = None\n"
-        "try: from spherapprox import HeadRegressor\nexcept ImportError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("CoreHead False\n")
-    assert 'pip install "spherapprox[learn]"' in done.stdout

@@ -1,34 +1,14 @@
 """Gradients of heads, against 40 digits, central differences and the gradients of spherical polynomials."""
 
-import mpmath
 import numpy as np
 import pytest
+import truth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spherapprox import CoreHead, SplitHead, VonMisesFisher, harmonics, points, sphere
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
-
-
-def exact_gradient(head, x):
-    """Return the gradient (m, dim+1) of a head with one value for each control point, to 40 digits."""
-    with mpmath.workdps(40):
-        lam, v = mpmath.mpf(head.concentration), [mpmath.mpf(float(value)) for value in head.values]
-        rows = [[mpmath.mpf(float(t)) for t in b] for b in head.control_points]
-        result = np.empty(x.shape)
-        for i, row in enumerate(x):
-            y = [mpmath.mpf(float(t)) for t in row]
-            e = [mpmath.exp(-lam / 2 * sum((s - t) ** 2 for s, t in zip(b, y, strict=True))) for b in rows]
-            if isinstance(head, SplitHead):
-                e = [term / sum(e) for term in e]
-                h = mpmath.fdot(e, v)
-            else:
-                h = mpmath.mpf(0)
-            g = [lam * sum(e[k] * (v[k] - h) * rows[k][j] for k in range(len(v))) for j in range(len(y))]
-            along = mpmath.fdot(g, y) / mpmath.fdot(y, y)
-            result[i] = [float(s - along * t) for s, t in zip(g, y, strict=True)]
-    return result
 
 
 def cluster(dim, concentration, n, seed):
@@ -55,7 +35,7 @@ def scale(head, x):
 def test_it_keeps_all_digits(kind, dim, concentration):
     b, x = cluster(dim, concentration, 12, seed=dim)
     head = kind(b, 1.0 + 0.5 * np.cos(np.arange(12.0)), concentration)
-    wanted = exact_gradient(head, x)
+    wanted = truth.gradient(head, x)
     error = np.linalg.norm(head.gradient(x) - wanted, axis=1) / scale(head, x)
     assert error.max() < (1e-15 if concentration > 64 * (dim + 1) else 4e-15)
     exact = np.linalg.norm(head.gradient(x, method="differences", rtol=None) - wanted, axis=1) / scale(head, x)

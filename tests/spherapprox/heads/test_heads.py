@@ -89,15 +89,6 @@ def test_some_control_points_make_a_head(kind):
         assert type(part) is kind
         assert part == kind(head.control_points[index], head.values[index], 12.0)
         assert part.points is part.control_points
-    for index in (3, None, (slice(2), 0)):
-        with pytest.raises((TypeError, IndexError), match=r"'index' must be a slice, a mask or a list|too many"):
-            head[index]
-    with pytest.raises(ValueError, match=r"'index' must keep a control point, got slice\(3, 3, None\) of 30"):
-        head[3:3]
-    with pytest.raises(IndexError):
-        head[mask[:5]]
-    with pytest.raises(IndexError):
-        head[[30]]
 
 
 def test_core_heads_add():
@@ -110,25 +101,6 @@ def test_core_heads_add():
     assert both[30:] == other
     assert both.points is both.control_points
     assert one[:11] + one[11:] == one
-    for bad, named in (
-        (CoreHead(np.eye(4), np.ones((4, 2)), 12.0), "dim 2 and 3"),
-        (CoreHead(np.eye(3), np.ones(3), 12.0), "n_outputs 2 and None"),
-    ):
-        with pytest.raises(ValueError, match=f"core heads add if .* are the same, got {named}"):
-            one + bad
-    split = SplitHead(np.eye(3), np.ones((3, 2)), 12.0)
-    for sums in (lambda: split + split, lambda: one + split, lambda: split + one):
-        with pytest.raises(TypeError, match="split heads do not add: each is divided by its own sum"):
-            sums()
-    with pytest.raises(TypeError, match="unsupported operand"):
-        one + 1.0
-
-
-@both
-def test_missing_arguments_are_those_of_the_class(kind):
-    head = kind(np.eye(3), np.ones(3), 2.0)
-    with pytest.raises(TypeError, match=rf"{kind.__name__}\.__init__\(\) missing 2 .*'values' and 'concentration'"):
-        kind(head)
 
 
 @both
@@ -146,17 +118,6 @@ def test_the_core_head_on_a_quadrature_is_funk_and_hecke(dim):
     head = CoreHead.from_target(lambda x: x[:, 0], rule, 5.0)
     x = sphere.uniform(dim, 30, rng=1)
     np.testing.assert_allclose(head(x), VonMisesFisher(dim, 5.0).eigenvalue(1) * x[:, 0], rtol=0, atol=1e-13)
-
-
-def test_the_core_head_with_measures_of_cells_converges():
-    x = sphere.uniform(2, 200, rng=2)
-    wanted = (1 / np.tanh(20.0) - 1 / 20.0) * x[:, 2]
-    errors = [
-        np.abs(CoreHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, n), 20.0)(x) - wanted).max()
-        for n in (100, 1000, 10_000)
-    ]
-    assert errors[0] > 4 * errors[1] > 16 * errors[2]
-    assert errors[2] < 1e-3
 
 
 @settings(derandomize=True, deadline=None, max_examples=30)
@@ -194,5 +155,3 @@ def test_point_sets_are_kept_and_weights_must_suit_the_head():
     assert SplitHead.from_target(lambda x: x[:, 0], equal, 3.0).points is equal
     rule = points.gauss_product(2, 5)
     assert CoreHead.from_target(lambda x: x[:, 0], rule, 3.0).points is rule
-    with pytest.raises(ValueError, match=r"'points' must have equal weights for a split head.*softmax cannot carry"):
-        SplitHead.from_target(lambda x: x[:, 0], rule, 3.0)

@@ -36,12 +36,6 @@ def test_vectors_turn_with_the_sphere(kind):
     rows, x, R = sphere.uniform(2, 30, rng=3), sphere.uniform(2, 20, rng=4), turn(2)
     head = kind(rows, np.cross([0.0, 0.0, 1.0], rows), 9.0)  # a rotation field about the pole
     np.testing.assert_allclose(head.rotate(R, vectors=True)(x), head(x @ R) @ R.T, rtol=0, atol=1e-14)
-    with pytest.raises(
-        ValueError, match=r"'vectors' must be False for values of shape \(30,\): only rows of 3 numbers"
-    ):
-        kind(rows, rows[:, 0], 9.0).rotate(R, vectors=True)
-    with pytest.raises(ValueError, match=r"'vectors' must be False for values of shape \(30, 2\)"):
-        kind(rows, rows[:, :2], 9.0).rotate(R, vectors=True)
 
 
 @both
@@ -82,15 +76,9 @@ def test_float32_and_bare_rows_stay(kind):
 
 
 @both
-def test_reflections_turn_heads_and_other_matrices_are_refused(kind):
+def test_reflections_turn_heads(kind):
     head = kind(np.eye(3), np.arange(3.0), 2.0)
     np.testing.assert_array_equal(head.rotate(-np.eye(3)).control_points, -np.eye(3))
-    with pytest.raises(ValueError, match=r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 2\)"):
-        head.rotate(np.eye(2))
-    with pytest.raises(ValueError, match=r"'R' must be orthogonal"):
-        head.rotate(2.0 * np.eye(3))
-    with pytest.raises(TypeError, match=r"'vectors' must be True or False"):
-        head.rotate(np.eye(3), vectors=1)
 
 
 def test_points_that_are_not_the_control_points_are_left_behind():

@@ -65,4 +65,7 @@ def test_every_public_callable_is_documented(name):
     )
     if (wanted and not record) or (not inspect.isclass(thing) and re.search(r"\braise\b", inspect.getsource(thing))):
         assert section(doc, "Raises") or (family and "Error names" in room), "no section Raises"
-    assert ">>> " in (section(doc, "Examples") or ""), "no example"
+    owner = CALLABLES.get(name.rpartition(".")[0])
+    use = "__call__" if thing.__name__ == "__call__" else f".{thing.__name__}("
+    shown = inspect.isclass(owner) and use in (section(inspect.cleandoc(owner.__doc__), "Examples") or "") + "__call__"
+    assert shown or ">>> " in (section(doc, "Examples") or ""), "no example"

@@ -138,14 +138,6 @@ class Executor:
         ------
         TypeError, ValueError
             If the network is larger, or a weight or a row exceeds its bound.
-
-        Examples
-        --------
-        >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
-        >>> executor.encode(ReluNetwork([[[0.25]]], [[0.5]]))[:, 3:6]  # three neurons' weights and bias
-        array([[ 1.  ,  0.  ,  0.  ],
-               [-1.  ,  0.  ,  0.  ],
-               [ 0.25, -0.25,  0.5 ]])
         """
         given = _checks.instance(network, "network", ReluNetwork)
         try:
@@ -201,13 +193,6 @@ class Executor:
         -----
         Only numbers that reach the outputs are computed: prompt tokens keep their keys and records, and pass nothing on
         (9.1), so that a layer costs its products. `to_torch` computes everything.
-
-        Examples
-        --------
-        >>> executor = Executor((1, 1), (60,), (15.0,), (1.0,))
-        >>> halve = executor.encode(ReluNetwork([[[0.5]]], [[0.0]]))
-        >>> executor.run(halve, [[0.8]], steps=3).round(2)
-        array([[0.1]])
         """
         reads = reads_of(self, checked_prompt(self, prompt))
         count = _checks.integer(steps, "steps", minimum=1)

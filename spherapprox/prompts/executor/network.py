@@ -193,11 +193,6 @@ class ReluNetwork:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> ReluNetwork([[[2.0, 1.0]]], [[1.0]])([[1.0, 1.0]])
-        array([[4.]])
         """
         values = _array(x, "x", ("n", self.sizes[0]))
         with np.errstate(over="ignore", invalid="ignore"):

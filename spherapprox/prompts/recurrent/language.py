@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
-from .operands import bound_of, column, common, keep_promise, matrix, vector
-from .refusals import Refusals, site
+from .operands import Refusals, bound_of, column, common, keep_promise, matrix, site, vector
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _REFLECTED = {

@@ -75,11 +75,10 @@ class Layer(Savable):
         _checks.memory(8.0 * n * n, f"the recurrent weights of {n} rows", "split the layer")
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
-            entry = getattr(self, name)
-            if entry is None:  # zeros take no memory until they are read
+            if getattr(self, name) is None:  # zeros take no memory until they are read
                 array = np.full(shape, 1.0) if self.op == "product" and name == "factor" else np.zeros(shape)
             else:
-                array = np.array(_checks.floating(entry, name, shape), dtype=np.float64)
+                array = np.array(_checks.floating(getattr(self, name), name, shape), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name in self._foreign():
@@ -97,8 +96,7 @@ class Layer(Savable):
         return ("recurrent", "start") if self.op == "product" else ("other", "other_bias", "factor")
 
     def __repr__(self) -> str:
-        width, before = self.weight.shape
-        return f"Layer({self.op!r}, {before} -> {width}, nonzeros={self.nonzeros})"
+        return f"Layer({self.op!r}, {self.weight.shape[1]} -> {len(self)}, nonzeros={self.nonzeros})"
 
     def __len__(self) -> int:
         return len(self.bias)

@@ -47,18 +47,13 @@ def _row(layer: Layer, row: int, own: str, before: str) -> str:
 
 def _sum(parts: Sequence[tuple[Float64, str]], bias: float) -> str:
     """Return the terms of a sum that are not 0."""
-    terms = [_term(weights[i], f"{_placed(of, int(i))}") for weights, of in parts for i in np.flatnonzero(weights)]
-    terms += [f"{bias:+g}"] if bias or not terms else []
-    text = " ".join(f"{term[0]} {term[1:]}" for term in terms)
+    terms = []
+    for weights, of in parts:
+        for i in np.flatnonzero(weights):
+            entry = f"{of[:-1]}[{i}]'" if of.endswith("'") else f"{of}[{i}]"  # a prime is for the step before
+            size = "" if abs(weights[i]) == 1.0 else f"{abs(weights[i]):g} "
+            terms.append(f"{'-' if weights[i] < 0.0 else '+'} {size}{entry}")
+    if bias or not terms:
+        terms.append(f"{'-' if np.signbit(bias) else '+'} {abs(bias):g}")
+    text = " ".join(terms)
     return text.removeprefix("+ ") if text[0] == "+" else text.replace("- ", "-", 1)
-
-
-def _placed(of: str, i: int) -> str:
-    """Return the name of an entry; a prime, for the step before, goes behind it."""
-    return f"{of[:-1]}[{i}]'" if of.endswith("'") else f"{of}[{i}]"
-
-
-def _term(weight: float, entry: str) -> str:
-    """Return a term with its sign."""
-    size = "" if abs(weight) == 1.0 else f"{abs(weight):g} "
-    return f"{'-' if weight < 0.0 else '+'}{size}{entry}"

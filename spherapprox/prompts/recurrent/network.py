@@ -125,13 +125,6 @@ class Network(Savable):
         TypeError, ValueError
             If an argument does not fit, or numbers overflow.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
-        >>> network = Program(LinState(Input(1), 1.0)).compile()
-        >>> network(np.ones((3, 1_000_000, 1)), last=True)[:, 0]
-        array([1000000., 1000000., 1000000.])
         """
         return self.run(x, last=last, workers=workers)[0]
 
@@ -169,21 +162,24 @@ class Network(Savable):
         rows = sequences(x, self.dim)
         batch = len(rows) if rows.ndim == 3 else 1
         states = self._states(state, batch, rows.ndim == 3)
-        y = self._outputs(self._packed, rows, states, _checks.flag(last, "last"), _checks.workers(workers))
+        last, workers = _checks.flag(last, "last"), _checks.workers(workers)
+        y = self._outputs(self._packed, rows, states, last=last, workers=workers)
         return y, states if rows.ndim == 3 else states[0]
 
-    def _outputs(self, packed: Any, given: Floats, states: Float64, last: bool, workers: int | None) -> Float64:
+    def _outputs(
+        self, packed: Any, x: Floats, states: Float64, *, last: bool = False, workers: int | None = None
+    ) -> Float64:
         """Return outputs of packed rows, shape (..., L, p) or (..., p), and leave the last values in the states."""
-        rows = given if given.ndim == 3 else given[None]
+        rows = x if x.ndim == 3 else x[None]
         batch, length, _ = rows.shape
         shape = batch, 1 if last else length, packed.outputs
         _checks.memory(8.0 * float(np.prod(shape)), "outputs", "take fewer sequences, or last=True")
         y = np.empty(shape)
-        _kernel.run(packed, rows, states, y, last, workers)
+        _kernel.run(packed, rows, states, y, last=last, workers=workers)
         finite_output(y)
         if last:
             y = y[:, 0]
-        return y if given.ndim == 3 else y[0]
+        return y if x.ndim == 3 else y[0]
 
     @cached_property
     def _packed(self) -> Any:
@@ -229,7 +225,7 @@ class Network(Savable):
         rows, n = sequences(x, self.dim), len(self._start)
         packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)
         states = self._states(None, len(rows) if rows.ndim == 3 else 1, True)
-        values = self._outputs(packed, rows, states, False, None)
+        values = self._outputs(packed, rows, states)
         return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
 
     def listing(self) -> str:
@@ -320,28 +316,3 @@ def finite_output(y: Float64) -> None:
     """Raise where numbers of a run have overflown."""
     if not np.isfinite(y).all():
         raise ValueError("'x' must be smaller or shorter: numbers of the program overflow")
-
-
-def relu_network(network: Network) -> Network:
-    """Return a network with layers of ReLUs only, as `torch.nn.RNN` has them: states are differences of two (10.2)."""
-    if any(layer.op == "product" for layer in network.layers):
-        raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
-    layers, read = [], np.eye(network.dim)
-    for layer in network.layers:
-        layers.append(_positive(layer, read))
-        eye = np.eye(len(layer))
-        read = np.hstack([eye, -eye]) if layer.op == "state" else eye
-    return Network(tuple(layers), network.readout @ read, network.readout_bias, network.name, network.value_bound)
-
-
-def _positive(layer: Layer, read: Float64) -> Layer:
-    """Return a layer of ReLUs whose values, or differences of them, are those of a layer (10.2)."""
-    weight = layer.weight @ read
-    if layer.op == "relu":
-        return Layer("relu", weight, layer.bias, layer.recurrent, layer.start, names=layer.names)
-    start = np.concatenate([np.maximum(layer.start, 0.0), np.maximum(-layer.start, 0.0)])
-    recurrent = np.block([[layer.recurrent, -layer.recurrent], [-layer.recurrent, layer.recurrent]])
-    names = tuple(f"{sign}{name}" if name else "" for sign in "+-" for name in layer.names)
-    return Layer(
-        "relu", np.vstack([weight, -weight]), np.append(layer.bias, -layer.bias), recurrent, start, names=names
-    )

@@ -16,9 +16,8 @@ from .compiler import compiled
 from .language import Multiplicative, Variable
 from .layer import MODULES
 from .network import Network, finite_output, sequences
-from .operands import keep_promise
+from .operands import keep_promise, site
 from .ranges import ranges_of, undeclared
-from .refusals import site
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,16 +68,16 @@ class Program:
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """All variables, each after its inputs."""
-        done: dict[Variable, None] = {}
+        ordered: dict[Variable, None] = {}
         stack = [self.output]
         while stack:
             node = stack[-1]
-            waiting = [v for v in node.inputs if v not in done]
+            waiting = [v for v in node.inputs if v not in ordered]
             if waiting:
                 stack.append(waiting[0])
             else:
-                done[stack.pop()] = None
-        return tuple(done)
+                ordered[stack.pop()] = None
+        return tuple(ordered)
 
     @cached_property
     def _network(self) -> Network:
@@ -106,11 +105,6 @@ class Program:
             If the program is not valid, x does not fit, numbers overflow, an input or a state is larger than its
             ``bound``, or a binary factor is not 0 or 1.
 
-        Examples
-        --------
-        >>> Program(2.0 * Input(1))([[1.0], [2.0]])
-        array([[2.],
-               [4.]])
         """
         return self._run(x)[self.output]
 
@@ -157,11 +151,6 @@ class Program:
         ValueError
             If the program is not valid: `validate` lists the reasons.
 
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input, Program, ReLU
-        >>> Program(ReLU(Input(2))).compile()
-        Network('', layers=1, width=2, nonzeros=2)
         """
         require_valid(self)
         return self._network
@@ -172,8 +161,8 @@ class Program:
         steps = sequences(x, self.inputs[0].dim)
         batch, length, _ = (rows := steps if steps.ndim == 3 else steps[None]).shape
         memory = {node: node._begin(batch) for node in self.variables}
-        kept = {node: np.empty((batch, length, node.dim)) for node in self.variables if named and node.name is not None}
-        kept[self.output] = np.empty((batch, length, self.output.dim))
+        nodes = [node for node in self.variables if node is self.output or (named and node.name is not None)]
+        outputs = {node: np.empty((batch, length, node.dim)) for node in nodes}
         with np.errstate(over="ignore", invalid="ignore"):
             for t in range(length):
                 values: dict[Variable, Float64] = {}
@@ -189,10 +178,10 @@ class Program:
                     if node.promise is not None:
                         limited, bound = node.promise
                         keep_promise(node, values[limited], bound, f"{site(limited)} is gated by ")
-                for node, array in kept.items():
+                for node, array in outputs.items():
                     array[:, t] = values[node]
-        finite_output(kept[self.output])
-        return {node: array if steps.ndim == 3 else array[0] for node, array in kept.items()}
+        finite_output(outputs[self.output])
+        return {node: array if steps.ndim == 3 else array[0] for node, array in outputs.items()}
 
 
 def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:

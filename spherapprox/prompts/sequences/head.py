@@ -127,12 +127,6 @@ class SequenceHead(_archive.Savable):
         ------
         TypeError, ValueError
             If the target returns another shape, the values would be too large for memory, or as `SequenceHead` does.
-
-        Examples
-        --------
-        >>> swap = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 50.0, length=2)
-        >>> swap(np.eye(3)[:2]).round(6).tolist()
-        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
         _checks.callable_(target, "target")
         rows = controls.of_tokens(points, length)
@@ -223,12 +217,6 @@ class SequenceHead(_archive.Savable):
         Raises
         ------
         ValueError
-
-        Examples
-        --------
-        >>> head = SequenceHead([np.eye(2)] * 2, [[[[1.0], [1.0]], [[1.0], [2.0]]]] * 2, 50.0)
-        >>> head(np.eye(2)).round(6).tolist(), head([np.eye(2)] * 5).shape
-        ([[1.0], [2.0]], (5, 2, 1))
         """
         tokens = self._sequences(x)
         batch = tokens.reshape(-1, *tokens.shape[-2:])

@@ -186,15 +186,6 @@ class SequenceLayers:
         ------
         ValueError
             If the shapes do not fit, or the logits would be too large for memory.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
-        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
-        >>> x = np.eye(3)[None, :2]
-        >>> bool(abs(head.layers(x, head.prefix) - head(x)).max() < 1e-14)
-        True
         """
         t, d = self.length, self.embedding_dim
         x = _checks.floating(x, "x", ("batch", t, self.dim + 1)).astype(np.float64, copy=False)

@@ -119,14 +119,6 @@ class CompressedPrefix:
         ------
         TypeError, ValueError
             If queries are not finite or have other columns than keys, or logits overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.prefix import Prefix, compress
-        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
-        >>> short(np.ones((2, 1))).round(6)
-        array([[2.],
-               [2.]])
         """
         return attend(self._scaled(queries), self.key, self.value, self.bias)[0]
 
@@ -148,13 +140,6 @@ class CompressedPrefix:
         ------
         TypeError, ValueError
             If queries are not finite or have other columns than keys, or logits overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.prefix import Prefix, compress
-        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
-        >>> np.exp(short.log_mass(np.ones((1, 1)))).round(6)  # of two tokens with logits 0
-        array([2.])
         """
         return attend(self._scaled(queries), self.key, self.value, self.bias)[1]
 

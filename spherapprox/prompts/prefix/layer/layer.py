@@ -209,12 +209,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> layer.prefix(np.ones((3, 8)))
-        Prefix(heads=2, length=3, s=4, p=4)
         """
         rows = self._rows(tokens, "tokens")
         return Prefix(*self._keys_and_values(rows, "tokens"), rows)
@@ -271,13 +265,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> x = np.ones((5, 8))
-        >>> bool(np.allclose(layer.attend(x, prefix=layer.prefix(x)), layer.attend(x)))  # more of the same
-        True
         """
         joined = side_by_side(self.head_outputs(x, content, prefix=prefix, causal=causal))
         return joined if self.out is None else product(joined, self.out, self.out_bias, "content")

@@ -116,11 +116,6 @@ class VirtualToken:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> VirtualToken(4, 3).encode([3, 0, 2])
-        array([0.75, 0.  , 0.5 ])
         """
         v = self.vocabulary
         shapes = {"sequence": (self.length,), "map": (v,), "response": (v, self.length), "pair": (v, v)}

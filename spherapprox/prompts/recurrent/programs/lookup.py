@@ -117,11 +117,6 @@ class Dictionary(PromptModel):
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> Dictionary(2, vocabulary=9).prompt([[1, 2], [3, 4]], [[5, 6], [7, 8]])[:, 0]
-        array([1., 2., 5., 6., 3., 4., 7., 8.])
         """
         entries, answers = self._tokens(keys, "keys"), self._tokens(values, "values")
         if len(answers) != len(entries):

@@ -22,7 +22,7 @@ from spherapprox.prompts.recurrent import (
     step,
     window,
 )
-from spherapprox.prompts.recurrent.network import relu_network
+from spherapprox.prompts.recurrent.gates import relu_network
 
 NUMBERS = st.floats(-1e300, 1e300)
 

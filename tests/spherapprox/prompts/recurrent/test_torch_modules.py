@@ -11,8 +11,7 @@ from recurrent_programs import BLOCKS, STYLES, cases, exact, random_program
 from bounds.prompts.recurrent import module_error
 from spherapprox import load
 from spherapprox.prompts.recurrent import Input, LinState, Multiplicative, Program, ReLU, RunningMax, step
-from spherapprox.prompts.recurrent.gates import Gates
-from spherapprox.prompts.recurrent.network import relu_network
+from spherapprox.prompts.recurrent.gates import Gates, relu_network
 
 torch = pytest.importorskip("torch")
 

@@ -4,27 +4,23 @@ import numpy as np
 import pytest
 
 from spherapprox.prompts.recurrent import programs
-from spherapprox.prompts.recurrent.programs import model as models
 
 
-def test_parts_of_prompts_and_of_queries_make_no_difference(monkeypatch):
+def test_parts_of_prompts_and_of_queries_make_no_difference():
     rng = np.random.default_rng(0)
-    lookup, points = programs.Dictionary(3, 9), programs.Extension(2)
-    keys = np.unique(rng.integers(1, 10, (40, 3)), axis=0)
-    where = rng.random((50, 2))
-    cases = [
+    lookup, extension = programs.Dictionary(3, 9), programs.Extension(2)
+    keys, points = np.unique(rng.integers(1, 10, (40, 3)), axis=0), rng.random((50, 2))
+    for model, x, prompt in (
         (lookup, keys[:30], lookup.prompt(keys, keys[::-1])),
-        (points, rng.random((40, 2)), points.prompt(where, where[:, 0])),
-    ]
-    whole = [model.run(x, prompt) for model, x, prompt in cases]
-    monkeypatch.setattr(models, "_ENTRIES", 64)
-    for (model, x, prompt), wanted in zip(cases, whole, strict=True):
-        assert np.array_equal(model.run(x, prompt), wanted)
-        assert np.array_equal(model.run(x, prompt, workers=1), wanted)
-        assert np.array_equal(model.answers(model.network(model.sequences(x, prompt))), wanted)
+        (extension, rng.random((40, 2)), extension.prompt(points, points[:, 0])),
+    ):
+        answers = model.run(x, prompt)
+        assert np.array_equal(model._run(x, prompt, entries=64), answers)
+        assert np.array_equal(model._run(x, prompt, workers=1, entries=64), answers)
+        assert np.array_equal(model.answers(model.network(model.sequences(x, prompt))), answers)
 
 
-def test_what_does_not_fit_is_refused(monkeypatch):
+def test_what_does_not_fit_is_refused():
     model = programs.Dictionary(2, 9)
     prompt = model.prompt([[1, 2]], [[3, 4]])
     with pytest.raises(ValueError, match=r"'prompt' must be one prompt, shape \(L, 1\)"):

@@ -209,8 +209,13 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     if not query.size:
         raise ValueError(f"'x' must have rows, got shape {np.shape(x)}")
     seen = causal_mask(count, count) if _checks.flag(causal, "causal") else None
-    prefix_rows = prefix if isinstance(prefix, Prefix) else weights.prefix(_tokens(prefix, weights.width))
-    rows = fitting(prefix_rows, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
+    if not isinstance(prefix, Prefix):
+        tokens = finite(prefix, "prefix")
+        if tokens.ndim != 2 or tokens.shape[1] != weights.width:
+            shape = f"(L, {weights.width}), got shape {tokens.shape}"
+            raise ValueError(f"'prefix' must be a Prefix, or tokens of shape {shape}")
+        prefix = weights.prefix(tokens)
+    rows = fitting(prefix, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
     length = len(rows)
     _checks.memory(40.0 * query[..., 0].size * (length + count), "attention", "take fewer rows of 'x' at a time")
     logits = log_weights(query, key, rows.key, scale=weights.scale, seen=seen)  # (..., heads, T, L + T)
@@ -225,10 +230,3 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
         prefixed_output=bias + after[..., length:] @ value,
         layer=weights,
     )
-
-
-def _tokens(prefix: ArrayLike, width: int) -> Float64:
-    tokens = finite(prefix, "prefix")
-    if tokens.ndim != 2 or tokens.shape[1] != width:
-        raise ValueError(f"'prefix' must be a Prefix, or tokens of shape (L, {width}), got shape {tokens.shape}")
-    return tokens

@@ -194,17 +194,12 @@ class AttentionLayer:
         return query, np.repeat(key, self.group_size, axis=-3), np.repeat(value, self.group_size, axis=-3)
 
     def prefix(self, tokens: ArrayLike) -> Prefix:
-        """Return the keys and values that the layer makes of the tokens of a prefix.
+        """Return the keys and values, (key_value_heads, L, ...), that the layer makes of the tokens of a prefix.
 
         Parameters
         ----------
         tokens : array_like, shape (L, d)
             Inputs of the layer: behind the norm that precedes it, if there is one.
-
-        Returns
-        -------
-        Prefix
-            Of shape (key_value_heads, L, ...).
 
         Raises
         ------
@@ -250,17 +245,12 @@ class AttentionLayer:
     def attend(
         self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False
     ) -> Float64:
-        """Return the layer's outputs.
+        """Return the layer's outputs ``concat(heads) @ out.T + out_bias``, shape (..., T, d_out).
 
         Parameters
         ----------
         x, content, prefix, causal
             As in `head_outputs`.
-
-        Returns
-        -------
-        ndarray, shape (..., T, d_out)
-            ``concat(heads) @ out.T + out_bias``.
 
         Raises
         ------

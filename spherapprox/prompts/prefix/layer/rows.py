@@ -71,11 +71,6 @@ class Prefix:
         heads : int
             Heads of queries, a multiple of those of the keys: consecutive ones share keys and values.
 
-        Returns
-        -------
-        Prefix
-            Of as many heads.
-
         Raises
         ------
         TypeError, ValueError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -141,16 +141,24 @@ def reachable_by_layer(
         beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
         rounding = _ROUNDING * condition
         error = max(float(beyond) - rounding * float(np.abs(shifted).max()), 0.0)
-        norms = [_norm(block, norm) for block in np.split(inverse, frozen.heads)]
-        error = max(error, *_bounds(heads, norms, len(asking), rounding * float(np.abs(inner).max())))
-        most = max((len(head.prefix) for head in heads if head.prefix is not None), default=0)
-        longest = replace(limits, length=most or limits.length)
-        prefix = _stacked(
-            head if limits.length is not None or head.prefix is None or len(head.prefix) == most
-            else of_head(questions, longest)
+        norms = [
+            float(np.linalg.norm(block, 2) if norm == "euclidean" else np.abs(block).sum(axis=1).max())
+            for block in np.split(inverse, frozen.heads)
+        ]
+        error = max(error, *_bounds(heads, norms, len(asking), rounding=rounding * float(np.abs(inner).max())))
+        longest = max((len(head.prefix) for head in heads if head.prefix is not None), default=0)
+        equal_limits = replace(limits, length=longest or limits.length)
+        prefixes = [
+            head.prefix if limits.length is not None or head.prefix is None or len(head.prefix) == longest
+            else of_head(questions, equal_limits).prefix
             for questions, head in zip(asked, heads, strict=True)
-        )  # fmt: skip
-        upper = _error(frozen, asking, seen, outputs, prefix, norm)
+        ]  # fmt: skip
+        parts = [(prefix.key, prefix.value) for prefix in prefixes if prefix is not None]
+        prefix = Prefix(*map(np.stack, zip(*parts, strict=True))) if len(parts) == len(heads) else None
+        upper = math.inf
+        if prefix is not None:
+            rows = [frozen.attend(row[None], own, prefix=prefix)[0] for row, own in zip(asking, seen, strict=True)]
+            upper = float(sizes_of(np.array(rows) - outputs, norm == "euclidean").max())
     tolerance = 1e-12 * float(np.abs(outputs).max()) if tolerance is None else tolerance
     # all heads have as many tokens, on which masses depend if keys are limited
     free = limits.key_norm is None or limits.length is not None
@@ -169,11 +177,6 @@ def _inverse(out: Float64) -> tuple[Float64, float]:
     return (right.T / values) @ left.T, float(values[0] / values[-1])
 
 
-def _norm(block: Float64, norm: str) -> float:
-    """Return the norm of a matrix between vectors in the norm."""
-    return float(np.linalg.norm(block, 2) if norm == "euclidean" else np.abs(block).sum(axis=1).max())
-
-
 def _questions(
     layer: AttentionLayer, x: Float64, content: list[Float64], inner: Float64
 ) -> list[tuple[Float64, list[Float64], list[Float64], Float64]]:
@@ -181,10 +184,10 @@ def _questions(
     inputs = [layer.head_inputs(row[None], rows) for row, rows in zip(x, content, strict=True)]
     parts = inner.reshape(len(x), layer.heads, -1)
     questions = []
-    for several in np.split(np.arange(layer.heads), layer.key_value_heads):
-        query = np.concatenate([[inputs_of_row[0][h, 0] for inputs_of_row in inputs] for h in several])
-        key, value = ([inputs_of_row[k][h] for h in several for inputs_of_row in inputs] for k in (1, 2))
-        questions.append((query, key, value, np.concatenate([parts[:, h] for h in several])))
+    for heads in np.split(np.arange(layer.heads), layer.key_value_heads):
+        query = np.concatenate([[row_query[h, 0] for row_query, _, _ in inputs] for h in heads])
+        key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
+        questions.append((query, key, value, np.concatenate([parts[:, h] for h in heads])))
     return questions
 
 
@@ -196,22 +199,3 @@ def _bounds(heads: Sequence[Reachability], norms: Sequence[float], count: int, r
             factor = max(norms[g * times + int(row) // count] for row in rows)
             bounds.append(max(float(least) - rounding, 0.0) / factor)
     return bounds
-
-
-def _stacked(heads: Iterable[Reachability]) -> Prefix | None:
-    """Return one prefix from those of the heads, all of one length, if there are all."""
-    prefixes = [head.prefix for head in heads]
-    if any(prefix is None for prefix in prefixes):
-        return None
-    keys, values = zip(*((prefix.key, prefix.value) for prefix in prefixes if prefix is not None), strict=True)
-    return Prefix(np.stack(keys), np.stack(values))
-
-
-def _error(
-    layer: AttentionLayer, x: Float64, content: list[Float64], targets: Float64, prefix: Prefix | None, norm: str
-) -> float:
-    """Return the largest error of the layer's outputs with a prefix, inf without one."""
-    if prefix is None:
-        return math.inf
-    rows = [layer.attend(row[None], seen, prefix=prefix)[0] for row, seen in zip(x, content, strict=True)]
-    return float(sizes_of(np.array(rows) - targets, norm == "euclidean").max())

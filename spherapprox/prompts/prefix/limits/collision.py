@@ -86,7 +86,8 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     weights = as_layer(layer)
     rows = _content(x, "x", weights)
     generator = _checks.generator(rng)
-    free, fixed = rows[:-1].size, _equations(weights)
+    ranks = np.linalg.matrix_rank(weights.value.reshape(weights.key_value_heads, -1, weights.width))
+    free, fixed = rows[:-1].size, weights.heads + int(ranks.sum()) * weights.group_size
     if not free > fixed:
         raise ValueError(
             f"'x' must have more numbers before its last token than the {fixed} that the heads' log masses and means "
@@ -239,12 +240,4 @@ def _solve(layer: AttentionLayer, rows: Float64, goal: _State) -> Float64 | None
 
 
 def _content(x: ArrayLike, name: str, layer: AttentionLayer) -> Float64:
-    rows = finite(x, name)
-    return _checks.shaped(rows, name, ("T", layer.width), note=" for this layer")
-
-
-def _equations(layer: AttentionLayer) -> int:
-    """Return how many numbers log masses and means of all heads have."""
-    blocks = layer.value.reshape(layer.key_value_heads, -1, layer.width)
-    ranks = np.linalg.matrix_rank(blocks)  # (key_value_heads,)
-    return layer.heads + int(ranks.sum()) * layer.group_size
+    return _checks.shaped(finite(x, name), name, ("T", layer.width), note=" for this layer")

@@ -1,4 +1,4 @@
-"""The least error of prefixes at one query: constraints on pairs of contexts, in the log mass of the prefix."""
+"""The least error of prefixes at one query: constraints on pairs of contexts, and means of values that come near it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from ...._norms import lengths
 from ...._types import Bools, Float64, Indices
-from .centres import centre, middle
 from .pairs import farthest_pairs, share
+
+_SLACK = 1e-13
+"""Intervals are this much wider, so that those of small masses still meet beside those of large ones."""
 
 
 class Point(NamedTuple):
@@ -127,7 +129,7 @@ class QueryContexts:
         steps = np.logaddexp(0.0, self.log_mass - log_psi)  # log r_i / psi
         with np.errstate(over="ignore", invalid="ignore"):
             if self.euclidean:
-                mean = self.target[0] + centre(y, steps, self.target[0], self.bound)
+                mean = self.target[0] + centre(y, steps, self.target[0], bound=self.bound)
                 if math.isfinite(self.bound) and not np.isfinite(mean).all():  # a mass so small that all do as well
                     return np.zeros_like(mean)
                 size = float(lengths(mean[None])[0])
@@ -159,13 +161,59 @@ class QueryContexts:
         c = np.zeros_like(i) if self.euclidean else np.arange(len(i))
         rows = np.stack([i, j, c], axis=1)[i != j]
         if math.isfinite(self.bound):
-            rows = np.concatenate([rows, self._outside(log_psi)])
+            lam = share(log_psi - self.log_mass)[:, None]
+            vectors = lam * self.target + share(self.log_mass - log_psi)[:, None] * self.change
+            least = (lengths(vectors)[:, None] if self.euclidean else np.abs(vectors)) - lam * self.bound
+            c = np.arange(least.shape[1])
+            rows = np.concatenate([rows, np.stack([least.argmax(axis=0), np.full_like(c, -1), c], axis=1)])
         return np.asarray(rows[self.constraints(rows).errors(log_psi)[0] > error])
 
-    def _outside(self, log_psi: float) -> Indices:
-        """Return the constraints by the bound of values with the largest error, for each coordinate."""
-        lam = share(log_psi - self.log_mass)[:, None]
-        c = np.arange(1 if self.euclidean else self.target.shape[1])
-        vectors = lam * self.target + share(self.log_mass - log_psi)[:, None] * self.change
-        least = (lengths(vectors)[:, None] if self.euclidean else np.abs(vectors)) - lam * self.bound
-        return np.stack([least.argmax(axis=0), np.full_like(c, -1), c], axis=1)
+
+def middle(y: Float64, steps: Float64, error: Float64) -> Float64:
+    """Return F (p,) with ``|F - exp(steps_i) y_i| <= error exp(steps_i)`` in each coordinate, but for roundings."""
+    wide = error * (1.0 + _SLACK) + 1e-15 * np.abs(y).max(axis=0)
+    times = np.exp(steps)[:, None]
+    low = np.max(np.where(y == wide, 0.0, (y - wide) * times), axis=0)
+    high = np.min(np.where(y == -wide, 0.0, (y + wide) * times), axis=0)
+    ends = np.where(np.isfinite(low), low, high), np.where(np.isfinite(high), high, low)
+    return np.asarray(ends[0] + 0.5 * (ends[1] - ends[0]))
+
+
+def centre(y: Float64, steps: Float64, origin: Float64, bound: float) -> Float64:
+    """Return nearly the F (p,) with the least largest length of ``exp(-steps_i) F - y_i``.
+
+    Of several rows ``|origin + F| <= bound``; of one row, F may be longer: then the nearest one within is best.
+    """
+    if len(y) == 1:
+        return np.asarray(y[0] * np.exp(steps[0]))
+    if len(y) == 2:  # where the errors are equal, between the two
+        mean = np.asarray((y[0] + y[1]) * np.exp(steps[0] + steps[1] - np.logaddexp(steps[0], steps[1])))
+        if bound == np.inf or float(lengths((origin + mean)[None])[0]) <= bound:
+            return mean
+    return _lawson(y, steps, origin, bound=bound)
+
+
+def _lawson(y: Float64, steps: Float64, origin: Float64, bound: float) -> Float64:
+    """Return it by least squares whose weights are multiplied by the errors (Lawson 1961), the best one met.
+
+    Within the bound the best F of a pass is the one nearest to that of least squares, whose level sets are balls.
+    """
+    least = float(steps.min())
+    unit, own = float(np.exp(-least)), np.exp(least - steps)[:, None]
+    origin, bound = origin * unit, bound * unit
+    weights, best, error = np.full((len(y), 1), 1.0 / len(y)), np.zeros(y.shape[1]), np.inf
+    for _ in range(300):
+        below = float(np.sum(weights * own * own))
+        if not below > 0.0:  # what is left cannot see the prefix
+            break
+        mean = np.sum(weights * own * y, axis=0) / below
+        size = float(lengths((origin + mean)[None])[0])
+        mean = mean if not size > bound else (origin + mean) * (bound / size) - origin
+        residuals = lengths(own * mean - y)
+        if float(residuals.max()) < error:
+            best, error = mean, float(residuals.max())
+        total = float(np.sum(weights[:, 0] * residuals))
+        if not total > 0.0:
+            break
+        weights = weights * (residuals / total)[:, None]
+    return np.asarray(best * np.exp(least))

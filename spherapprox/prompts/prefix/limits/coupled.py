@@ -102,9 +102,9 @@ def _program(wishes: Wishes, unit: float) -> _Program:
     pairs = i[nearest], j[nearest], gaps[i, j][nearest]
     middle, size = math.log(length or 1) - log_masses, reach * lengths(query)
     high = None if length is None else middle + size
-    coupling = _coupling(pairs, log_masses, p, value_bound, middle - size, high)
+    coupling = _coupling(pairs, log_masses, p, value_bound=value_bound, low=middle - size, high=high)
     rounding = _ROUNDING + _ROUNDED_LOGS * float(np.abs(log_masses).max() + size.max())
-    return _Program(targets, targets - means, coupling, value_bound, rounding)
+    return _Program(targets, targets - means, coupling, value_bound=value_bound, rounding=rounding)
 
 
 def _coupling(

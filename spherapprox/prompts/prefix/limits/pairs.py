@@ -22,8 +22,9 @@ def share(gap: Float64) -> Float64:
 
 def farthest_pairs(y: Float64, log_radius: Float64, euclidean: bool) -> tuple[Indices, Indices]:
     """Return pairs i, j with the largest ``|r_i y_i - r_j y_j| / (r_i + r_j)``, of each coordinate or each row i."""
-    if euclidean:
-        return _of_rows(y, log_radius)
+    if euclidean:  # the farthest row of each
+        partners = [int(np.argmax(lengths(_differences(y, log_radius, row)))) for row in range(len(y))]
+        return np.arange(len(y)), np.array(partners)
     spread = float(log_radius.max() - log_radius.min())
     return _of_coordinates(y, log_radius) if spread < _SPREAD else _of_all(y, log_radius)
 
@@ -53,12 +54,6 @@ def _of_all(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
         better = ratios[k, columns] > best
         best[better], i[better], j[better] = ratios[k, columns][better], row, k[better]
     return i, j
-
-
-def _of_rows(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
-    """Find the farthest row of each row."""
-    partners = [int(np.argmax(lengths(_differences(y, log_radius, row)))) for row in range(len(y))]
-    return np.arange(len(y)), np.array(partners)
 
 
 def _differences(y: Float64, log_radius: Float64, row: int) -> Float64:

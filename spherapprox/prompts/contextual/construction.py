@@ -95,8 +95,8 @@ def contextual_attention(
     factor = (gap + slack) / apart if apart > 0.0 else math.inf
     if not math.isfinite(factor):
         raise ValueError("'sequences' must hold tokens that 16 digits tell apart: some are almost the same")
-    others = generator.standard_normal((d, width - 1))
-    frame = np.linalg.qr(np.concatenate([u[:, None], others], axis=1))[0].T  # (rank, d)
+    draws = generator.standard_normal((d, width - 1))
+    frame = np.linalg.qr(np.concatenate([u[:, None], draws], axis=1))[0].T  # (rank, d)
     frame[0] = u
     scales = np.append(factor, np.full(width - 1, 0.5 * slack / size**2))
     output = 0.25 * _least_size(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)

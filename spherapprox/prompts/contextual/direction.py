@@ -66,8 +66,10 @@ def separating_direction(
         for i in range(n - 1):
             chords = points[i + 1 :] - points[i]
             if not chords.any(axis=1).all():
-                same = i + 1 + int(np.argmin(chords.any(axis=1)))
-                raise ValueError(f"'x' must hold different points, got rows {i} and {same} alike: np.unique drops them")
+                duplicate = i + 1 + int(np.argmin(chords.any(axis=1)))
+                raise ValueError(
+                    f"'x' must hold different points, got rows {i} and {duplicate} alike: np.unique drops them"
+                )
             np.minimum(ratios, np.abs(directions(chords) @ candidates.T).min(axis=0), out=ratios)
     best = int(np.argmax(ratios))
     return candidates[best], min(float(ratios[best]), 1.0)

@@ -15,10 +15,10 @@ _WIDEST = 1e70
 
 def vocabulary(sequences: Any) -> tuple[Float64, Float64]:
     """Return the tokens of sequences, (V, d), in an order of their own, and how often each has each, (N, V)."""
-    whole = isinstance(sequences, np.ndarray) or hasattr(sequences, "detach")
-    if not whole and not (isinstance(sequences, list | tuple) and len(sequences)):
+    is_array = isinstance(sequences, np.ndarray) or hasattr(sequences, "detach")
+    if not is_array and not (isinstance(sequences, list | tuple) and len(sequences)):
         raise ValueError(f"'sequences' must be an array (N, n, d) or a list of arrays, got {_checks.show(sequences)}")
-    if whole:
+    if is_array:
         sequences = _checks.floating(_checks.detached(sequences), "sequences", ("N", "n", "d"))
     arrays = [
         _checks.floating(_checks.detached(rows), f"sequences[{i}]", ("n", "d")) for i, rows in enumerate(sequences)

@@ -27,7 +27,7 @@ class Weights:
     scale: float
 
     @classmethod
-    def checked(cls, query: Any, key: Any, value: Any, output: Any, scale: Any, d: int) -> Weights:
+    def checked(cls, query: Any, key: Any, value: Any, *, output: Any, scale: Any, d: int) -> Weights:
         """Return the weights after checking that they fit tokens of d columns."""
         q = _matrix(query, "query", d, "tokens have")
         k, v = _matrix(key, "key", d, "tokens have"), _matrix(value, "value", d, "tokens have")
@@ -61,19 +61,19 @@ class Weights:
         """Return the log distance of what one token is given in two contexts, in as many digits as it takes."""
         import mpmath  # 0.1 s that cancellation alone needs
 
-        used = np.flatnonzero(mine + theirs)
-        largest = float(np.abs(self.scores(tokens, t)[0][used]).max())
+        columns = np.flatnonzero(mine + theirs)
+        largest = float(np.abs(self.scores(tokens, t)[0][columns]).max())
         # how far below the largest a term may be: two scores and their weights, and what arrays of mixed size hide
         arrays = [array for array in (self.query, self.key, self.value, self.output) if array is not None]
-        most = 100.0 + 4.0 * largest / math.log(10.0)
-        most += 4.0 * _decades(tokens[used]) + 2.0 * sum(map(_decades, arrays))
+        digit_limit = 100.0 + 4.0 * largest / math.log(10.0)
+        digit_limit += 4.0 * _decades(tokens[columns]) + 2.0 * sum(map(_decades, arrays))
         digits = 50
         while True:
             with mpmath.workdps(digits + int(math.log10(1.0 + largest))):
-                distance, size = self._distance(tokens[used], mine[used], theirs[used], tokens[t])
+                distance, size = self._distance(tokens[columns], mine[columns], theirs[columns], tokens[t])
                 if distance > size * mpmath.mpf(10) ** (12 - digits):
                     return float(mpmath.log(distance))
-            if digits >= most or not size:
+            if digits >= digit_limit or not size:
                 return -math.inf
             digits *= 2
             if digits > _MOST_DIGITS:

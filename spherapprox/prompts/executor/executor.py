@@ -139,17 +139,17 @@ class Executor:
         TypeError, ValueError
             If the network is larger, or a weight or a row exceeds its bound.
         """
-        given = _checks.instance(network, "network", ReluNetwork)
+        network = _checks.instance(network, "network", ReluNetwork)
         try:
-            same = given.padded(self.sizes)
+            padded = network.padded(self.sizes)
         except ValueError as error:
             raise ValueError(
                 f"'network' must fit the sizes {self.sizes} of the executor, with identities for missing layers, got "
-                f"{given.sizes}: make the executor for larger ones"
+                f"{network.sizes}: make the executor for larger ones"
             ) from error
         records = np.zeros((self.prompt_length, self.layout.inputs + 1))
         start = 0
-        for weight, bias in zip(same.weights, same.biases, strict=True):
+        for weight, bias in zip(padded.weights, padded.biases, strict=True):
             rows = slice(start, start + len(bias))
             records[rows, : weight.shape[1]], records[rows, -1] = weight, bias
             start += len(bias)

@@ -13,19 +13,19 @@ _GUARD = 1.125
 """Factor of the gates above what sums can be, which covers roundings."""
 
 
-def gate_above(row: float, weight: float, size: int, segments: int, held: float) -> float:
-    """Return a number that no token's sum of a layer with inputs of at most `held` reaches (9.1)."""
-    return _GUARD * (row * held + weight + size * weight * held / segments**2)
+def gate_above(row: float, weight: float, size: int, segments: int, activation: float) -> float:
+    """Return a number that no token's sum of a layer with inputs of at most `activation` reaches (9.1)."""
+    return _GUARD * (row * activation + weight + size * weight * activation / segments**2)
 
 
 def row_bounds(row_bound: Any, sizes: tuple[int, ...], weight_bound: float) -> tuple[float, ...]:
     """Return for each layer the largest sum of absolute weights in a row that both bounds allow."""
     depth = len(sizes) - 1
-    most = [n * weight_bound for n in sizes[:-1]]
+    largest = tuple(n * weight_bound for n in sizes[:-1])
     if row_bound is None:
-        return tuple(most)
+        return largest
     bounds = row_bound if _checks.is_vector(row_bound) else [row_bound] * depth
-    return tuple(map(min, reals_by_layer(bounds, "row_bound", depth), most))
+    return tuple(map(min, reals_by_layer(bounds, "row_bound", depth), largest))
 
 
 def by_layer(values: Any, name: str, depth: int) -> list[Any]:

@@ -23,16 +23,16 @@ def linear_layers(module: Any) -> tuple[list[Any], list[Any]]:
         raise TypeError(
             f"'module' must be a torch.nn.Sequential, got {kind}: torch.nn.Sequential(module) is one of a layer"
         ) from None
-    whole = _checks.obstacle(module, "Sequential") if _checks.stock(module, "Sequential") else None
-    if whole:
-        raise TypeError(f"'module' must be a torch.nn.Sequential, got {whole}")
-    kept = [(number, part) for number, part in enumerate(parts) if not _passes_rows(part)]
-    kinds = [_kind(part, f"module[{number}]") for number, part in kept]
+    obstacle = _checks.obstacle(module, "Sequential") if _checks.stock(module, "Sequential") else None
+    if obstacle:
+        raise TypeError(f"'module' must be a torch.nn.Sequential, got {obstacle}")
+    active = [(number, part) for number, part in enumerate(parts) if not _passes_rows(part)]
+    kinds = [_kind(part, f"module[{number}]") for number, part in active]
     if not kinds or kinds != ["Linear", "ReLU"] * (len(kinds) // 2) + ["Linear"]:
         remedy = "ReluNetwork(weights, biases) takes the arrays of any other"
         remedy = next((_REMEDIES[kind] for kind in kinds if kind in _REMEDIES), remedy)
         raise ValueError(f"'module' must hold Linear, ReLU, ..., Linear, got {', '.join(kinds) or 'nothing'}: {remedy}")
-    layers = [part for _, part in kept[::2]]
+    layers = [part for _, part in active[::2]]
     biases = [np.zeros(len(layer.weight)) if layer.bias is None else layer.bias for layer in layers]
     return [layer.weight for layer in layers], biases
 
@@ -48,7 +48,7 @@ def _passes_rows(module: Any) -> bool:
 def _kind(module: Any, name: str) -> str:
     """Return the name of the class of torch that a module is of, checked to compute as that does."""
     kind = next((kind for kind in ("Linear", "ReLU") if _checks.stock(module, kind)), type(module).__name__)
-    got = _checks.obstacle(module, kind)
-    if got and got != type(module).__name__:
-        raise TypeError(f"'{name}' must compute what its weights say, got {got}")
+    obstacle = _checks.obstacle(module, kind)
+    if obstacle and obstacle != type(module).__name__:
+        raise TypeError(f"'{name}' must compute what its weights say, got {obstacle}")
     return kind

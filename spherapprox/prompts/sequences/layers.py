@@ -138,18 +138,13 @@ class SequenceLayers:
         return matrix
 
     def prefix(self, keys: Float64, values: Float64) -> Float64:
-        """Return the tokens of a prefix.
+        """Return the tokens of a prefix, shape (T N, d): for each position those of all control sequences.
 
         Parameters
         ----------
         keys : ndarray, shape (N, T, m+1)
             ``lambda_i b_i`` for each token i of each control sequence.
         values : ndarray, shape (N, T, p)
-
-        Returns
-        -------
-        ndarray, shape (T N, d)
-            For each position those of all control sequences.
 
         Raises
         ------
@@ -194,8 +189,6 @@ class SequenceLayers:
         _checks.memory(numbers, "attention", "take fewer sequences at a time")
         inputs = np.concatenate([x, np.broadcast_to(np.eye(t), (len(x), t, t))], axis=2)  # (batch, T, m+1+T)
         tokens = np.maximum(inputs @ self.up.T + self.up_bias, 0.0) @ self.down.T  # (batch, T, d)
-        query, key, value = (matrix.T for matrix in self.first)
-        tokens = tokens + attention(tokens, np.zeros((0, d)), query, key, value)
-        query, key, value = (matrix.T for matrix in self.second)
-        tokens = tokens + attention(tokens, prefix, query, key, value)
+        for rows, matrices in ((np.zeros((0, d)), self.first), (prefix, self.second)):
+            tokens = tokens + attention(tokens, rows, *(matrix.T for matrix in matrices))
         return np.asarray(tokens @ self.readout.T)

@@ -1,4 +1,4 @@
-"""Compressed prefixes, and the lengths that a search fit_briefly."""
+"""Compressed prefixes, and the lengths that a search tried."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class CompressedPrefix:
     eps : float or None
         The error asked for, if one was; it is reached.
     history : tuple of Trial
-        A row for each length that was fit_briefly, shortest first.
+        A row for each length that was tried, shortest first.
 
     Notes
     -----
@@ -103,17 +103,11 @@ class CompressedPrefix:
         return len(self.key)
 
     def __call__(self, queries: ArrayLike) -> Float64:
-        """Return the outputs of attention over the prefix.
+        """Return the outputs (m, p) of attention over the prefix, ``softmax(scale * <q, k> + bias)`` times the values.
 
         Parameters
         ----------
         queries : array_like, shape (m, d)
-            Any queries.
-
-        Returns
-        -------
-        ndarray, shape (m, p)
-            ``softmax(scale * <q, k> + bias)`` times the values.
 
         Raises
         ------
@@ -123,18 +117,14 @@ class CompressedPrefix:
         return attend(self._scaled(queries), self.key, self.value, self.bias)[0]
 
     def log_mass(self, queries: ArrayLike) -> Float64:
-        """Return the logarithms of the sums of ``exp(scale * <q, k> + bias)``.
+        """Return the logarithms (m,) of the sums of ``exp(scale * <q, k> + bias)``.
+
+        With these, outputs over several blocks of tokens are put together: block j has the share ``exp(log_mass_j)`` of
+        the sum of these.
 
         Parameters
         ----------
         queries : array_like, shape (m, d)
-            Any queries.
-
-        Returns
-        -------
-        ndarray, shape (m,)
-            With these, outputs over several blocks of tokens are put together: block j has the share
-            ``exp(log_mass_j)`` of the sum of these.
 
         Raises
         ------
@@ -144,12 +134,7 @@ class CompressedPrefix:
         return attend(self._scaled(queries), self.key, self.value, self.bias)[1]
 
     def table(self) -> str:
-        """Return the history as a text table.
-
-        Returns
-        -------
-        str
-            A line for each length.
+        """Return the history as a text table, a line for each length.
 
         Examples
         --------

@@ -133,7 +133,7 @@ def fit_prefix(
     with one_blas_thread():
         contexts = read_contexts(query, key, value, scale)
         outputs = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
-        fit = _fit([Heads(contexts, np.eye(outputs.shape[1])[None])], outputs, length, key_scale)
+        fit = _fit([Heads(contexts, np.eye(outputs.shape[1])[None])], outputs, length, key_scale=key_scale)
     return replace(fit, key=fit.key[0], value=fit.value[0], share=fit.share[0])
 
 
@@ -200,7 +200,7 @@ def fit_layer(
     shape = len(asked), len(weights.out_bias)
     outputs = _checks.shaped(finite(targets, "targets"), "targets", shape, note=" as outputs have")
     with one_blas_thread():
-        return _fit(_groups(weights, asked, seen), outputs - weights.out_bias, length, key_scale)
+        return _fit(_groups(weights, asked, seen), outputs - weights.out_bias, length, key_scale=key_scale)
 
 
 def _groups(weights: AttentionLayer, asked: Float64, seen: list[Float64]) -> list[Heads]:
@@ -221,11 +221,15 @@ def _fit(groups: list[Heads], outputs: Float64, length: object, key_scale: objec
     scale = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
     largest = max(float(np.abs(part).max()) for part in (outputs, *(heads.contexts.mean for heads in groups)))
     unit = unit_of(largest)
-    examples = Examples([heads.over(unit) for heads in groups], outputs / unit)
+    contexts = [replace(heads.contexts, mean=heads.contexts.mean / unit) for heads in groups]
+    examples = Examples(
+        [replace(heads, contexts=own) for heads, own in zip(groups, contexts, strict=True)], outputs / unit
+    )
     keys, values, condition = _solve(examples, length, scale)
     (missed, share), change = examples.missed(keys, values), examples.change()
-    both = keys, np.array([heads.contexts.query for heads in groups])
-    squares, query_squares = (np.square(part).mean(axis=(1, 2)) for part in both)
+    squares, query_squares = (
+        np.square(part).mean(axis=(1, 2)) for part in (keys, np.array([heads.contexts.query for heads in groups]))
+    )
     size = float(np.sqrt(squares / np.maximum(query_squares, 1e-300)).max())
     if not np.linalg.norm(missed) <= np.linalg.norm(change) + _WORSE * np.linalg.norm(examples.outputs):
         _checks.warn_inaccurate(
@@ -262,7 +266,7 @@ def _solve(examples: Examples, length: object, key_scale: float | None) -> tuple
         change = examples.change()
         lone = [change + heads.outputs(heads.contexts.mean) for heads in groups]
         parts = zip(groups, rows, lone, strict=True)
-        keys = np.array([few_keys(heads, i, own, count, key_scale) for heads, i, own in parts])
+        keys = np.array([few_keys(heads, i, own, count=count, key_scale=key_scale) for heads, i, own in parts])
         values, _, condition = least_values(examples, keys)
     for heads, key in zip(groups, keys, strict=True):
         steepest = heads.contexts.scale * float(np.abs(heads.contexts.query @ key.T).max())

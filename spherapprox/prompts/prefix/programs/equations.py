@@ -32,7 +32,7 @@ class Interface:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Equations ``matrix @ unknowns + constant = wanted``.
+    """Equations ``matrix @ unknowns + constant = side``.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class System:
     parts_constant: Float64 | float = 0.0
 
     def solve(self, sides: Float64) -> tuple[Float64, float]:
-        """Return unknowns for rows (N, equations) of wanted numbers, and the condition of scaled rows.
+        """Return unknowns for rows (N, equations) of right-hand sides, and the condition of scaled rows.
 
         They are the least, moved in the null space to where the sum of squares of the parts is least.
         """
@@ -110,13 +110,12 @@ def value_system(layer: AttentionLayer, inputs: Interface) -> System:
     Their parts are the read-outs behind each head.
     """
     g, times, p, n = layer.key_value_heads, layer.group_size, layer.value_dim, len(inputs.readout)
-    read = (inputs.readout @ layer.output_weights).reshape(n, g, times, p)
-    read = np.moveaxis(read, 0, 2)  # (groups, times, p_out, p)
+    readouts = np.moveaxis((inputs.readout @ layer.output_weights).reshape(n, g, times, p), 0, 2)
     parts = np.zeros((g, times, n, g, p))
-    parts[np.arange(g), :, :, np.arange(g)] = read
+    parts[np.arange(g), :, :, np.arange(g)] = readouts  # (groups, times, p_out, p)
     flat = parts.reshape(layer.heads * n, g * p)
     matrix = parts.sum(axis=(0, 1)).reshape(n, g * p)
-    return System(matrix, inputs.readout @ layer.out_bias, f"values ({n} outputs)", flat)
+    return System(matrix, inputs.readout @ layer.out_bias, f"values ({n} outputs)", parts=flat)
 
 
 def token_system(layer: AttentionLayer, inputs: Interface) -> System:
@@ -130,13 +129,15 @@ def token_system(layer: AttentionLayer, inputs: Interface) -> System:
     values = value_system(layer, inputs)
     rows.append(values.matrix @ layer.value)
     constants.append(values.matrix @ layer.value_bias + values.constant)
-    what = f"a token ({_counted(layer, inputs, layer.heads)} and {len(values.matrix)} outputs)"
-    parts = values.parts @ layer.value if values.parts is not None else None
-    offsets = values.parts @ layer.value_bias if values.parts is not None else 0.0
-    return System(np.concatenate(rows), np.concatenate(constants), what, parts, offsets)
+    assert values.parts is not None
+    return System(
+        np.concatenate(rows), np.concatenate(constants),
+        f"a token ({_counted(layer, inputs, layer.heads)} and {len(values.matrix)} outputs)",
+        parts=values.parts @ layer.value, parts_constant=values.parts @ layer.value_bias,
+    )  # fmt: skip
 
 
-def wanted_logits(layer: AttentionLayer, inputs: Interface, keys: Float64, offset: float, heads: range) -> Float64:
+def logit_sides(layer: AttentionLayer, inputs: Interface, keys: Float64, offset: float, heads: range) -> Float64:
     """Return what the equations of the keys (N, m+1) are to give, a block for each of the heads."""
     level, raised = levels(layer, inputs), np.full((len(keys), 1), offset)
     return np.concatenate([part for h in heads for part in ([keys, raised] if level[h].any() else [keys])], axis=1)

@@ -108,14 +108,11 @@ class ProgrammedPrefix:
         TypeError, ValueError
         """
         outputs = self.layer.attend(self.embed(y), content, prefix=self.prefix, causal=causal)
-        return self._read(outputs)
-
-    def _read(self, outputs: Float64) -> Float64:
         with np.errstate(over="ignore", invalid="ignore"):
-            read = outputs @ self.interface.readout.T
-        if not np.isfinite(read).all():
+            values = outputs @ self.interface.readout.T
+        if not np.isfinite(values).all():
             raise ValueError("'content' must have finite read-outs: they overflow, scale it or 'readout' down")
-        return np.asarray(read[..., 0] if self.head.values.ndim == 1 else read)
+        return np.asarray(values[..., 0] if self.head.values.ndim == 1 else values)
 
     def bound(self, y: ArrayLike, content: ArrayLike | None = None, *, causal: bool = False) -> Floats:
         """Return a proven bound of the distance between the layer's read-out and the head, in exact arithmetic.

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64, Int64
-from ..layer.layer import AttentionLayer
 from ..layer.rows import finite
 from .virtual_layers import decoded, excess, pair_layers, response_layers, sequence_layers, unpacked
 
@@ -91,7 +90,11 @@ class VirtualToken:
         self.embedding = matrix
         enough = least_gap(self.vocabulary, self.length, kind=self.kind, largest=float(np.abs(matrix).max()))
         self.gap = enough if gap is None else _checks.real(gap, "gap", above=0.0)
-        self.layers = self._make_layers()
+        self.layers = (
+            sequence_layers(self.length, self.gap) if self.kind == "sequence"
+            else pair_layers(self.vocabulary, self.gap) if self.kind == "pair"
+            else response_layers(self.vocabulary, self.length, self.gap)
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (
@@ -157,13 +160,6 @@ class VirtualToken:
         symbols = _symbols(_checks.given(user, "user", ": what the user gives"), "user", shape, self.vocabulary)
         rows = np.vstack([rows, self.embedding.T[np.atleast_1d(symbols)]])
         return self._paired(rows) if self.kind == "pair" else self._generated(rows)
-
-    def _make_layers(self) -> tuple[AttentionLayer, ...]:
-        if self.kind == "sequence":
-            return sequence_layers(self.length, self.gap)
-        if self.kind == "pair":
-            return pair_layers(self.vocabulary, self.gap)
-        return response_layers(self.vocabulary, self.length, self.gap)
 
     def _generated(self, rows: Float64) -> Int64:
         """Return the symbols that follow, one after another."""

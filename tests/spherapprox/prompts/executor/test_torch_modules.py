@@ -132,21 +132,6 @@ def test_one_prompt_for_each_input_and_gradients():
     assert x.grad.abs().max() > 0.01
 
 
-def test_complaints():
-    executor = prompts.executor_budget((2, 3, 2), 0.1).executor()
-    module, prompt = executor.to_torch(), executor.encode(ReluNetwork([[[0.0, 0.0]], [[0.0]]], [[0.0], [0.0]]))
-    with pytest.raises(TypeError, match=r"torch.float32 or torch.float64, got torch.float16"):
-        executor.to_torch(dtype=torch.float16)
-    tiny = prompts.executor_budget((1, 1), 1e-22, weight_bound=1e-20, radius=1e-20).executor()
-    with pytest.raises(ValueError, match=r"'dtype' must hold the executor's numbers, got torch.float32"):
-        tiny.to_torch(dtype=torch.float32)
-    with pytest.raises(ValueError, match=r"'x' must have shape \(batch, 2\)"):
-        module(prompt, torch.zeros(3, 1))
-    for wrong in (prompt[1:], np.zeros((2, *prompt.shape))):
-        with pytest.raises(ValueError, match="'prompt' must have shape"):
-            module(wrong, torch.zeros(3, 2))
-
-
 def test_the_executor_of_the_page_in_both_precisions():
     budget = prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0)
     executor, network = budget.executor(), random_network(budget)

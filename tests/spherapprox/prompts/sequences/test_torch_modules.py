@@ -87,17 +87,3 @@ def test_traces_take_any_number_of_sequences():
 def test_evaluation_is_training():
     module, x = made().to_torch(), torch.tensor(sequences())
     assert torch.equal(module.train()(x), module.eval()(x))
-
-
-def test_bad_arguments():
-    with pytest.raises(TypeError, match="'dtype' must be"):
-        made().to_torch(dtype=torch.float16)
-    with pytest.raises(ValueError, match=r"take torch\.float64"):
-        made(concentration=1e37).to_torch(dtype=torch.float32)
-    module = made().to_torch()
-    with pytest.raises(ValueError, match="sequences of 2 tokens, got 3"):
-        module(torch.eye(3, dtype=torch.float64))
-    with pytest.raises(ValueError, match="unit length"):
-        module(2.0 * torch.eye(3, dtype=torch.float64)[:2])
-    with pytest.raises(TypeError, match="'x' must be a Tensor"):
-        module(np.eye(3)[:2])

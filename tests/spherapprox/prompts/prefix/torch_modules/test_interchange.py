@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from spherapprox import SplitHead
-from spherapprox.prompts.prefix import AttentionLayer, Prefix, compress, program
+from spherapprox.prompts.prefix import AttentionLayer, Prefix
 
 torch = pytest.importorskip("torch")
 
@@ -29,15 +28,6 @@ def some(layers=2, heads=4, length=3, s=8, p=8, seed=0):
     return [
         Prefix(rng.standard_normal((heads, length, s)), rng.standard_normal((heads, length, p))) for _ in range(layers)
     ]
-
-
-def programmed():
-    head, eye = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0), np.eye(16)
-    return program(head, AttentionLayer(eye, eye, eye), embedding=eye[:, :2], readout=eye[0], kind="key_values")
-
-
-def shortened():
-    return compress(Prefix(np.eye(3), np.eye(3)), np.kron([[1.0], [-1.0], [2.0]], np.eye(3)), length=2)
 
 
 def same(found, wanted, atol=0.0):
@@ -67,46 +57,6 @@ def test_embeddings_and_back():
     np.testing.assert_array_equal(rows[1, 40:45], prefixes[2].key[0, 1])  # key of layer 2, token 1, head 0
     np.testing.assert_array_equal(rows[1, 15:20], prefixes[0].value[1, 1])
     same(from_prompt_embeddings(rows.requires_grad_(), layers=3, heads=2, head_dim=5), prefixes)
-
-
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda: past_key_values(some()[0]), r"'prefixes' must be a list or a tuple.*\[prefix\]"),
-        (lambda: past_key_values([]), "'prefixes' must have a Prefix for each layer"),
-        (lambda: past_key_values([None]), r"'prefixes\[0\]' must be a Prefix"),
-        (lambda: past_key_values([shortened()]), r"it has biases, which no Prefix has: compress\(..., bias=False\)"),
-        (lambda: past_key_values([programmed()]), r"'prefixes\[0\]' must be a Prefix.*; its .prefix is one"),
-        (lambda: past_key_values(some(), dtype="float32"), "'dtype' must be a torch.dtype of floats, got 'float32'"),
-        (lambda: past_key_values(some(), dtype=torch.int64), "of floats, got torch.int64: model.dtype is one"),
-        (lambda: past_key_values(some(), dtype=torch.float8_e8m0fnu), "of floats, got torch.float8_e8m0fnu"),
-        (lambda: prompt_embeddings(some(), dtype=torch.complex64), "of floats, got torch.complex64"),
-        (lambda: from_past_key_values({"logits": 1.0}), "'pairs' must be a cache.*got a dict.*, .past_key_values"),
-        (lambda: from_past_key_values([1.0]), r"'pairs\[0\]' must be a pair of keys and values, got a float"),
-        (lambda: from_past_key_values([(torch.ones(1, 2, 3, 4, dtype=torch.cfloat),) * 2]), r"real.*complex64"),
-        (lambda: from_past_key_values(torch.nn.Linear(2, 2)), "'pairs' must be a cache.*got a Linear"),
-        (lambda: past_key_values([Prefix(np.eye(3), np.eye(3))]), r"'prefixes\[0\]' must have keys \(heads, L, s\)"),
-        (lambda: past_key_values(some() + some(length=4)), r"one length L in all layers.*\[3, 3, 4, 4\]"),
-        (lambda: past_key_values(some(), batch_size=0), "'batch_size' must be"),
-        (lambda: past_key_values([Prefix(np.full((1, 2, 3), 1e9), np.ones((1, 2, 3)))], dtype=torch.float16), "finite"),
-        (lambda: prompt_embeddings(some(p=4)), "'prefixes' must have keys and values of one shape"),
-        (lambda: prompt_embeddings(some() + some(heads=2)), "'prefixes' must have keys and values of one shape"),
-        (
-            lambda: from_prompt_embeddings(np.ones((3, 64)), layers=2, heads=4, head_dim=16),
-            r"shape \(L, 256\) of 2 . layers .*, got \(3, 64\): those of prompt tuning are inputs of the model",
-        ),
-        (
-            lambda: from_prompt_embeddings(np.full((3, 64), np.nan), layers=2, heads=4, head_dim=4),
-            "'embeddings' must be finite",
-        ),
-        (lambda: from_past_key_values([]), "'pairs' must have a Prefix for each layer"),
-        (lambda: from_past_key_values([(None, None)]), r"'pairs\[0\]\[0\]' must be a tensor, got None"),
-        (lambda: from_past_key_values([(torch.ones(2, 3, 4),) * 2]), r"'pairs\[0\]\[0\]' must have shape"),
-    ],
-)
-def test_complaints(call, text):
-    with pytest.raises((TypeError, ValueError), match=text):
-        call()
 
 
 def test_numpy_is_enough_until_torch_is_asked_for():

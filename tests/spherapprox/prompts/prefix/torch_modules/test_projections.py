@@ -44,16 +44,3 @@ def test_they_are_those_of_the_layers_arrays():
     for part, own in zip(head_inputs(mha, x), as_layer(mha).head_inputs(x), strict=True):
         assert part.dtype == torch.bfloat16
         torch.testing.assert_close(part.double(), torch.tensor(own), rtol=0, atol=0.02)
-
-
-def test_complaints():
-    mha = torch.nn.MultiheadAttention(8, 2, batch_first=True)
-    with pytest.raises(TypeError, match=r"'mha' must be a torch.nn.MultiheadAttention"):
-        head_inputs(torch.nn.Linear(2, 2), torch.ones(3, 8))
-    with pytest.raises(ValueError, match=r"'x' must have shape \(T, 8\) or \(batch, T, 8\), got \(3, 4\)"):
-        head_inputs(mha, torch.ones(3, 4))
-    with pytest.raises(ValueError, match="'content' must have as many sequences"):
-        head_inputs(mha, torch.ones(3, 4, 8), torch.ones(2, 4, 8))
-    nested = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)], layout=torch.jagged)
-    with pytest.raises(ValueError, match="'x' must be a padded tensor"):
-        head_inputs(mha, nested)

@@ -64,11 +64,11 @@ def column(value: Any, name: str, rows: int) -> Float64:
     return np.broadcast_to(array.ravel() if array.ndim else array, (rows,)).copy()
 
 
-def _refusal(what: str, remedy: str) -> Any:
+def _refusal(lack: str, remedy: str) -> Any:
     """Return a method that says what to write in place of an operator."""
 
-    def _refuse(self: Any, *others: Any, **options: Any) -> Any:
-        raise TypeError(f"{site(self)} {what}: {remedy}")
+    def _refuse(self: Any, *operands: Any, **options: Any) -> Any:
+        raise TypeError(f"{site(self)} {lack}: {remedy}")
 
     return _refuse
 

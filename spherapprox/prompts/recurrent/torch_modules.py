@@ -258,8 +258,8 @@ def _constant(n: int, columns: int, own: int, value: float) -> _Part:
     return np.zeros((n, columns)), np.zeros((n, own)), np.full(n, value)
 
 
-def _concatenate(left: _Part, right: _Part) -> _Part:
-    first, second, third = (np.concatenate(pair) for pair in zip(left, right, strict=True))
+def _concatenate(upper: _Part, lower: _Part) -> _Part:
+    first, second, third = (np.concatenate(pair) for pair in zip(upper, lower, strict=True))
     return first, second, third
 
 

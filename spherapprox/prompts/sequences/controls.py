@@ -152,8 +152,8 @@ def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> F
     shape, length = sizes(points), len(points)
     check_axes(length)
     n = math.prod(shape)
-    what = f"the values of {n:.6g} control sequences"
-    _checks.memory(16.0 * n * length, what, "take fewer control points")
+    subject = f"the values of {n:.6g} control sequences"
+    _checks.memory(16.0 * n * length, subject, "take fewer control points")
     step = max(1, NUMBERS // (8 * length * points[0].shape[1]))
     values = np.empty((0, 0))
     for first in range(0, n, step):
@@ -165,7 +165,7 @@ def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> F
         )  # fmt: skip
         if first == 0:
             numbers = length * part.shape[2]
-            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
+            _checks.memory(16.0 * n * numbers, subject, "take fewer control points")
             values = np.empty((n, numbers))
         values[first : first + len(part)] = part.reshape(len(part), -1)
     return values.reshape(*shape, length, -1)

@@ -182,15 +182,15 @@ def _warn_of_few(search: Search, fit: Fit) -> None:
     """Warn if tokens have so many free numbers that their errors say little of other queries."""
     problem, n = search.problem, len(fit.tokens)
     p = problem.value.shape[1]
-    each, free = p + (problem.samples.mass > 0.0), fit.tokens.parameters + n * p
+    per_query, free = p + (problem.samples.mass > 0.0), fit.tokens.parameters + n * p
     count = len(np.unique(problem.x, axis=0))
-    if count * each >= _FEW * free:
+    if count * per_query >= _FEW * free:
         return
     rms = search.left_out(n)
     note = "" if rms is None else f": {rms:.3g} at every fifth of them for a fit to the rest, {fit.errors.rms:.3g} here"
     _checks.warn_inaccurate(
-        f"'queries' must be {math.ceil(_FEW * free / each)} different ones or more for {n} tokens, got {count}: give "
-        f"more, or take fewer tokens; errors at other queries may be far larger{note}"
+        f"'queries' must be {math.ceil(_FEW * free / per_query)} different ones or more for {n} tokens, got {count}: "
+        f"give more, or take fewer tokens; errors at other queries may be far larger{note}"
     )
 
 
@@ -208,11 +208,11 @@ def _problem(
     biased = _checks.flag(bias, "bias")
     weight = _MASS * biased if mass is None else mass
     shares = _checks.weights_for(weights, "weights", len(rows))  # type: ignore[arg-type]
-    kept = shares > 0.0
+    mask = shares > 0.0
     with np.errstate(over="ignore"):
-        x = factor * rows[kept]
+        x = factor * rows[mask]
     with one_blas_thread():  # threads change the last bits
-        return Problem.of(keys, values, x, np.maximum(shares[kept] / shares.max(), 1e-300), biased, weight), factor
+        return Problem.of(keys, values, x, np.maximum(shares[mask] / shares.max(), 1e-300), biased, weight), factor
 
 
 def _result(

@@ -121,13 +121,13 @@ class Search:
 
     def left_out(self, length: int) -> float | None:
         """Return the root mean squared error at every fifth query of a brief fit to the others, if there is time."""
-        different = np.sort(np.unique(self.problem.x, axis=0, return_index=True)[1])
-        if len(different) < _FOLDS or self.stop():
+        rows = np.sort(np.unique(self.problem.x, axis=0, return_index=True)[1])
+        if len(rows) < _FOLDS or self.stop():
             return None
-        others = self.problem.at(np.delete(different, np.s_[::_FOLDS]))
-        name, make = next(starts(Masses(others), length, 1, seed=self.solver.rng, stop=self.stop))
-        tokens = fit_briefly(others, make(), name, stop=self.stop).tokens
-        return self.problem.at(different[::_FOLDS]).errors(tokens).rms
+        training = self.problem.at(np.delete(rows, np.s_[::_FOLDS]))
+        name, make = next(starts(Masses(training), length, 1, seed=self.solver.rng, stop=self.stop))
+        tokens = fit_briefly(training, make(), name, stop=self.stop).tokens
+        return self.problem.at(rows[::_FOLDS]).errors(tokens).rms
 
     def stop(self) -> bool:
         """Tell whether time has ended."""

@@ -31,10 +31,10 @@ _DEPENDENT = 1e-13
 def distinct(contexts: Contexts, targets: Float64) -> tuple[Indices, bool]:
     """Return the rows of different queries, and whether equal ones have equal contexts and targets, about 1."""
     _, first, inverse = np.unique(contexts.query, axis=0, return_index=True, return_inverse=True)
-    same = first[inverse.ravel()]
+    owner = first[inverse.ravel()]
     # sums of the same tokens in another order differ by roundings
-    masses = (contexts.log_mass - contexts.log_mass[same]) / np.maximum(1.0, np.abs(contexts.log_mass[same]))
-    differences = masses, contexts.mean - contexts.mean[same], targets - targets[same]
+    masses = (contexts.log_mass - contexts.log_mass[owner]) / np.maximum(1.0, np.abs(contexts.log_mass[owner]))
+    differences = masses, contexts.mean - contexts.mean[owner], targets - targets[owner]
     return np.sort(first), max(float(np.abs(part).max()) for part in differences) <= _SAME
 
 

@@ -106,11 +106,11 @@ def least_values(examples: Examples, keys: Float64) -> tuple[Float64, float, flo
     attention, content = examples.beside(keys)
     change = examples.outputs - content
     (g, m, d, p), n = (len(groups), *groups[0].out.shape), len(change)
-    left, sizes, from_left = _orthonormal(np.reshape(attention, (g, m * n, -1)))
-    right, _, from_right = _orthonormal(np.reshape([heads.out for heads in groups], (g, m * d, p)))
-    shape = g, left.shape[2], right.shape[2]
-    rows = left.reshape(g, m, n, shape[1])
-    columns = np.moveaxis(right.reshape(g, m, d, shape[2]), 2, 0).reshape(d, -1)  # (d_out, G m q)
+    left_basis, sizes, from_left = _orthonormal(np.reshape(attention, (g, m * n, -1)))
+    right_basis, _, from_right = _orthonormal(np.reshape([heads.out for heads in groups], (g, m * d, p)))
+    shape = g, left_basis.shape[2], right_basis.shape[2]
+    rows = left_basis.reshape(g, m, n, shape[1])
+    columns = np.moveaxis(right_basis.reshape(g, m, d, shape[2]), 2, 0).reshape(d, -1)  # (d_out, G m q)
 
     def forward(x: Float64) -> Float64:
         return np.asarray((np.moveaxis(rows @ x.reshape(g, 1, *shape[1:]), 2, 0).reshape(n, -1) @ columns.T).ravel())
@@ -128,7 +128,7 @@ def least_values(examples: Examples, keys: Float64) -> tuple[Float64, float, flo
 
 def _orthonormal(matrices: Float64) -> tuple[Float64, Float64, Float64]:
     """Return bases of the columns of matrices (G, n, k), singular values, and factors that make the bases."""
-    left, sizes, right = np.linalg.svd(matrices, full_matrices=False)
+    left_basis, sizes, right_basis = np.linalg.svd(matrices, full_matrices=False)
     mask = sizes > _SMALL * sizes[:, :1]
     inverse = np.where(mask, 1.0 / np.where(mask, sizes, 1.0), 0.0)[:, None]
-    return left * mask[:, None], sizes, np.swapaxes(right, 1, 2) * inverse
+    return left_basis * mask[:, None], sizes, np.swapaxes(right_basis, 1, 2) * inverse

@@ -87,9 +87,9 @@ class PrefixEffect:
     layer: AttentionLayer
 
     def __repr__(self) -> str:
-        heads, rows, seen = self.prefixed_attention.shape[-3:]
+        heads, rows, columns = self.prefixed_attention.shape[-3:]
         return (
-            f"PrefixEffect(heads={heads}, T={rows}, L={seen - self.attention.shape[-1]}, "
+            f"PrefixEffect(heads={heads}, T={rows}, L={columns - self.attention.shape[-1]}, "
             f"mean share={self.share.mean():.3g})"
         )
 
@@ -112,8 +112,8 @@ class PrefixEffect:
         >>> bool(np.allclose(bias + content, layer.attend(x, prefix=layer.prefix(tokens), causal=True)))
         True
         """
-        kept = (1.0 - self.share)[..., None] * self.output
-        return self._joined(self.bias), self._joined(kept) + (0.0 if self.layer.out is None else self.layer.out_bias)
+        content = (1.0 - self.share)[..., None] * self.output
+        return self._joined(self.bias), self._joined(content) + (0.0 if self.layer.out is None else self.layer.out_bias)
 
     def next_logits(self, interaction: Any) -> NextLogits:
         """Return the logits of the next layer, where the layer's outputs with the prefix are its inputs.
@@ -162,7 +162,7 @@ class PrefixEffect:
         added = by_head(bias @ layer.query.T, layer.heads)
         answer = np.repeat(by_head(bias @ layer.key.T, layer.key_value_heads), layer.group_size, axis=-3)
         pairs = ((added, answer), (added, key), (query, answer), (query, key))
-        terms = (layer.scale * (left @ np.swapaxes(right, -1, -2)) for left, right in pairs)
+        terms = (layer.scale * (query_part @ np.swapaxes(key_part, -1, -2)) for query_part, key_part in pairs)
         return NextLogits(*(term if is_layer else term[..., 0, :, :] for term in terms))
 
     def _joined(self, heads: Float64) -> Float64:
@@ -208,7 +208,7 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     count = query.shape[-2]
     if not query.size:
         raise ValueError(f"'x' must have rows, got shape {np.shape(x)}")
-    seen = causal_mask(count, count) if _checks.flag(causal, "causal") else None
+    mask = causal_mask(count, count) if _checks.flag(causal, "causal") else None
     if not isinstance(prefix, Prefix):
         tokens = finite(prefix, "prefix")
         if tokens.ndim != 2 or tokens.shape[1] != weights.width:
@@ -218,7 +218,7 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     rows = fitting(prefix, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
     length = len(rows)
     _checks.memory(40.0 * query[..., 0].size * (length + count), "attention", "take fewer rows of 'x' at a time")
-    logits = log_weights(query, key, rows.key, scale=weights.scale, seen=seen)  # (..., heads, T, L + T)
+    logits = log_weights(query, key, rows.key, scale=weights.scale, mask=mask)  # (..., heads, T, L + T)
     before, after = softmax(logits[..., length:]), softmax(logits)
     bias = after[..., :length] @ rows.value
     return PrefixEffect(

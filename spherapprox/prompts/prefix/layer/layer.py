@@ -187,10 +187,10 @@ class AttentionLayer:
         >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
         [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
         """
-        asking = self._rows(x, "x")
-        seen = asking if content is None else self._rows(content, "content")
-        query = by_head(product(asking, self.query, self.query_bias, "x"), self.heads)
-        key, value = self._keys_and_values(seen, "x" if content is None else "content")
+        inputs = self._rows(x, "x")
+        rows = inputs if content is None else self._rows(content, "content")
+        query = by_head(product(inputs, self.query, self.query_bias, "x"), self.heads)
+        key, value = self._keys_and_values(rows, "x" if content is None else "content")
         return query, np.repeat(key, self.group_size, axis=-3), np.repeat(value, self.group_size, axis=-3)
 
     def prefix(self, tokens: ArrayLike) -> Prefix:
@@ -235,12 +235,12 @@ class AttentionLayer:
         (2, 1, 4)
         """
         query, key, value = self.head_inputs(x, content)
-        seen = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
+        mask = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
         shape = self.key_value_heads, self.head_dim, self.value_dim
         rows = fitting(prefix, shape).repeated(self.heads)
         logits = query[..., 0].size * (len(rows) + key.shape[-2])
         _checks.memory(24.0 * logits, "attention", "take fewer rows of 'x' at a time")
-        return beside(query, key, value, rows.key, rows.value, scale=self.scale, seen=seen)
+        return beside(query, key, value, rows.key, rows.value, scale=self.scale, mask=mask)
 
     def attend(
         self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False

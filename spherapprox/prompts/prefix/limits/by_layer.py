@@ -122,7 +122,7 @@ def reachable_by_layer(
     frozen, norm = as_layer(layer), _checks.choice(norm, "norm", NORMS)
     tolerance = None if atol is None else _checks.real(atol, "atol", minimum=0.0)
     asking = array(x, "x", ("N", frozen.width))
-    seen = arrays(content, "content", len(asking), ("n", frozen.width), "x")
+    contents = arrays(content, "content", len(asking), ("n", frozen.width), "x")
     out = frozen.output_weights
     outputs = array(targets, "targets", (len(asking), len(out)))
     limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
@@ -135,8 +135,8 @@ def reachable_by_layer(
         inverse, condition = _inverse(out)
         shifted = outputs - frozen.out_bias
         inner = shifted @ inverse.T
-        asked = _questions(frozen, asking, seen, inner)
-        heads = [of_head(questions, limits) for questions in asked]
+        head_questions = _questions(frozen, asking, contents, inner)
+        heads = [of_head(questions, limits) for questions in head_questions]
         # Step 3: the bound, and a prefix
         beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
         rounding = _ROUNDING * condition
@@ -151,13 +151,13 @@ def reachable_by_layer(
         prefixes = [
             head.prefix if limits.length is not None or head.prefix is None or len(head.prefix) == longest
             else of_head(questions, equal_limits).prefix
-            for questions, head in zip(asked, heads, strict=True)
+            for questions, head in zip(head_questions, heads, strict=True)
         ]  # fmt: skip
         parts = [(prefix.key, prefix.value) for prefix in prefixes if prefix is not None]
         prefix = Prefix(*map(np.stack, zip(*parts, strict=True))) if len(parts) == len(heads) else None
         upper = math.inf
         if prefix is not None:
-            rows = [frozen.attend(row[None], own, prefix=prefix)[0] for row, own in zip(asking, seen, strict=True)]
+            rows = [frozen.attend(row[None], own, prefix=prefix)[0] for row, own in zip(asking, contents, strict=True)]
             upper = float(sizes_of(np.array(rows) - outputs, norm == "euclidean").max())
     tolerance = 1e-12 * float(np.abs(outputs).max()) if tolerance is None else tolerance
     # all heads have as many tokens, on which masses depend if keys are limited
@@ -168,13 +168,13 @@ def reachable_by_layer(
 
 def _inverse(out: Float64) -> tuple[Float64, float]:
     """Return the pseudoinverse of the weights behind the heads, and their condition."""
-    left, values, right = np.linalg.svd(out, full_matrices=False)
+    left_vectors, values, right_vectors = np.linalg.svd(out, full_matrices=False)
     if len(out) < out.shape[1] or not values[-1] > _RANK * values[0]:
         raise ValueError(
             f"'layer' must have independent columns of 'out', got shape {out.shape} and singular values from "
             f"{values[-1]:.3g} to {values[0]:.3g}: other outputs of the heads would do; ask `reachable` of each head"
         )
-    return (right.T / values) @ left.T, float(values[0] / values[-1])
+    return (right_vectors.T / values) @ left_vectors.T, float(values[0] / values[-1])
 
 
 def _questions(

@@ -213,8 +213,8 @@ class _State:
         shifted = self.value - self.mean[:, None]  # (heads, T, p)
         means = values[:, :, None] + np.einsum("hjp,hd->hpjd", shifted, steep)  # (heads, p, T, d)
         masses = np.broadcast_to(steep[:, None, None], (len(steep), 1, *means.shape[2:]))
-        both = np.concatenate([masses / mass, means / value], axis=1) * self.weights[:, None, :, None]
-        return both[:, :, :-1].reshape(both.shape[0] * both.shape[1], -1)
+        gradients = np.concatenate([masses / mass, means / value], axis=1) * self.weights[:, None, :, None]
+        return gradients[:, :, :-1].reshape(gradients.shape[0] * gradients.shape[1], -1)
 
 
 def _solve(layer: AttentionLayer, rows: Float64, goal: _State) -> Float64 | None:
@@ -230,12 +230,12 @@ def _solve(layer: AttentionLayer, rows: Float64, goal: _State) -> Float64 | None
         step[:-1] = solution.reshape(step[:-1].shape)
         for size in 0.5 ** np.arange(_HALVINGS):
             nearer = _State(layer, rows + size * step)
-            left = nearer.away(goal)
-            if np.linalg.norm(left) < (1.0 - 0.1 * size) * np.linalg.norm(away):
+            remainder = nearer.away(goal)
+            if np.linalg.norm(remainder) < (1.0 - 0.1 * size) * np.linalg.norm(away):
                 break
         else:
             break
-        rows, state, away = rows + size * step, nearer, left
+        rows, state, away = rows + size * step, nearer, remainder
     return rows if np.abs(away).max() <= _RESIDUAL else None
 
 

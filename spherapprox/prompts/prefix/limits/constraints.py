@@ -88,32 +88,32 @@ class QueryContexts:
 
     def floor(self, low: float, high: float) -> Point:
         """Return the least error over log masses in [low, high], which are finite, by adding constraints not met."""
-        kept = self.constraints(np.empty((0, 3), dtype=np.intp))
+        active = self.constraints(np.empty((0, 3), dtype=np.intp))
         while True:
-            point = kept.lowest(low, high)
+            point = active.lowest(low, high)
             rows = self._unmet(point.log_mass, point.error)
-            sets = set(map(tuple, kept.rows.tolist()))
+            sets = set(map(tuple, active.rows.tolist()))
             added = [row for row in rows.tolist() if tuple(row) not in sets]
             if not added:
                 return point
-            kept = self.constraints(np.concatenate([kept.rows, np.array(added, dtype=np.intp)]))
+            active = self.constraints(np.concatenate([active.rows, np.array(added, dtype=np.intp)]))
 
     def at(self, log_psi: float) -> Point:
         """Return the least error at one log mass, which may be infinite."""
-        kept = self.constraints(self._unmet(log_psi, -1.0))
-        if not len(kept.rows):
+        active = self.constraints(self._unmet(log_psi, -1.0))
+        if not len(active.rows):
             return Point(0.0, log_psi, ())
-        values = kept.errors(log_psi)[0]
+        values = active.errors(log_psi)[0]
         k = int(np.argmax(values))
-        return Point(max(float(values[k]), 0.0), log_psi, tuple(map(int, kept.rows[k])))
+        return Point(max(float(values[k]), 0.0), log_psi, tuple(map(int, active.rows[k])))
 
     def slope(self, point: Point) -> float:
         """Return a number that has the sign of the slope in psi of the worst constraint at a point; 0 for roundings."""
-        kept = self.constraints(np.array([point.rows], dtype=np.intp).reshape(-1, 3))
-        if not len(kept.rows) or not point.error > 0.0:
+        active = self.constraints(np.array([point.rows], dtype=np.intp).reshape(-1, 3))
+        if not len(active.rows) or not point.error > 0.0:
             return 0.0
-        slope = kept.slope(0, kept.errors(point.log_mass)[1][0])
-        return slope if abs(slope) > 1e-13 * float(np.abs(kept.start[0]).max() + np.abs(kept.end[0]).max()) else 0.0
+        slope = active.slope(0, active.errors(point.log_mass)[1][0])
+        return slope if abs(slope) > 1e-13 * float(np.abs(active.start[0]).max() + np.abs(active.end[0]).max()) else 0.0
 
     def weights(self, log_psi: float) -> tuple[Float64, Float64]:
         """Return outputs less the prefix's own part, less targets, and log masses in all: c_i / r_i and log r_i."""

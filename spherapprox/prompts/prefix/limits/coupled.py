@@ -121,12 +121,12 @@ def _coupling(
         if high is not None:
             rows.add((-np.exp(np.minimum(high, 0.0)), 0 * all_of), (np.exp(-np.maximum(high, 0.0)), 1 + all_of))
     rows.add((mass[0] / np.exp(gaps), 1 + i), (-mass[1], 1 + j))  # psi_i <= kappa psi_j
-    several, c = np.repeat(np.arange(len(i)), p), np.tile(np.arange(p), len(i))
-    left, right = 1 + n + i[several] * p + c, 1 + n + j[several] * p + c
+    pair, c = np.repeat(np.arange(len(i)), p), np.tile(np.arange(p), len(i))
+    first, second = 1 + n + i[pair] * p + c, 1 + n + j[pair] * p + c
     spread = -value_bound * np.expm1(gaps) * mass[1]
     for sign in (1.0, -1.0):
         rows.add((sign, 1 + n + np.arange(n * p)), (-value_bound, 1 + own))  # |u_i| <= V psi_i
-        rows.add((sign * mass[0][several], left), (-sign * mass[1][several], right), (spread[several], 1 + j[several]))
+        rows.add((sign * mass[0][pair], first), (-sign * mass[1][pair], second), (spread[pair], 1 + j[pair]))
     return rows.matrix()
 
 

@@ -82,21 +82,21 @@ def tokens(
     own[0] -= np.log(copies[0])
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for g in range(len(unit)):
-            others = np.arange(len(unit)) != g
-            direction = _separating(unit[others], unit[g])
+            other_mask = np.arange(len(unit)) != g
+            direction = _separating(unit[other_mask], unit[g])
             if direction is None:
                 return None
             key = unit[g] * (own[g] / scale / size[g])
-            logits = scale * query[others] @ key
-            falls = -scale * query[others] @ direction
+            logits = scale * query[other_mask] @ key
+            falls = -scale * query[other_mask] @ direction
             if not (falls > 0.0).all():
                 return None
-            excess = logits - log_mass[others] + _DROP
+            excess = logits - log_mass[other_mask] + _DROP
             keys.append(key + direction * max(float(np.max(excess / falls)), 0.0))
     return np.repeat(np.array(keys), copies, axis=0), np.repeat(value, copies, axis=0)
 
 
-def _separating(others: Float64, unit: Float64) -> Float64 | None:
+def _separating(rows: Float64, unit: Float64) -> Float64 | None:
     """Return a direction orthogonal to a unit row and at obtuse angles to the other unit rows, or none.
 
     If z is a point of the cone of the rows' projections P_h with the least ``|z|^2 + (1 - sum of weights)^2``, then
@@ -104,13 +104,13 @@ def _separating(others: Float64, unit: Float64) -> Float64 | None:
     """
     from scipy.optimize import nnls
 
-    projected = others - np.outer(others @ unit, unit)
+    projected = rows - np.outer(rows @ unit, unit)
     projected -= np.outer(projected @ unit, unit)
     size = lengths(projected)
     if not (size > 1e-12).all():
         return None
     projected /= size[:, None]
-    system = np.vstack([projected.T, np.ones(len(others))])
+    system = np.vstack([projected.T, np.ones(len(rows))])
     goal = np.append(np.zeros(len(unit)), 1.0)
     try:
         weights, _ = nnls(system, goal)

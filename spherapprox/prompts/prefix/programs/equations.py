@@ -47,7 +47,7 @@ class System:
 
     matrix: Float64
     constant: Float64
-    what: str
+    subject: str
     parts: Float64 | None = None
     parts_constant: Float64 | float = 0.0
 
@@ -57,31 +57,31 @@ class System:
         They are the least, moved in the null space to where the sum of squares of the parts is least.
         """
         n, columns = self.matrix.shape
-        long = lengths(self.matrix)
-        if not np.isfinite(long).all():
+        norms = lengths(self.matrix)
+        if not np.isfinite(norms).all():
             raise ValueError(
-                f"'layer' must have weights whose products are finite: the equations of {self.what} overflow, scale "
+                f"'layer' must have weights whose products are finite: the equations of {self.subject} overflow, scale "
                 "its weights, 'embedding' or 'readout' down"
             )
-        left, sizes, right = np.linalg.svd(self.matrix / np.where(long > 0.0, long, 1.0)[:, None])
+        basis, sizes, directions = np.linalg.svd(self.matrix / np.where(norms > 0.0, norms, 1.0)[:, None])
         rank = int(np.sum(sizes > max(n, columns) * np.finfo(np.float64).eps * sizes[0]))
         if rank < n:
             counts = f" and {n} are needed" if columns >= n else f": {n} equations need as many, got {columns}"
             raise ValueError(
-                f"'layer' has too small a rank: the equations of {self.what} have rank {rank} of {n} "
+                f"'layer' has too small a rank: the equations of {self.subject} have rank {rank} of {n} "
                 f"in {columns} unknowns{counts}"
             )
-        solutions = ((sides - self.constant) / long @ left / sizes) @ right[:n]  # (N, unknowns)
+        solutions = ((sides - self.constant) / norms @ basis / sizes) @ directions[:n]  # (N, unknowns)
         if self.parts is not None and columns > n:
-            free = right[n:].T  # (unknowns, free)
+            free = directions[n:].T  # (unknowns, free)
             u, strengths, v = np.linalg.svd(self.parts @ free, full_matrices=False)
-            kept = strengths > _WEAK * lengths(self.parts.ravel())
+            strong = strengths > _WEAK * lengths(self.parts.ravel())
             remains = solutions @ self.parts.T + self.parts_constant  # (N, numbers)
-            solutions -= (remains @ u[:, kept] / strengths[kept]) @ v[kept] @ free.T
+            solutions -= (remains @ u[:, strong] / strengths[strong]) @ v[strong] @ free.T
         if not np.isfinite(solutions).all():
             raise ValueError(
-                f"'layer' must have larger weights: solutions of the equations of {self.what} overflow, the shortest "
-                f"row of the equations has length {long.min():.3g}"
+                f"'layer' must have larger weights: solutions of the equations of {self.subject} overflow, the "
+                f"shortest row of the equations has length {norms.min():.3g}"
             )
         return np.asarray(solutions), float(sizes[0] / sizes[-1])
 
@@ -100,8 +100,8 @@ def logit_system(layer: AttentionLayer, inputs: Interface, group: int) -> System
         slopes = (layer.query[h * s : (h + 1) * s] @ inputs.embedding).T  # (m+1, s)
         blocks.append(np.vstack([slopes, level[h]]) if level[h].any() else slopes)
     matrix = layer.scale * np.concatenate(blocks)
-    what = f"a key for head {group + 1} ({_counted(layer, inputs, times)})"
-    return System(matrix, np.zeros(len(matrix)), what)
+    subject = f"a key for head {group + 1} ({_counted(layer, inputs, times)})"
+    return System(matrix, np.zeros(len(matrix)), subject)
 
 
 def value_system(layer: AttentionLayer, inputs: Interface) -> System:
@@ -146,5 +146,5 @@ def logit_sides(layer: AttentionLayer, inputs: Interface, keys: Float64, offset:
 def _counted(layer: AttentionLayer, inputs: Interface, heads: int) -> str:
     """Word the equations of keys: coordinates and levels, for each head of queries."""
     coordinates = inputs.embedding.shape[1]
-    each = "coordinates and a level" if levels(layer, inputs).any() else "coordinates"
-    return f"{coordinates} {each} for each of {heads} {'head' if heads == 1 else 'heads'}"
+    terms = "coordinates and a level" if levels(layer, inputs).any() else "coordinates"
+    return f"{coordinates} {terms} for each of {heads} {'head' if heads == 1 else 'heads'}"

@@ -147,8 +147,8 @@ class ProgrammedPrefix:
         far = self.prefix.repeated(self.layer.heads)
         logits_held = 24.0 * query[..., 0].size * (len(far) + key.shape[-2])
         _checks.memory(logits_held, "attention", "take fewer rows of 'y' at a time")
-        seen = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
-        logits = log_weights(query, key, far.key, scale=self.layer.scale, seen=seen)  # (..., heads, T, N + n)
+        mask = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
+        logits = log_weights(query, key, far.key, scale=self.layer.scale, mask=mask)  # (..., heads, T, N + n)
         share = share_of(logits[..., len(far) :], logits[..., : len(far)])  # (..., heads, T)
         largest = self._largest(far.value) + self._largest(value)  # (..., heads)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -161,6 +161,6 @@ class ProgrammedPrefix:
         """Return the largest length of a read-out of a value (..., heads, n, p) behind its head, for each head."""
         layer, r = self.layer, self.interface.readout
         with np.errstate(over="ignore", invalid="ignore"):
-            read = (r @ layer.output_weights).reshape(len(r), layer.heads, layer.value_dim)  # (p_out, heads, p)
-            long = lengths(value @ np.moveaxis(read, 0, -1))  # (..., heads, n)
+            readouts = (r @ layer.output_weights).reshape(len(r), layer.heads, layer.value_dim)  # (p_out, heads, p)
+            long = lengths(value @ np.moveaxis(readouts, 0, -1))  # (..., heads, n)
         return np.asarray(long.max(axis=-1, initial=0.0))

@@ -167,17 +167,17 @@ class VirtualToken:
         places = np.eye(layer.width - rows.shape[1])
         symbols = np.empty(self.length, dtype=np.int64)
         for i in range(self.length):
-            held = np.hstack([rows, places[: len(rows)]])
-            both = layer.attend(held[-1:], held)[0]  # what both heads have exceeds 1
-            symbols[i] = decoded(float(excess(both).sum()), self.vocabulary)
+            states = np.hstack([rows, places[: len(rows)]])
+            sums = layer.attend(states[-1:], states)[0]  # what both heads have exceeds 1
+            symbols[i] = decoded(float(excess(sums).sum()), self.vocabulary)
             rows = np.vstack([rows, self.embedding[:, symbols[i]]])
         return symbols
 
     def _paired(self, rows: Float64) -> Int64:
         """Return the symbol for a pair, by the two layers."""
         first, second = self.layers
-        held = np.hstack([np.vstack([np.zeros(self.vocabulary), rows]), np.eye(4)])
-        inner = excess(first.attend(held, causal=True))  # (4, 2 V): codes and the second symbol
+        states = np.hstack([np.vstack([np.zeros(self.vocabulary), rows]), np.eye(4)])
+        inner = excess(first.attend(states, causal=True))  # (4, 2 V): codes and the second symbol
         codes = inner[:, : self.vocabulary].sum(axis=1)
         inner = np.hstack([unpacked(codes, self.vocabulary), inner[:, self.vocabulary :]])
         number = float(excess(second.attend(inner[-1:], inner)[0]).sum())
@@ -203,7 +203,7 @@ def _symbols(value: Any, name: str, shape: tuple[int, ...], vocabulary: int) -> 
     """Return an array of symbols."""
     array = _checks.reals(_checks.detached(value), name, minimum=0.0, maximum=vocabulary - 1.0, nan=False)
     _checks.shaped(array, name, shape, note=f" for a vocabulary of {vocabulary}")
-    whole = array.astype(np.int64)
-    if not np.array_equal(whole, array):
+    integers = array.astype(np.int64)
+    if not np.array_equal(integers, array):
         raise ValueError(f"'{name}' must hold whole numbers, the symbols 0 to {vocabulary - 1}")
-    return whole
+    return integers

@@ -41,11 +41,11 @@ def pair_layers(vocabulary: int, gap: float) -> tuple[AttentionLayer, ...]:
     token, zeros = np.eye(v, v + 4), np.zeros((v, v + 4))
     upper, lower = np.vstack([token, zeros]), np.vstack([zeros, 2.0 * token])
 
-    def sees(asking: int, seen: int) -> tuple[Float64, Float64]:
+    def sees(source: int, target: int) -> tuple[Float64, Float64]:
         """Return queries and keys with which one place sees another, and all others the first."""
         query, key = np.zeros((2, v + 4)), np.zeros((2, v + 4))
-        query[0, v:], query[0, v + asking], query[1, v + asking] = 1.0, 0.0, 1.0
-        key[0, v], key[1, v + seen] = 1.0, 1.0
+        query[0, v:], query[0, v + source], query[1, v + source] = 1.0, 0.0, 1.0
+        key[0, v], key[1, v + target] = 1.0, 1.0
         return query, key
 
     first = _summed([(*sees(2, 1), upper), (*sees(2, 2), upper), (*sees(3, 3), lower)], gap)
@@ -68,13 +68,13 @@ def decoded(number: float, vocabulary: int) -> int:
 
 def unpacked(codes: Float64, vocabulary: int) -> Float64:
     """Return the digits of codes (n,), over the vocabulary, (n, V): V stages of V - 1 steps of two ReLUs each."""
-    rest = float(vocabulary**vocabulary) * codes  # whole numbers, up to 1/4
+    remainder = float(vocabulary**vocabulary) * codes  # whole numbers, up to 1/4
     digits = np.empty((len(codes), vocabulary))
     for i in reversed(range(vocabulary)):
         unit = float(vocabulary**i)
-        ramps = np.maximum(2.0 * (rest[:, None] - unit * np.arange(1, vocabulary)) + 1.5, 0.0)
+        ramps = np.maximum(2.0 * (remainder[:, None] - unit * np.arange(1, vocabulary)) + 1.5, 0.0)
         digits[:, i] = (1.0 - np.maximum(1.0 - ramps, 0.0)).sum(axis=1)
-        rest = rest - unit * digits[:, i]
+        remainder = remainder - unit * digits[:, i]
     return digits / vocabulary
 
 

@@ -273,10 +273,10 @@ def _whole(layer: Any, name: str) -> tuple[Any, Any]:
         lost = getattr(key, "ndim", 0) == 4 and key.shape[-2] != int(layer.get_seq_length())
     else:
         try:
-            key, value, *rest = layer
+            key, value, *extras = layer
         except (TypeError, ValueError):
             raise TypeError(f"'{name}' must be a pair of keys and values, got a {type(layer).__name__}") from None
-        window = rest[0] if rest and getattr(rest[0], "ndim", None) == 0 else None  # as transformers iterates
+        window = extras[0] if extras and getattr(extras[0], "ndim", None) == 0 else None  # as transformers iterates
         lost = window is not None and getattr(key, "ndim", 0) == 4 and key.shape[-2] >= int(window) - 1
     if lost:
         raise ValueError(

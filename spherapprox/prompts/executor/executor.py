@@ -88,6 +88,8 @@ class Executor:
     ...     print(executor.run(prompt, x).round(2).T, prompt.shape)
     [[0.75 0.25 0.75]] (3, 16)
     [[0.5  0.5  0.75]] (3, 16)
+    >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
+    True
     """
 
     def __init__(
@@ -220,12 +222,6 @@ class Executor:
             begins with the prompt and ``layout.workers`` work tokens, whose columns ``layout.columns("name")`` are the
             identity; the first of these holds x in the first of ``layout.columns("output")``. Output i is
             ``layout.columns("sum")`` of work token i.
-
-        Examples
-        --------
-        >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
-        >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
-        True
         """
         names = np.split(self.keys, np.cumsum(self.sizes[1:-1]))
         gates = (1.0, *self._gates())  # no layer comes before the first

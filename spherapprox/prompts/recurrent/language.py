@@ -45,6 +45,8 @@ class Variable(Refusals):
     >>> x = Input(3)
     >>> 2.0 * x[1:] - 1.0
     Linear(dim=2)
+    >>> x.named("query")
+    Linear(dim=3, name='query')
     """
 
     dim: int
@@ -89,12 +91,6 @@ class Variable(Refusals):
         Raises
         ------
         TypeError
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input
-        >>> Input(2).named("query")
-        Linear(dim=2, name='query')
         """
         return Linear(self, 1.0, name=_checks.instance(name, "name", str))
 

@@ -59,6 +59,11 @@ class Network(Savable):
     Network('majority', layers=3, width=1, nonzeros=6)
     >>> network([[1.0], [0.0], [1.0], [1.0]])[:, 0]
     array([1., 0., 1., 1.])
+    >>> _, state = network.run([[1.0], [0.0]])
+    >>> network.run([[1.0], [1.0]], state)[0][:, 0]
+    array([1., 1.])
+    >>> [values[:, 0].tolist() for values in network.activations([[1.0], [1.0]])]
+    [[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]]
     """
 
     layers: tuple[Layer, ...]
@@ -105,7 +110,7 @@ class Network(Savable):
         return sum(layer.nonzeros for layer in self.layers)
 
     def __call__(self, x: ArrayLike, *, last: bool = False, workers: int | None = None) -> Float64:
-        """Run the network on a sequence, or on a batch of them.
+        """Run the network on a sequence, or on a batch of them: outputs (L, p) or (batch, L, p), without L if `last`.
 
         Parameters
         ----------
@@ -115,10 +120,6 @@ class Network(Savable):
             Return the outputs of the last step only.
         workers : int, optional
             Threads; -1 for all cores. By default as many as the work is worth.
-
-        Returns
-        -------
-        ndarray, shape (L, p) or (batch, L, p), without L if `last`
 
         Raises
         ------
@@ -150,14 +151,6 @@ class Network(Savable):
         ------
         TypeError, ValueError
             If an argument does not fit, or numbers overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
-        >>> network = Program(LinState(Input(1), 1.0)).compile()
-        >>> _, state = network.run([[1.0], [2.0]])
-        >>> network.run([[3.0]], state)
-        (array([[6.]]), array([6.]))
         """
         rows = sequences(x, self.dim)
         batch = len(rows) if rows.ndim == 3 else 1
@@ -200,27 +193,16 @@ class Network(Savable):
         return np.array(_checks.shaped(array, "state", shape)).reshape(batch, n)
 
     def activations(self, x: ArrayLike) -> tuple[Float64, ...]:
-        """Return the values of each layer at each step.
+        """Return the values of each layer at each step, shapes (L, n_l) or (batch, L, n_l).
 
         Parameters
         ----------
         x : array_like, shape (L, d) or (batch, L, d)
 
-        Returns
-        -------
-        tuple of ndarray, shape (L, n_l) or (batch, L, n_l)
-
         Raises
         ------
         TypeError, ValueError
             If x does not fit, or numbers overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program, ReLU
-        >>> network = Program(ReLU(LinState(Input(1), 1.0) - 2.0)).compile()
-        >>> [values[:, 0].tolist() for values in network.activations([[1.0], [2.0]])]
-        [[1.0, 3.0], [0.0, 1.0]]
         """
         rows, n = sequences(x, self.dim), len(self._start)
         packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)

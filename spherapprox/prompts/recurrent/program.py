@@ -48,6 +48,8 @@ class Program:
     >>> majority = Program(step(LinState(2.0 * bits - 1.0, 1.0)), name="majority")
     >>> majority([[1.0], [0.0], [1.0], [1.0]])[:, 0]
     array([1., 0., 1., 1.])
+    >>> Program(LinState(bits.named("bit"), 1.0, name="count") - 1.0).trace([[1.0], [1.0]])["count"][:, 0]
+    array([1., 2.])
     >>> majority.compile()
     Network('majority', layers=3, width=1, nonzeros=6)
     """
@@ -89,15 +91,11 @@ class Program:
         return tuple(v for v in self.variables if isinstance(v, Input))
 
     def __call__(self, x: ArrayLike) -> Float64:
-        """Interpret the program, variable by variable at each step.
+        """Interpret the program, variable by variable at each step: outputs (L, p) or (batch, L, p).
 
         Parameters
         ----------
         x : array_like, shape (L, d) or (batch, L, d)
-
-        Returns
-        -------
-        ndarray, shape (L, p) or (batch, L, p)
 
         Raises
         ------
@@ -123,12 +121,6 @@ class Program:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> total = LinState(Input(1), 1.0, name="total")
-        >>> Program(total - 1.0).trace([[1.0], [2.0]])["total"][:, 0]
-        array([1., 3.])
         """
         traces: dict[str, Float64] = {}
         for node, values in self._run(x, named=True).items():

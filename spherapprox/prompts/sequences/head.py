@@ -203,21 +203,18 @@ class SequenceHead(_archive.Savable):
         return float(np.broadcast_to(self.concentration, (self.length,)).sum())
 
     def __call__(self, x: ArrayLike) -> Float64:
-        """Evaluate the head at sequences.
+        """Evaluate the head at sequences: (T, p) or (batch, T, p).
+
+        Weights are computed from the distances |x_i - b_i| of rows as given: relative to the largest of the |values|
+        the error is at most ``1e-14 + 1e-15 sum_i lambda_i r_i^2``, r_i the distance within which control points of
+        token i matter, for tokens of up to 64 columns and some thousand control points each. Control sequences that are
+        no product are rows of `as_split_head`, whose roundings add
+        ``1e-15 (sum_i lambda_i  sum_i lambda_i r_i^2)^(1/2)``.
 
         Parameters
         ----------
         x : array_like, shape (T, dim+1) or (batch, T, dim+1)
             Tokens of unit length.
-
-        Returns
-        -------
-        ndarray, shape (T, p) or (batch, T, p)
-            Of the rows as given, whose distances |x_i - b_i| the weights are computed from: relative to the largest of
-            the |values| the error is at most ``1e-14 + 1e-15 sum_i lambda_i r_i^2``, r_i the distance within which
-            control points of token i matter, for tokens of up to 64 columns and some thousand control points each.
-            Control sequences that are no product are rows of `as_split_head`, whose roundings add
-            ``1e-15 (sum_i lambda_i  sum_i lambda_i r_i^2)^(1/2)``.
 
         Raises
         ------
@@ -268,18 +265,15 @@ class SequenceHead(_archive.Savable):
         return layers.prefix(factors * sequences, self.values.reshape(len(self), self.length, -1))
 
     def attend(self, x: ArrayLike) -> Float64:
-        """Return the outputs of the two attention layers.
+        """Return the outputs (T, p) or (batch, T, p) of the two attention layers.
+
+        They are ``head(x)`` up to `mask_bound` and, relative to the largest of the |values|, 1e-13 for sums of
+        concentrations up to 100 and 1e-15 times that sum beyond: roundings of logits.
 
         Parameters
         ----------
         x : array_like, shape (T, dim+1) or (batch, T, dim+1)
             Tokens of unit length: one sequence, or several that do not see each other.
-
-        Returns
-        -------
-        ndarray, shape (T, p) or (batch, T, p)
-            ``head(x)`` up to `mask_bound` and, relative to the largest of the |values|, 1e-13 for sums of
-            concentrations up to 100 and 1e-15 times that sum beyond: roundings of logits.
 
         Raises
         ------

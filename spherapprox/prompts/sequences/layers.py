@@ -44,6 +44,9 @@ class SequenceLayers:
     >>> layers = SequenceLayers(length=3, dim=2, n_outputs=1, mask=900.0)
     >>> layers.embedding_dim, layers.up.shape, layers.down.shape, layers.second[0].shape, layers.readout.shape
     (35, (21, 6), (35, 21), (35, 35), (1, 35))
+    >>> import numpy as np
+    >>> layers.prefix(np.ones((4, 3, 3)), np.zeros((4, 3, 1))).shape
+    (12, 35)
     """
 
     length: int
@@ -149,13 +152,6 @@ class SequenceLayers:
         Raises
         ------
         ValueError
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> layers = SequenceLayers(length=2, dim=1, n_outputs=1, mask=20.0)
-        >>> layers.prefix(np.ones((3, 2, 2)), np.zeros((3, 2, 1))).shape
-        (6, 18)
         """
         keys = _checks.floating(keys, "keys", ("N", self.length, self.dim + 1)).astype(np.float64, copy=False)
         values = _checks.floating(values, "values", (len(keys), self.length, self.n_outputs)).astype(np.float64)

@@ -84,6 +84,8 @@ class CompressedPrefix:
     CompressedPrefix(n=6, d=4, p=4, error=..., mass_error=...)
     >>> short(queries).shape, short.log_mass(queries).shape
     ((60, 4), (60,))
+    >>> print(short.table().splitlines()[0])
+      N    error    rms    mass error    mass rms  start...
     """
 
     key: Float64
@@ -134,15 +136,7 @@ class CompressedPrefix:
         return attend(self._scaled(queries), self.key, self.value, self.bias)[1]
 
     def table(self) -> str:
-        """Return the history as a text table, a line for each length.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.prefix import Prefix, compress
-        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
-        >>> print(short.table().splitlines()[0])
-          N    error    rms    mass error    mass rms  start         s
-        """
+        """Return the history as a text table, a line for each length."""
         from tabulate import tabulate
 
         rows = [

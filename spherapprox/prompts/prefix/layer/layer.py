@@ -61,6 +61,10 @@ class AttentionLayer:
     AttentionLayer(d=8, heads=2, s=4, p=4)
     >>> layer.attend(rng.standard_normal((5, 8)), prefix=layer.prefix(rng.standard_normal((3, 8)))).shape
     (5, 8)
+    >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
+    [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
+    >>> layer.head_outputs(np.ones((1, 8)), np.ones((5, 8))).shape
+    (2, 1, 4)
     """
 
     query: Float64
@@ -180,12 +184,6 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
-        [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
         """
         inputs = self._rows(x, "x")
         rows = inputs if content is None else self._rows(content, "content")
@@ -227,12 +225,6 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If arrays are not finite or do not fit together, or logits take too much memory.
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> layer.head_outputs(np.ones((1, 8)), np.ones((5, 8))).shape
-        (2, 1, 4)
         """
         query, key, value = self.head_inputs(x, content)
         mask = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None

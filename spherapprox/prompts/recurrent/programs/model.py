@@ -30,6 +30,8 @@ class PromptModel(ABC):
     --------
     >>> from spherapprox.prompts.recurrent.programs import Dictionary
     >>> model = Dictionary(1, vocabulary=9)
+    >>> model.network
+    Network('dictionary', layers=..., width=..., nonzeros=...)
     >>> prompt = model.prompt([[2], [5]], [[7], [1]])
     >>> model.run([[5], [2], [3]], prompt)
     array([[1.],
@@ -104,17 +106,12 @@ class PromptModel(ABC):
         return np.concatenate(answers)
 
     def sequences(self, queries: ArrayLike, prompt: ArrayLike) -> Float64:
-        """Return sequences, each a query and the prompt, as the network or a torch module takes them: see `answers`.
+        """Return sequences (n, q + L, d), q steps of a query and the prompt, for the network or a torch module.
 
         Parameters
         ----------
         queries : array_like, shape (n, k)
         prompt : array_like, shape (L, d)
-
-        Returns
-        -------
-        ndarray, shape (n, q + L, d)
-            q steps of the query come first.
 
         Raises
         ------

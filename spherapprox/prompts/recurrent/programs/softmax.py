@@ -106,15 +106,11 @@ class KernelSum(PromptModel):
         return np.asarray(sums[:, :-1] / sums[:, -1:])
 
     def prompt(self, head: SplitHead | ClassicalHead) -> Float64:
-        """Return the prompt of a head: a row (lambda_k b_k, -max lambda, value_k) for each of its tokens.
+        """Return the prompt of a head, (n, dim + 2 + outputs): rows (lambda_k b_k, -max lambda, value_k), one a token.
 
         Parameters
         ----------
         head : SplitHead or ClassicalHead
-
-        Returns
-        -------
-        ndarray, shape (n, dim + 2 + outputs)
 
         Raises
         ------

@@ -13,8 +13,7 @@ from ... import _checks
 from ..._softmax import exponentiate
 from ..._threads import one_blas_thread
 from ..._types import Float64, Indices
-from .vocabulary import vocabulary
-from .weights import EPS, Weights
+from .weights import EPS, Weights, vocabulary
 
 _LOG_ERROR = 1e-9
 """What a measured logarithm may be off by, relative to itself or absolutely where it is below 1."""

@@ -13,8 +13,7 @@ from ..._loading import load
 from ..._types import Float64
 from .blocks import Block, Numbers, blocks
 from .keys import record_keys, unit_rows
-from .layout import Layout
-from .limits import between, by_layer, gate_above, reals_by_layer, row_bounds
+from .layout import Layout, between, by_layer, gate_above, reals_by_layer, row_bounds
 from .network import ReluNetwork, layer_sizes
 from .running import check_records, checked_inputs, checked_prompt, outputs_of, reads_of
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
-from .pieces import hats, hinges
-from .reading import linear_layers
+from .pieces import hats, hinges, linear_layers
 
 _WIDEST = 1e300
 """Of knots and boxes: differences do not overflow."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
-from .limits import ROUNDING
+from .layout import ROUNDING
 
 _NUMBERS = 2**22
 """Products that are made at a time."""

@@ -30,7 +30,6 @@ class Gates:
         mu: gates of ReLUs and of products with a binary factor are ``sigmoid(mu u)``, a step.
     slope : float
         delta: gates of other products are ``sigmoid(+-delta u / U)``, nearly linear, for factors u of size U.
-
     """
 
     scale: float

@@ -14,8 +14,7 @@ from ... import _checks
 from ..._archive import Savable
 from ..._loading import Later, load
 from ..._types import Float64, Floats
-from .layer import MODULES, Layer
-from .listing import lines
+from .layer import MODULES, Layer, lines
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -125,7 +124,6 @@ class Network(Savable):
         ------
         TypeError, ValueError
             If an argument does not fit, or numbers overflow.
-
         """
         return self.run(x, last=last, workers=workers)[0]
 

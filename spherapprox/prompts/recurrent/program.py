@@ -102,7 +102,6 @@ class Program:
         TypeError, ValueError
             If the program is not valid, x does not fit, numbers overflow, an input or a state is larger than its
             ``bound``, or a binary factor is not 0 or 1.
-
         """
         return self._run(x)[self.output]
 
@@ -142,7 +141,6 @@ class Program:
         ------
         ValueError
             If the program is not valid: `validate` lists the reasons.
-
         """
         require_valid(self)
         return self._network

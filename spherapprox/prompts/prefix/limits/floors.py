@@ -12,8 +12,7 @@ from .... import _checks
 from ...._norms import lengths
 from ...._types import Float64
 from ..layer.rows import array
-from .constraints import Point, QueryContexts
-from .pairs import share
+from .constraints import Point, QueryContexts, share
 
 NORMS = ("max", "euclidean")
 _FAR = 1500.0

@@ -164,7 +164,7 @@ class Executor:
         self, prompt: ArrayLike, x: ArrayLike, *, steps: int = 1,
         feedback: Callable[[Float64, int], ArrayLike] | None = None,
     ) -> Float64:  # fmt: skip
-        """Return the outputs of the transformer behind a prompt.
+        """Return the outputs (n, n_D) of the transformer behind a prompt, in the last pass.
 
         Parameters
         ----------
@@ -178,11 +178,6 @@ class Executor:
         feedback : callable, optional
             Maps outputs (n, n_D) and the number of passes that were done to the next inputs (n, n_0). By default
             outputs are the next inputs.
-
-        Returns
-        -------
-        ndarray, shape (n, n_D)
-            Of the last pass.
 
         Raises
         ------

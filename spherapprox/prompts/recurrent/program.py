@@ -177,16 +177,13 @@ class Program:
 def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
     """Return the reasons why a program cannot be compiled, or cannot become a torch module; none if it can.
 
+    Each says which line made the variable. Nothing is compiled.
+
     Parameters
     ----------
     program : Program
     kind : {"rnn", "lstm", "gru"}, optional
         The kind of module; without it only compilation is asked for.
-
-    Returns
-    -------
-    tuple of str
-        One for each reason, with the line that made the variable. Nothing is compiled.
 
     Raises
     ------

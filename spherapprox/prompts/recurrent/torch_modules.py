@@ -64,6 +64,7 @@ class RecurrentModule(torch.nn.Module):
     """
 
     start: Any
+    numbers = NUMBERS  # of the units of a part of a long sequence
 
     def __init__(
         self, network: Network, kind: str, *, dtype: Any = None, device: Any = None, value_bound: float | None = None
@@ -98,7 +99,7 @@ class RecurrentModule(torch.nn.Module):
             return x.new_zeros((*x.shape[:-1], self.readout.out_features))
         start = self.start[:, None].expand(-1, batch.shape[0], -1).contiguous()
         state = (start, torch.zeros_like(start)) if self.kind == "lstm" else start
-        steps = batch.shape[1] if exported() else max(1, NUMBERS // (len(batch) * self.readout.in_features * 4))
+        steps = batch.shape[1] if exported() else max(1, self.numbers // (len(batch) * self.readout.in_features * 4))
         outputs = []
         with _unrounded(x), _precise(x):
             for part in batch.split(steps, dim=1):

@@ -67,7 +67,7 @@ def cantor_code(x: ArrayLike, bits: int, *, exact: bool = False) -> Float64 | tu
 
 
 def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Float64:
-    """Decode numbers of a Cantor set: `cantor_code` backwards.
+    """Decode numbers of a Cantor set, `cantor_code` backwards: (..., d), rounded down to K bits (K up to 1074).
 
     See docs/theorems/7.4-cantor-codes.md.
 
@@ -78,11 +78,6 @@ def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Flo
     bits, dim : int
         K and d, as they were encoded with.
     exact : bool, default False
-
-    Returns
-    -------
-    ndarray, shape (..., d)
-        The numbers, rounded down to K bits (K up to 1074).
 
     Raises
     ------

@@ -132,10 +132,12 @@ def weights(x: Float64, points: tuple[Float64, ...], concentration: float | Floa
         yield masses
 
 
-def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Float64, values: Float64) -> Float64:
+def contract(
+    x: Float64, points: tuple[Float64, ...], concentration: float | Float64, values: Float64, *, numbers: int = NUMBERS
+) -> Float64:
     """Return the means of values (n_1, ..., n_T, ...) under the products of weights, (batch, ...)."""
     shape = values.shape[len(points) :]
-    step = max(1, NUMBERS // max(values.size // len(points[0]), *map(len, points)))
+    step = max(1, numbers // max(values.size // len(points[0]), *map(len, points)))
     out = np.empty((len(x), math.prod(shape)))
     for first in range(0, len(x), step):
         factors = weights(x[first : first + step], points, concentration)
@@ -147,14 +149,14 @@ def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Flo
     return out.reshape(len(x), *shape)
 
 
-def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
+def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...], *, entries: int = NUMBERS) -> Float64:
     """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
     shape, length = sizes(points), len(points)
     check_axes(length)
     n = math.prod(shape)
     subject = f"the values of {n:.6g} control sequences"
     _checks.memory(16.0 * n * length, subject, "take fewer control points")
-    step = max(1, NUMBERS // (8 * length * points[0].shape[1]))
+    step = max(1, entries // (8 * length * points[0].shape[1]))
     values = np.empty((0, 0))
     for first in range(0, n, step):
         sequences = at(points, np.arange(first, min(first + step, n)))

@@ -300,6 +300,8 @@ class SequenceHead(_archive.Savable):
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
         """Return the two layers as torch's own modules: two `nn.MultiheadAttention` of one head, and `nn.Linear`.
 
+        The `SequenceAttention` maps (T, dim+1) or (batch, T, dim+1) to (T, p) or (batch, T, p).
+
         Parameters
         ----------
         dtype : torch.dtype, optional
@@ -308,11 +310,6 @@ class SequenceHead(_archive.Savable):
             None means torch's default device.
         trainable : bool, default False
             Make the prefix a parameter in place of a buffer; the layers stay as they are.
-
-        Returns
-        -------
-        torch.nn.Module
-            Maps (T, dim+1) or (batch, T, dim+1) to (T, p) or (batch, T, p): `SequenceAttention`.
 
         Raises
         ------

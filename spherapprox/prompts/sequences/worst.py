@@ -147,12 +147,12 @@ class _Task:
             )
         self.lipschitz = np.broadcast_to(lipschitz, (count,))
 
-    def distances(self, x: Float64) -> Float64:
-        """Return the mean distances of sequences (batch, T, m+1)."""
+    def distances(self, x: Float64, entries: int = ROWS) -> Float64:
+        """Return the mean distances of sequences (batch, T, m+1), with so many entries of a matrix at a time."""
         sets = list(enumerate(zip(self.points, self.concentrations, self.lipschitz, strict=True)))
         if self.metric == "sum":
             return np.asarray(sum(lip * angle_mean(x[:, i], rows, float(lam)) for i, (rows, lam, lip) in sets))
-        step = max(1, ROWS // sum(map(len, self.points)))
+        step = max(1, entries // sum(map(len, self.points)))
         return np.concatenate([self._largest(x[first : first + step]) for first in range(0, len(x), step)])
 
     def _largest(self, x: Float64) -> Float64:

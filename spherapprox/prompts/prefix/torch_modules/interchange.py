@@ -125,18 +125,13 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
 
 
 def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
-    """Return the prefixes that a cache holds.
+    """Return the prefixes that a cache holds, one for each layer: (heads, L, s) and (heads, L, p), in float64.
 
     Parameters
     ----------
     pairs : iterable of (key, value), or transformers.Cache
         A pair for each layer, of shapes (batch, heads, L, s) and (batch, heads, L, p), as `past_key_values` returns
         them or as a model does for the tokens that it has read; of an encoder-decoder model's cache the self-attention.
-
-    Returns
-    -------
-    tuple of Prefix
-        One for each layer, of shapes (heads, L, s) and (heads, L, p), in float64.
 
     Raises
     ------

@@ -101,7 +101,7 @@ class Grid(PromptModel):
         return steps
 
     def prompt(self, function: Callable[[Float64], ArrayLike], cells: int | Sequence[int]) -> Float64:
-        """Return the prompt of a function.
+        """Return the prompt of a function, shape (N, 1 + dim + outputs), N the sum of all cells^dim.
 
         Parameters
         ----------
@@ -110,11 +110,6 @@ class Grid(PromptModel):
         cells : int or sequence of int
             Cells along each axis, at most slope / 2. Several, each a multiple of the one before, make a prompt from
             coarse to fine, which may be ended after each of its grids. For dim >= 2.
-
-        Returns
-        -------
-        ndarray, shape (N, 1 + dim + outputs)
-            N is the sum of all cells^dim.
 
         Raises
         ------

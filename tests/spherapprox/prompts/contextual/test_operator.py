@@ -37,10 +37,10 @@ def test_numbers_of_boltzmann_operators():
     assert boltzmann([9.0, 4.5, 0.0]) == pytest.approx(8.949466440811854, rel=1e-15)
     assert boltzmann([9.0, 0.0, -4.5]) == pytest.approx(8.998870944699933, rel=1e-15)
     assert boltzmann([3.2, -1.1, 0.4, 2.9]) == pytest.approx(2.9516200806455997, rel=1e-15)
-    wanted = [1.14285297, -0.07372207, -0.0691309]
-    np.testing.assert_allclose(boltzmann_gradient([2.0, 0.0, -1.0]), wanted, atol=5e-9)
-    wanted = [0.68773804, -0.0228108, -0.0519801, 0.38705286]
-    np.testing.assert_allclose(boltzmann_gradient([3.2, -1.1, 0.4, 2.9]), wanted, atol=5e-9)
+    expected = [1.14285297, -0.07372207, -0.0691309]
+    np.testing.assert_allclose(boltzmann_gradient([2.0, 0.0, -1.0]), expected, atol=5e-9)
+    expected = [0.68773804, -0.0228108, -0.0519801, 0.38705286]
+    np.testing.assert_allclose(boltzmann_gradient([3.2, -1.1, 0.4, 2.9]), expected, atol=5e-9)
 
 
 def test_operators_of_many_axes_and_kinds_of_numbers():

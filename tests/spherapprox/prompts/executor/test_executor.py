@@ -39,7 +39,7 @@ def transformed(executor, prompt, x, dtype=np.float64):
     layout = executor.layout
     work = np.zeros((layout.workers, layout.width))
     work[:, layout.columns("name")] = np.eye(layout.workers)
-    found = []
+    result = []
     for row in x:
         work[0, layout.columns("output")[: len(row)]] = row
         state = np.concatenate([prompt, work]).astype(dtype)
@@ -51,8 +51,8 @@ def transformed(executor, prompt, x, dtype=np.float64):
             weights = np.exp(logits - logits.max(axis=1, keepdims=True))
             state = state + (weights / weights.sum(axis=1, keepdims=True)) @ (state @ value.T)
             state = state + np.maximum(state @ up.T + bias, dtype(0.0)) @ down.T
-        found.append(state[layout.records :, layout.columns("sum")[0]][: executor.sizes[-1]])
-    return np.array(found)
+        result.append(state[layout.records :, layout.columns("sum")[0]][: executor.sizes[-1]])
+    return np.array(result)
 
 
 @settings(max_examples=40)
@@ -84,10 +84,10 @@ def test_keys_on_a_sphere_and_single_precision():
     prompt = executor.encode(network_for(executor))
     assert prompt.shape == (8, executor.token_dim) == (8, 3 + 2 * 5 + 2 * 4 + 1 + 4)
     x = np.random.default_rng(0).uniform(-0.7, 0.7, (4, 2))
-    found = executor.run(prompt, x)
-    assert np.abs(found - transformed(executor, prompt, x)).max() <= 1e-12
-    assert np.abs(found - transformed(executor, prompt, x, np.float32)).max() <= 1e-5
-    assert np.abs(found - executor.run(prompt.astype(np.float32), x.astype(np.float32))).max() <= 1e-5
+    result = executor.run(prompt, x)
+    assert np.abs(result - transformed(executor, prompt, x)).max() <= 1e-12
+    assert np.abs(result - transformed(executor, prompt, x, np.float32)).max() <= 1e-5
+    assert np.abs(result - executor.run(prompt.astype(np.float32), x.astype(np.float32))).max() <= 1e-5
 
 
 def test_weights_do_not_depend_on_the_network():
@@ -109,9 +109,9 @@ def test_smaller_and_less_deep_networks_run_as_they_are():
     small = ReluNetwork([[[0.5, -1.0]], [[1.0]]], [[0.25], [-0.5]])
     linear = ReluNetwork([[[0.75, -0.5], [0.25, 0.5]]], [[0.1, 0.2]])
     x = np.random.default_rng(0).uniform(-1.0, 1.0, (50, 2))
-    found = executor.run(executor.encode(small), x)
-    assert np.abs(found[:, :1] - small(x)).max() <= 1e-3
-    assert np.abs(found[:, 1]).max() <= 1e-3
+    result = executor.run(executor.encode(small), x)
+    assert np.abs(result[:, :1] - small(x)).max() <= 1e-3
+    assert np.abs(result[:, 1]).max() <= 1e-3
     assert np.abs(executor.run(executor.encode(linear), x) - linear(x)).max() <= 1e-3
 
 
@@ -129,9 +129,9 @@ def test_steps_feed_outputs_back():
         seen.append(step)
         return np.clip(outputs, -0.1, 0.1)
 
-    found = executor.run(prompt, x, steps=3, feedback=back)
+    result = executor.run(prompt, x, steps=3, feedback=back)
     assert seen == [1, 2]
-    assert np.array_equal(found, executor.run(prompt, back(executor.run(prompt, back(once, 1)), 2)))
+    assert np.array_equal(result, executor.run(prompt, back(executor.run(prompt, back(once, 1)), 2)))
 
 
 def test_many_points_take_parts_of_memory():
@@ -139,9 +139,9 @@ def test_many_points_take_parts_of_memory():
     prompt = executor.encode(network_for(executor))
     x = np.random.default_rng(0).uniform(-1.0, 1.0, (3000, 3))  # 10^7 products in a layer
     start = time.process_time()
-    found = executor.run(prompt, x)
+    result = executor.run(prompt, x)
     assert time.process_time() - start < 5.0
-    assert np.abs(found[-3:] - executor.run(prompt, x[-3:])).max() <= 1e-14
+    assert np.abs(result[-3:] - executor.run(prompt, x[-3:])).max() <= 1e-14
 
 
 def test_bounds_that_are_met_exactly():

@@ -60,8 +60,8 @@ def test_weights_are_the_same_for_all_networks():
     networks = [random_network(budget, seed) for seed in range(5)]
     x = np.random.default_rng(0).uniform(-1.0, 1.0, (20, 2))
     outputs = [module(executor.encode(network), x).numpy() for network in networks]
-    for network, found in zip(networks, outputs, strict=True):
-        assert np.abs(found - network(x)).max() <= budget.bound.value
+    for network, result in zip(networks, outputs, strict=True):
+        assert np.abs(result - network(x)).max() <= budget.bound.value
     spread = max(np.abs(a - b).max() for a in outputs for b in outputs)
     assert spread > 10.0 * budget.bound.value
     after = module.state_dict()
@@ -146,11 +146,11 @@ def test_a_trained_network_runs():
     torch.manual_seed(0)
     mlp = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)).double()
     x = torch.rand(500, 2, dtype=torch.float64) * 2.0 - 1.0
-    wanted = torch.sin(3.0 * x[:, :1]) * x[:, 1:]
+    expected = torch.sin(3.0 * x[:, :1]) * x[:, 1:]
     optimizer = torch.optim.Adam(mlp.parameters(), 1e-2, weight_decay=1e-4)
     for _ in range(400):
         optimizer.zero_grad()
-        loss = ((mlp(x) - wanted) ** 2).mean()
+        loss = ((mlp(x) - expected) ** 2).mean()
         loss.backward()
         optimizer.step()
     assert math.sqrt(loss.item()) < 0.1

@@ -28,8 +28,8 @@ def test_reference_number():
 def test_the_code_is_its_definition_and_comes_back(x, bits):
     d = len(x)
     code, below = cantor_code(x, bits, exact=True)
-    wanted = 3 * sum(psi(number, d, bits) / 3**p for p, number in enumerate(x, 1))
-    assert Fraction(int(code), below) == wanted
+    expected = 3 * sum(psi(number, d, bits) / 3**p for p, number in enumerate(x, 1))
+    assert Fraction(int(code), below) == expected
     back = cantor_decode(code, bits, d, exact=True)
     assert back.tolist() == [float(min(Fraction(n), 1 - Fraction(1, 2**bits)) * 2**bits // 1 / 2**bits) for n in x]
 

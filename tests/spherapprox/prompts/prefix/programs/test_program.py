@@ -93,9 +93,9 @@ def test_layers_of_many_shapes(kind, shape):
     head = SplitHead(points.fibonacci(60).points, rng.standard_normal((60, 3)), 40.0)
     programmed = program(head, layer, **interface(rng, shape["d"], 2, outputs=3), kind=kind, offset=10.0)
     y = points.uniform(2, 6, rng=2).points
-    found = programmed.attend(y.reshape(2, 3, 3)).reshape(6, 3)
+    result = programmed.attend(y.reshape(2, 3, 3)).reshape(6, 3)
     rounding = 5e-15 * programmed.condition * 50.0 * np.linalg.norm(head.values, axis=1).max()
-    assert np.all(np.linalg.norm(found - head(y), axis=1) <= programmed.bound(y.reshape(2, 3, 3)).ravel() + rounding)
+    assert np.all(np.linalg.norm(result - head(y), axis=1) <= programmed.bound(y.reshape(2, 3, 3)).ravel() + rounding)
     assert programmed.bound(y.reshape(2, 3, 3)).max() < 1e-6
     assert (programmed.prefix.tokens is None) == (kind == "key_values")
     if programmed.prefix.tokens is not None:

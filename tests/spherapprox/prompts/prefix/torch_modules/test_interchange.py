@@ -30,9 +30,9 @@ def some(layers=2, heads=4, length=3, s=8, p=8, seed=0):
     ]
 
 
-def same(found, wanted, atol=0.0):
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
+def same(found, expected, atol=0.0):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.key, other.key, rtol=0, atol=atol)
         np.testing.assert_allclose(one.value, other.value, rtol=0, atol=atol)
 
@@ -123,9 +123,9 @@ def test_gpt2_attends_to_the_prefix_as_its_arrays_do(gpt2, mask):
     options = {} if mask is None else {"attention_mask": torch.ones(2, 3 + 5)}
     own = gpt2.transformer.h[0].attn
     read, found, _ = watched(own, lambda: gpt2(TOKENS, **taking(gpt2, cache), **options))
-    wanted = layer_of(own).attend(read, prefix=prefixes[0], causal=True)
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
-    assert np.abs(wanted - layer_of(own).attend(read, causal=True)).max() > 0.1
+    expected = layer_of(own).attend(read, prefix=prefixes[0], causal=True)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert np.abs(expected - layer_of(own).attend(read, causal=True)).max() > 0.1
     embedded = gpt2.transformer.wte(TOKENS) + gpt2.transformer.wpe.weight[3:8]  # positions begin behind the prefix
     torch.testing.assert_close(read, gpt2.transformer.h[0].ln_1(embedded).detach())
 
@@ -211,10 +211,10 @@ def test_grouped_heads_with_rotary_keys(llama, monkeypatch):
         key, value = (part.repeat_interleave(4 // part.shape[1], 1)[:, :, 3:].numpy() for part in tensors[1:])
         for i in range(5):
             seen = slice(i + 1)
-            wanted = repeated.attend(
+            expected = repeated.attend(
                 query[:, :, i : i + 1].numpy(), key[:, :, seen], value[:, :, seen], scale=options["scale"]
             )
-            np.testing.assert_allclose(found[:, :, i : i + 1], wanted, rtol=0, atol=1e-13)
+            np.testing.assert_allclose(found[:, :, i : i + 1], expected, rtol=0, atol=1e-13)
 
 
 def test_prefixes_of_grouped_heads_that_the_model_made(llama):
@@ -254,7 +254,7 @@ def test_prefix_tuning_of_peft_answers_the_same(gpt2, llama):
     for base, heads in ((gpt2, 4), (llama, 2)):
         prefixes = some(heads=heads, seed=3)
         with torch.no_grad():
-            wanted = base(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE))).logits
+            expected = base(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE))).logits
         config = peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
         model = peft.get_peft_model(base, config).double().eval()
         encoder = model.prompt_encoder["default"]
@@ -264,7 +264,7 @@ def test_prefix_tuning_of_peft_answers_the_same(gpt2, llama):
         else:
             encoder.embedding.weight.data.copy_(rows)
         with torch.no_grad():
-            torch.testing.assert_close(model(TOKENS).logits, wanted)
+            torch.testing.assert_close(model(TOKENS).logits, expected)
         stored = model.get_prompt_embedding_to_save("default")
         same(from_prompt_embeddings(stored, layers=2, heads=heads, head_dim=8), prefixes)
         if hasattr(peft, "initialize_kv_prefix_from_past_key_values"):
@@ -285,17 +285,17 @@ def test_places_behind_a_prefix_that_stands_for_a_longer_one(kind, request):
         with torch.no_grad():
             return model(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE)), **options).logits
 
-    wanted = logits(base, prefixes, position_ids=places)
-    assert (logits(base, prefixes) - wanted).abs().max() > 1e-3
+    expected = logits(base, prefixes, position_ids=places)
+    assert (logits(base, prefixes) - expected).abs().max() > 1e-3
     if kind == "llama":  # rotary positions turn with the keys
         angles = (3 - long) * base.model.rotary_emb.inv_freq.double().numpy()
         turned = [Prefix(turn(prefix.key, angles), prefix.value) for prefix in prefixes]
-        torch.testing.assert_close(logits(base, turned), wanted, rtol=0, atol=1e-5)
+        torch.testing.assert_close(logits(base, turned), expected, rtol=0, atol=1e-5)
     config = peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
     model = peft.get_peft_model(base, config).double().eval()
     with torch.no_grad():
         model.prompt_encoder["default"].embedding.weight.copy_(prompt_embeddings(prefixes, **DOUBLE))
-        torch.testing.assert_close(model(TOKENS, position_ids=places - 3).logits, wanted)
+        torch.testing.assert_close(model(TOKENS, position_ids=places - 3).logits, expected)
 
 
 def turn(key, angles):

@@ -31,11 +31,11 @@ def test_they_are_the_modules_own(monkeypatch, batch_first, bias, batched, cross
 
     monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
     mha(x, content, content, need_weights=False)
-    found = head_inputs(mha, x, content) if cross else head_inputs(mha, x)
-    for part, own in zip(found, seen if batched else [rows[0] for rows in seen], strict=True):
+    result = head_inputs(mha, x, content) if cross else head_inputs(mha, x)
+    for part, own in zip(result, seen if batched else [rows[0] for rows in seen], strict=True):
         assert part.shape == ((2, 3, 4, 5) if batched else (3, 4, 5))
         torch.testing.assert_close(part, own, rtol=0, atol=4.5e-16 * float(own.detach().abs().max()))
-    assert torch.autograd.grad(found[0].sum(), x)[0].any()
+    assert torch.autograd.grad(result[0].sum(), x)[0].any()
 
 
 def test_they_are_those_of_the_layers_arrays():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,10 +112,3 @@ def _clear(d: int, columns: Indices) -> Units:
 def _block(query: Float64, key: Float64, value: Float64, units: list[Units]) -> Block:
     up, bias, down = zip(*units, strict=True)
     return Block(query, key, value, np.concatenate(up), np.concatenate(bias), np.concatenate(down, axis=1))
-
-
-def blocks(layout: Layout, numbers: list[Numbers]) -> Iterator[Block]:
-    """Yield the blocks in their order."""
-    for layer, of_layer in enumerate(numbers):
-        yield read_block(layout, layer, of_layer)
-        yield sum_block(layout, layer, of_layer)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ... import _checks
 from ..._loading import load
 from ..._types import Float64
-from .blocks import Block, Numbers, blocks
+from .blocks import Block, Numbers, read_block, sum_block
 from .keys import record_keys, unit_rows
 from .layout import Layout, between, by_layer, gate_above, reals_by_layer, row_bounds
 from .network import ReluNetwork, layer_sizes
@@ -220,8 +220,10 @@ class Executor:
         names = np.split(self.keys, np.cumsum(self.sizes[1:-1]))
         gates = (1.0, *self._gates())  # no layer comes before the first
         rows = zip(names, self.concentrations, self.segments, self.activation_bounds, gates, strict=False)
-        numbers = [Numbers(keys, sharp, count, self.weight_bound, *limits) for keys, sharp, count, *limits in rows]
-        yield from blocks(self.layout, numbers)
+        for layer, (keys, sharp, count, *limits) in enumerate(rows):
+            numbers = Numbers(keys, sharp, count, self.weight_bound, *limits)
+            yield read_block(self.layout, layer, numbers)
+            yield sum_block(self.layout, layer, numbers)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None) -> Any:
         """Return the transformer as a `torch.nn.Module` of torch's own attention and linear layers.

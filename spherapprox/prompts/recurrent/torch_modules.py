@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -172,10 +172,11 @@ class _Units:
 
 def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tuple[list[_Units], Float64, float, float]:
     """Return the layers of a module, the matrix of its read-out, eps and mu."""
+    layers = network.layers or (Layer("state", np.eye(network.dim), np.zeros(network.dim)),)
     if kind == "rnn":
-        layers = relu_network(_layered(network))
-        units = [_Units([(part.weight, part.recurrent, part.bias)], part.start) for part in layers.layers]
-        return units, layers.readout, 1.0, np.inf
+        relus = relu_network(replace(network, layers=layers))
+        units = [_Units([(part.weight, part.recurrent, part.bias)], part.start) for part in relus.layers]
+        return units, relus.readout, 1.0, np.inf
     if bound is None:
         raise ValueError(
             f"'value_bound' must be given, as bounds of variables of {network!r} are missing: recurrent.validate("
@@ -183,7 +184,7 @@ def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tupl
         )
     gates = Gates.of(bound, str(dtype).removeprefix("torch."))
     convert, units, reader, before = _lstm if kind == "lstm" else _gru, [], np.eye(network.dim), 1.0
-    for layer in _layered(network).layers:
+    for layer in layers:
         rows = _gated(layer, gates)
         unit, own = convert(rows, reader, before, gates.scale)
         reach = unit.largest(bound * (gates.scale if units else 1.0), past=bound * gates.scale)
@@ -192,14 +193,6 @@ def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tupl
         units.append(unit)
         reader, before = rows.reader @ own, 1.0 / gates.scale
     return units, (network.readout @ reader) * before, gates.scale, gates.sharpness
-
-
-def _layered(network: Network) -> Network:
-    """Return a network that has a layer."""
-    if network.layers:
-        return network
-    layer = Layer("state", np.eye(network.dim), np.zeros(network.dim))
-    return type(network)((layer,), network.readout, network.readout_bias, network.name, network.value_bound)
 
 
 def _gated(layer: Layer, gates: Gates) -> _Gated:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,31 +127,25 @@ def reachable_by_layer(
     out = frozen.output_weights
     outputs = array(targets, "targets", (len(asking), len(out)))
     limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
-
-    def of_head(questions: tuple[Any, ...], limits: Limits) -> Reachability:
-        return reachable(*questions, scale=frozen.scale, norm=norm, limits=limits)
-
+    of_head = partial(reachable, scale=frozen.scale, norm=norm)
     with one_blas_thread():
         # Step 2: what every head has to give, and how near it comes
         inverse, condition = _inverse(out)
         shifted = outputs - frozen.out_bias
         inner = shifted @ inverse.T
         head_questions = _questions(frozen, asking, contents, inner)
-        heads = [of_head(questions, limits) for questions in head_questions]
+        heads = [of_head(*questions, limits=limits) for questions in head_questions]
         # Step 3: the bound, and a prefix
         beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
         rounding = _ROUNDING * condition
         error = max(float(beyond) - rounding * float(np.abs(shifted).max()), 0.0)
-        norms = [
-            float(np.linalg.norm(block, 2) if norm == "euclidean" else np.abs(block).sum(axis=1).max())
-            for block in np.split(inverse, frozen.heads)
-        ]
+        norms = [_norm(block, norm) for block in np.split(inverse, frozen.heads)]
         error = max(error, *_bounds(heads, norms, len(asking), rounding=rounding * float(np.abs(inner).max())))
         longest = max((len(head.prefix) for head in heads if head.prefix is not None), default=0)
         equal_limits = replace(limits, length=longest or limits.length)
         prefixes = [
             head.prefix if limits.length is not None or head.prefix is None or len(head.prefix) == longest
-            else of_head(questions, equal_limits).prefix
+            else of_head(*questions, limits=equal_limits).prefix
             for questions, head in zip(head_questions, heads, strict=True)
         ]  # fmt: skip
         parts = [(prefix.key, prefix.value) for prefix in prefixes if prefix is not None]
@@ -175,6 +170,11 @@ def _inverse(out: Float64) -> tuple[Float64, float]:
             f"{values[-1]:.3g} to {values[0]:.3g}: other outputs of the heads would do; ask `reachable` of each head"
         )
     return (right_vectors.T / values) @ left_vectors.T, float(values[0] / values[-1])
+
+
+def _norm(block: Float64, norm: str) -> float:
+    """Return the norm of a matrix between vectors in the norm."""
+    return float(np.linalg.norm(block, 2) if norm == "euclidean" else np.abs(block).sum(axis=1).max())
 
 
 def _questions(

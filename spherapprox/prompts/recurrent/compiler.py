@@ -52,7 +52,7 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
     uses, output_mask = {node: _uses(node.inputs, forms) for node in todo}, _uses([output], forms)
     while todo:
         kind, nodes = _next(todo, uses, np.asarray(reader.any(axis=1)))
-        todo = [v for v in todo if v not in set(nodes)]
+        todo = [v for v in todo if v not in nodes]
         later_mask = np.any([output_mask, *(uses[v] for v in todo)], axis=0)
         parts = [_block(node, [forms[v].read_from(reader) for v in node.inputs], ranges) for node in nodes]
         layer, reader = _layer(kind, parts, [places[v] for v in nodes], before=reader, later_mask=later_mask)
@@ -98,14 +98,14 @@ def _uses(variables: Iterable[Variable], forms: Mapping[Variable, _Affine]) -> B
     return np.asarray(np.any([forms[v].matrix.any(axis=0) for v in variables], axis=0))
 
 
-def _next(todo: list[Variable], uses: Mapping[Variable, Bools], ready_mask: Bools) -> tuple[str, list[Variable]]:
-    """Return the kind of the next layer, and the variables in it: all of that kind that can be computed."""
+def _next(todo: list[Variable], uses: Mapping[Variable, Bools], ready_mask: Bools) -> tuple[str, dict[Variable, None]]:
+    """Return the kind of the next layer, and the set of its variables: all of that kind that can be computed."""
     ready: dict[str, list[Variable]] = {kind: [] for kind in _FIRST}
     for node in todo:
         if not (uses[node] & ~ready_mask).any():
             ready[_KINDS[type(node)]].append(node)
     kind = max(_FIRST, key=lambda of: len(ready[of]))
-    return kind, ready[kind]
+    return kind, dict.fromkeys(ready[kind])
 
 
 def _block(node: Variable, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:

@@ -18,12 +18,6 @@ def psi(x, d, bits):
     return total
 
 
-def test_reference_number():
-    code, below = cantor_code([0.3, 0.7], 4, exact=True)
-    assert (int(code), below) == (1964, 6561)
-    assert cantor_code([0.3, 0.7], 4) == 1964 / 6561
-
-
 @given(x=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=4), bits=st.integers(1, 40))
 def test_the_code_is_its_definition_and_comes_back(x, bits):
     d = len(x)

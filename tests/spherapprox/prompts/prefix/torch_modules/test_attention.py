@@ -135,6 +135,17 @@ def test_the_last_queries_are_at_the_end_of_the_content(rows, weighted):
         module(x, x[:, 1:], x[:, 1:], is_causal=True)
 
 
+@pytest.mark.parametrize("weighted", [True, False])
+def test_masks_of_each_sequence_and_head(weighted):
+    mha = made(batch_first=True)
+    x, mask = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(6, 5, 5, dtype=torch.float64)
+    tokens = torch.randn(3, 12, dtype=torch.float64)
+    long = tokens_before(mha, tokens, x)
+    expected = mha(x, long, long, attn_mask=widened(mask, 3))[0]
+    result = PrefixAttention(mha, as_layer(mha).prefix(tokens))(x, x, x, attn_mask=mask, need_weights=weighted)[0]
+    torch.testing.assert_close(result, expected, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("same", [True, False])
 def test_keys_and_values_of_their_own_and_other_values_than_keys(same):
     mha = made()

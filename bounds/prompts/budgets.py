@@ -9,7 +9,7 @@ from typing import Any
 
 from spherapprox import _checks
 from spherapprox.prompts.executor import Executor, key_margin
-from spherapprox.prompts.executor.limits import ROUNDING, gate_above, row_bounds
+from spherapprox.prompts.executor.layout import ROUNDING, gate_above, row_bounds
 from spherapprox.prompts.executor.network import layer_sizes
 
 from ..records.bound import Bound

@@ -4,13 +4,12 @@ Scores are ``scale * <query x, key y>``, and a token x of a sequence y_1, ..., y
 ``sum_j softmax(scores)_j output value y_j``; tokens are rows.
 """
 
-from .construction import ContextualAttention, contextual_attention
-from .direction import separating_direction
+from .construction import ContextualAttention as ContextualAttention
+from .construction import contextual_attention, separating_direction
 from .operator import boltzmann, boltzmann_gradient
 from .separation import context_separation
 
 __all__ = [
-    "ContextualAttention",
     "boltzmann",
     "boltzmann_gradient",
     "context_separation",

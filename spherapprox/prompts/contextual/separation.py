@@ -13,8 +13,7 @@ from ... import _checks
 from ..._softmax import exponentiate
 from ..._threads import one_blas_thread
 from ..._types import Float64, Indices
-from .vocabulary import vocabulary
-from .weights import EPS, Weights
+from .weights import EPS, Weights, vocabulary
 
 _LOG_ERROR = 1e-9
 """What a measured logarithm may be off by, relative to itself or absolutely where it is below 1."""
@@ -26,7 +25,7 @@ class _Comparison(NamedTuple):
     """A context, others of another set (k,), and the logarithms of distances (k,): measured, or inf beside a floor."""
 
     context: int
-    others: Indices
+    partners: Indices
     log_distances: Float64
     log_floors: Float64
 
@@ -82,7 +81,7 @@ def context_separation(
     -2500.0
     """
     tokens, counts = vocabulary(sequences)
-    weights = Weights.checked(query, key, value, output, scale, tokens.shape[1])
+    weights = Weights.checked(query, key, value, output=output, scale=scale, d=tokens.shape[1])
     as_log = _checks.flag(log, "log")
     counts = np.unique(counts, axis=0)
     number = (counts > 0.0).sum(axis=0, dtype=np.float64)
@@ -91,9 +90,9 @@ def context_separation(
     least, doubtful = math.inf, []
     with one_blas_thread():
         for t in range(len(tokens)):
-            for i, others, log_distances, low in _compare(t, tokens, counts, weights):
+            for i, partners, log_distances, low in _compare(t, tokens, counts, weights):
                 least = min(least, float(log_distances.min()))
-                doubtful += [(low[k], t, i, others[k]) for k in np.flatnonzero(low < least)]
+                doubtful += [(low[k], t, i, partners[k]) for k in np.flatnonzero(low < least)]
     for low, t, i, j in sorted(doubtful):
         if low < least:
             least = min(least, weights.exact(tokens, counts[i], counts[j], t))
@@ -103,8 +102,8 @@ def context_separation(
 def _compare(t: int, tokens: Float64, counts: Float64, weights: Weights) -> Iterator[_Comparison]:
     """Yield each context of a token with the later ones that have another set."""
     rows = np.flatnonzero(counts[:, t])
-    used = np.flatnonzero(counts[rows].any(axis=0))
-    tokens, counts, t = tokens[used], counts[np.ix_(rows, used)], int(np.searchsorted(used, t))
+    columns = np.flatnonzero(counts[rows].any(axis=0))
+    tokens, counts, t = tokens[columns], counts[np.ix_(rows, columns)], int(np.searchsorted(columns, t))
     scores, blur = weights.scores(tokens, t)
     values, sizes = weights.values(tokens, t)
     unit = float(sizes.max()) or 1.0
@@ -112,12 +111,12 @@ def _compare(t: int, tokens: Float64, counts: Float64, weights: Weights) -> Iter
     rounding = 8.0 * blur + (4 * len(tokens) + tokens.shape[1] + len(weights.value) + 20) * EPS
     rounding *= math.sqrt(values.shape[1])
     for i in range(len(rows) - 1):
-        others = i + 1 + np.flatnonzero(((counts[i + 1 :] > 0.0) != (counts[i] > 0.0)).any(axis=1))
-        if len(others):
+        partners = i + 1 + np.flatnonzero(((counts[i + 1 :] > 0.0) != (counts[i] > 0.0)).any(axis=1))
+        if len(partners):
             log_distances, low = _log_distances(
-                counts[i], counts[others], scores, values, sizes=sizes, rounding=rounding
+                counts[i], counts[partners], scores, values, sizes=sizes, rounding=rounding
             )
-            yield _Comparison(int(rows[i]), rows[others], log_distances + math.log(unit), low + math.log(unit))
+            yield _Comparison(int(rows[i]), rows[partners], log_distances + math.log(unit), low + math.log(unit))
 
 
 def _log_distances(
@@ -133,9 +132,9 @@ def _log_distances(
     shift = np.maximum(first.max(axis=1), second.max(axis=1))
     first = (mine - shared) * np.exp(first - shift[:, None])
     second = (theirs - shared) * np.exp(second - shift[:, None])
-    other = theirs * np.exp(np.minimum(scores - log_theirs[:, None], 0.0))
-    common = shared * np.exp(np.minimum(scores - log_shared[:, None], 0.0))
-    weights = first - second, first.sum(axis=1)[:, None] * other, second.sum(axis=1)[:, None] * common
+    second_weights = theirs * np.exp(np.minimum(scores - log_theirs[:, None], 0.0))
+    shared_weights = shared * np.exp(np.minimum(scores - log_shared[:, None], 0.0))
+    weights = first - second, first.sum(axis=1)[:, None] * second_weights, second.sum(axis=1)[:, None] * shared_weights
     difference = (weights[0] - weights[1] + weights[2]) @ values
     distance = np.abs(difference).max(axis=1)
     error = rounding * ((first + second + weights[1] + weights[2]) @ sizes).max(axis=1) + _LOST * sizes.max()

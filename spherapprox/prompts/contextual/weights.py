@@ -1,4 +1,4 @@
-"""Weights of attention as a measure of separations needs them: scores and values with their rounding, and exactly."""
+"""Tokens of sequences, and weights of attention: scores and values with their rounding, and exactly."""
 
 from __future__ import annotations
 
@@ -14,6 +14,32 @@ from ..._types import Float64
 EPS = 2.0**-52
 _MOST_DIGITS = 100_000
 """Digits that the measure of a separation may need: exponentials of so many take about a second."""
+_WIDEST = 1e70
+"""Of the largest entry of tokens, or of 1 over it: products of a few neither overflow nor vanish."""
+
+
+def vocabulary(sequences: Any) -> tuple[Float64, Float64]:
+    """Return the tokens of sequences, (V, d), in an order of their own, and how often each has each, (N, V)."""
+    is_array = isinstance(sequences, np.ndarray) or hasattr(sequences, "detach")
+    if not is_array and not (isinstance(sequences, list | tuple) and len(sequences)):
+        raise ValueError(f"'sequences' must be an array (N, n, d) or a list of arrays, got {_checks.show(sequences)}")
+    if is_array:
+        sequences = _checks.floating(_checks.detached(sequences), "sequences", ("N", "n", "d"))
+    arrays = [
+        _checks.floating(_checks.detached(rows), f"sequences[{i}]", ("n", "d")) for i, rows in enumerate(sequences)
+    ]
+    for i, array in enumerate(arrays):
+        _checks.shaped(array, f"sequences[{i}]", ("n", arrays[0].shape[1]), note=", as the first has")
+    rows = np.concatenate(arrays).astype(np.float64)
+    largest = float(np.abs(rows).max())
+    if largest and not 1.0 / _WIDEST <= largest <= _WIDEST:
+        raise ValueError(f"'sequences' must have a largest entry from {1 / _WIDEST:g} to {_WIDEST:g}, got {largest:g}")
+    tokens, which = np.unique(rows, axis=0, return_inverse=True)
+    _checks.memory(8.0 * len(arrays) * len(tokens), "the counts of tokens", "take fewer sequences")
+    counts = np.zeros((len(arrays), len(tokens)))
+    owner = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
+    np.add.at(counts, (owner, which.reshape(-1)), 1.0)
+    return tokens, counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +53,7 @@ class Weights:
     scale: float
 
     @classmethod
-    def checked(cls, query: Any, key: Any, value: Any, output: Any, scale: Any, d: int) -> Weights:
+    def checked(cls, query: Any, key: Any, value: Any, *, output: Any, scale: Any, d: int) -> Weights:
         """Return the weights after checking that they fit tokens of d columns."""
         q = _matrix(query, "query", d, "tokens have")
         k, v = _matrix(key, "key", d, "tokens have"), _matrix(value, "value", d, "tokens have")
@@ -61,19 +87,19 @@ class Weights:
         """Return the log distance of what one token is given in two contexts, in as many digits as it takes."""
         import mpmath  # 0.1 s that cancellation alone needs
 
-        used = np.flatnonzero(mine + theirs)
-        largest = float(np.abs(self.scores(tokens, t)[0][used]).max())
+        columns = np.flatnonzero(mine + theirs)
+        largest = float(np.abs(self.scores(tokens, t)[0][columns]).max())
         # how far below the largest a term may be: two scores and their weights, and what arrays of mixed size hide
         arrays = [array for array in (self.query, self.key, self.value, self.output) if array is not None]
-        most = 100.0 + 4.0 * largest / math.log(10.0)
-        most += 4.0 * _decades(tokens[used]) + 2.0 * sum(map(_decades, arrays))
+        digit_limit = 100.0 + 4.0 * largest / math.log(10.0)
+        digit_limit += 4.0 * _decades(tokens[columns]) + 2.0 * sum(map(_decades, arrays))
         digits = 50
         while True:
             with mpmath.workdps(digits + int(math.log10(1.0 + largest))):
-                distance, size = self._distance(tokens[used], mine[used], theirs[used], tokens[t])
+                distance, size = self._distance(tokens[columns], mine[columns], theirs[columns], tokens[t])
                 if distance > size * mpmath.mpf(10) ** (12 - digits):
                     return float(mpmath.log(distance))
-            if digits >= most or not size:
+            if digits >= digit_limit or not size:
                 return -math.inf
             digits *= 2
             if digits > _MOST_DIGITS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,13 +43,13 @@ class Numbers:
 def read_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
     """Return the block in which work tokens read their records and pass on the outputs of the layer before."""
     d, key, name = layout.width, layout.columns("key"), layout.columns("name")
-    read, record, total = layout.columns("read"), layout.columns("record"), layout.columns("sum")
+    read_columns, record, total = layout.columns("read"), layout.columns("record"), layout.columns("sum")
     query, keys, value = np.zeros((3, d, d))
     own = name[: len(numbers.names)]
     # torch divides logits by sqrt(d)
     query[np.ix_(np.arange(len(key)), own)] = numbers.names.T * (numbers.concentration * math.sqrt(d))
     keys[np.arange(len(key)), key] = 1.0
-    value[read, record] = 1.0
+    value[read_columns, record] = 1.0
     units = [_clear(d, np.concatenate([total, layout.columns("input")]))]
     if layer > 0:
         n = layout.sizes[layer]
@@ -65,16 +64,16 @@ def read_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
 def sum_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
     """Return the block that adds up products of what was read with all outputs of the layer before."""
     d, n = layout.width, layout.sizes[layer]
-    read, inputs, outputs = layout.columns("read"), layout.columns("input"), layout.columns("output")
+    read_columns, inputs, outputs = layout.columns("read"), layout.columns("input"), layout.columns("output")
     value = np.zeros((d, d))
     value[inputs, outputs] = layout.tokens  # even attention: a mean becomes a sum
     total = layout.columns("sum")[0]
     up, down = np.zeros((2, d)), np.zeros((d, 2))
-    up[:, read[-1]] = down[total] = 1.0, -1.0
+    up[:, read_columns[-1]] = down[total] = 1.0, -1.0
     units = [
-        _products(d, read[:n], inputs[:n], total, numbers),
+        _products(d, read_columns[:n], inputs[:n], total=total, numbers=numbers),
         (up, np.zeros(2), down),
-        _clear(d, np.concatenate([read, outputs])),
+        _clear(d, np.concatenate([read_columns, outputs])),
     ]
     return _block(np.zeros((d, d)), np.zeros((d, d)), value, units)
 
@@ -82,20 +81,20 @@ def sum_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
 Units = tuple[Float64, Float64, Float64]
 
 
-def _products(d: int, left: Indices, right: Indices, total: int, numbers: Numbers) -> Units:
+def _products(d: int, factors: Indices, partners: Indices, total: int, numbers: Numbers) -> Units:
     """Return units that add the product of each pair of columns to another column.
 
     a b / (M B) is the square of (a/M + b/B)/2 less that of (a/M - b/B)/2; squares are interpolated at multiples of
     2/N, by slopes that grow by 2/N at 0 and by 4/N at each further node, on both sides.
     """
-    n, half = len(left), numbers.segments // 2
+    n, half = len(factors), numbers.segments // 2
     step = 1.0 / half
     shape = n, 2, 2, half, d  # factors, the two squares, their two sides, nodes
     side, which = np.array([1.0, -1.0])[:, None], np.array([1.0, -1.0])[:, None, None]
     up, down = np.zeros(shape), np.zeros((d, *shape[:-1]))
     for j in range(n):
-        up[j, ..., left[j]] = side * (0.5 / numbers.weight_bound)
-        up[j, ..., right[j]] = which * side * (0.5 / numbers.activation_bound)
+        up[j, ..., factors[j]] = side * (0.5 / numbers.weight_bound)
+        up[j, ..., partners[j]] = which * side * (0.5 / numbers.activation_bound)
     slopes = np.where(np.arange(half) == 0, step, 2.0 * step)
     down[total] = which * slopes * (numbers.weight_bound * numbers.activation_bound)
     bias = np.broadcast_to(-step * np.arange(half), shape[:-1])
@@ -106,17 +105,10 @@ def _clear(d: int, columns: Indices) -> Units:
     """Return units that take from columns what they hold."""
     unit = np.zeros((len(columns), d))
     unit[np.arange(len(columns)), columns] = 1.0
-    both = np.concatenate([unit, -unit])
-    return both, np.zeros(len(both)), -both.T
+    rows = np.concatenate([unit, -unit])
+    return rows, np.zeros(len(rows)), -rows.T
 
 
 def _block(query: Float64, key: Float64, value: Float64, units: list[Units]) -> Block:
     up, bias, down = zip(*units, strict=True)
     return Block(query, key, value, np.concatenate(up), np.concatenate(bias), np.concatenate(down, axis=1))
-
-
-def blocks(layout: Layout, numbers: list[Numbers]) -> Iterator[Block]:
-    """Yield the blocks in their order."""
-    for layer, of_layer in enumerate(numbers):
-        yield read_block(layout, layer, of_layer)
-        yield sum_block(layout, layer, of_layer)

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 from ... import _checks
 from ..._loading import load
 from ..._types import Float64
-from .blocks import Block, Numbers, blocks
+from .blocks import Block, Numbers, read_block, sum_block
 from .keys import record_keys, unit_rows
-from .layout import Layout
-from .limits import between, by_layer, gate_above, reals_by_layer, row_bounds
+from .layout import Layout, between, by_layer, gate_above, reals_by_layer, row_bounds
 from .network import ReluNetwork, layer_sizes
 from .running import check_records, checked_inputs, checked_prompt, outputs_of, reads_of
 
@@ -88,6 +87,8 @@ class Executor:
     ...     print(executor.run(prompt, x).round(2).T, prompt.shape)
     [[0.75 0.25 0.75]] (3, 16)
     [[0.5  0.5  0.75]] (3, 16)
+    >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
+    True
     """
 
     def __init__(
@@ -138,26 +139,18 @@ class Executor:
         ------
         TypeError, ValueError
             If the network is larger, or a weight or a row exceeds its bound.
-
-        Examples
-        --------
-        >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
-        >>> executor.encode(ReluNetwork([[[0.25]]], [[0.5]]))[:, 3:6]  # three neurons' weights and bias
-        array([[ 1.  ,  0.  ,  0.  ],
-               [-1.  ,  0.  ,  0.  ],
-               [ 0.25, -0.25,  0.5 ]])
         """
-        given = _checks.instance(network, "network", ReluNetwork)
+        network = _checks.instance(network, "network", ReluNetwork)
         try:
-            same = given.padded(self.sizes)
+            padded = network.padded(self.sizes)
         except ValueError as error:
             raise ValueError(
                 f"'network' must fit the sizes {self.sizes} of the executor, with identities for missing layers, got "
-                f"{given.sizes}: make the executor for larger ones"
+                f"{network.sizes}: make the executor for larger ones"
             ) from error
         records = np.zeros((self.prompt_length, self.layout.inputs + 1))
         start = 0
-        for weight, bias in zip(same.weights, same.biases, strict=True):
+        for weight, bias in zip(padded.weights, padded.biases, strict=True):
             rows = slice(start, start + len(bias))
             records[rows, : weight.shape[1]], records[rows, -1] = weight, bias
             start += len(bias)
@@ -171,7 +164,7 @@ class Executor:
         self, prompt: ArrayLike, x: ArrayLike, *, steps: int = 1,
         feedback: Callable[[Float64, int], ArrayLike] | None = None,
     ) -> Float64:  # fmt: skip
-        """Return the outputs of the transformer behind a prompt.
+        """Return the outputs (n, n_D) of the transformer behind a prompt, in the last pass.
 
         Parameters
         ----------
@@ -186,11 +179,6 @@ class Executor:
             Maps outputs (n, n_D) and the number of passes that were done to the next inputs (n, n_0). By default
             outputs are the next inputs.
 
-        Returns
-        -------
-        ndarray, shape (n, n_D)
-            Of the last pass.
-
         Raises
         ------
         TypeError, ValueError
@@ -201,13 +189,6 @@ class Executor:
         -----
         Only numbers that reach the outputs are computed: prompt tokens keep their keys and records, and pass nothing on
         (9.1), so that a layer costs its products. `to_torch` computes everything.
-
-        Examples
-        --------
-        >>> executor = Executor((1, 1), (60,), (15.0,), (1.0,))
-        >>> halve = executor.encode(ReluNetwork([[[0.5]]], [[0.0]]))
-        >>> executor.run(halve, [[0.8]], steps=3).round(2)
-        array([[0.1]])
         """
         reads = reads_of(self, checked_prompt(self, prompt))
         count = _checks.integer(steps, "steps", minimum=1)
@@ -235,18 +216,14 @@ class Executor:
             begins with the prompt and ``layout.workers`` work tokens, whose columns ``layout.columns("name")`` are the
             identity; the first of these holds x in the first of ``layout.columns("output")``. Output i is
             ``layout.columns("sum")`` of work token i.
-
-        Examples
-        --------
-        >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
-        >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
-        True
         """
         names = np.split(self.keys, np.cumsum(self.sizes[1:-1]))
         gates = (1.0, *self._gates())  # no layer comes before the first
         rows = zip(names, self.concentrations, self.segments, self.activation_bounds, gates, strict=False)
-        numbers = [Numbers(keys, sharp, count, self.weight_bound, *limits) for keys, sharp, count, *limits in rows]
-        yield from blocks(self.layout, numbers)
+        for layer, (keys, sharp, count, *limits) in enumerate(rows):
+            numbers = Numbers(keys, sharp, count, self.weight_bound, *limits)
+            yield read_block(self.layout, layer, numbers)
+            yield sum_block(self.layout, layer, numbers)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None) -> Any:
         """Return the transformer as a `torch.nn.Module` of torch's own attention and linear layers.

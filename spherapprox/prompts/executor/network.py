@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
-from .pieces import hats, hinges
-from .reading import linear_layers
+from .pieces import hats, hinges, linear_layers
 
 _WIDEST = 1e300
 """Of knots and boxes: differences do not overflow."""
@@ -53,19 +52,18 @@ class ReluNetwork:
         for name, arrays in (("weights", weights), ("biases", biases)):
             if not _checks.is_vector(arrays):
                 raise TypeError(f"'{name}' must hold an array for each layer, got {_checks.show(arrays)}")
-        layers, shifts = list(weights), list(biases)
-        if not layers or len(layers) != len(shifts):
+        if not len(weights) or len(weights) != len(biases):
             raise ValueError(
-                f"'weights' and 'biases' must have as many layers, at least one, got {len(layers)} and {len(shifts)}"
+                f"'weights' and 'biases' must have as many layers, at least one, got {len(weights)} and {len(biases)}"
             )
-        kept, added = [], []
+        matrices, shifts = [], []
         columns: int | str = "n_0"
-        for number, (weight, bias) in enumerate(zip(layers, shifts, strict=True), 1):
-            kept.append(_array(weight, f"weights[{number - 1}]", ("n", columns)))
-            columns = len(kept[-1])
-            added.append(_array(bias, f"biases[{number - 1}]", (columns,)))
-        object.__setattr__(self, "weights", tuple(kept))
-        object.__setattr__(self, "biases", tuple(added))
+        for number, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+            matrices.append(_array(weight, f"weights[{number}]", ("n", columns)))
+            columns = len(matrices[-1])
+            shifts.append(_array(bias, f"biases[{number}]", (columns,)))
+        object.__setattr__(self, "weights", tuple(matrices))
+        object.__setattr__(self, "biases", tuple(shifts))
 
     @classmethod
     def from_torch(cls, module: Any) -> Self:
@@ -180,24 +178,15 @@ class ReluNetwork:
         return cls(*(hinges(axes[0], heights) if d == 1 else hats(axes, heights)))
 
     def __call__(self, x: ArrayLike) -> Float64:
-        """Evaluate the network.
+        """Evaluate the network, shape (n, n_D).
 
         Parameters
         ----------
         x : array_like, shape (n, n_0)
 
-        Returns
-        -------
-        ndarray, shape (n, n_D)
-
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> ReluNetwork([[[2.0, 1.0]]], [[1.0]])([[1.0, 1.0]])
-        array([[4.]])
         """
         values = _array(x, "x", ("n", self.sizes[0]))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -256,27 +245,25 @@ class ReluNetwork:
         goal = layer_sizes(sizes)
         if len(goal) < len(self.sizes):
             raise ValueError(f"'sizes' must have at least {len(self.sizes)} entries, as this network has, got {goal}")
-        same = self if len(goal) == len(self.sizes) else self._deepened(len(goal) - 1)
-        for number, (own, most) in enumerate(zip(same.sizes, goal, strict=True)):
-            if own > most:
-                why = "" if same is self else ", where identities stand for missing layers"
-                raise ValueError(f"'sizes' must be at least {own} at layer {number}{why}, got {most}")
-        weights = [np.zeros((rows, columns)) for columns, rows in pairwise(goal)]
-        biases = [np.zeros(rows) for rows in goal[1:]]
-        for weight, bias, w, b in zip(weights, biases, same.weights, same.biases, strict=True):
-            weight[: w.shape[0], : w.shape[1]], bias[: len(b)] = w, b
-        return ReluNetwork(weights, biases)
-
-    def _deepened(self, depth: int) -> ReluNetwork:
-        """Return the network with identities before its last layer."""
-        weights, biases = list(self.weights), list(self.biases)
-        if len(weights) == 1:
+        weights, biases, deeper = list(self.weights), list(self.biases), len(goal) > len(self.sizes)
+        if deeper and len(weights) == 1:
             identity = np.eye(weights[0].shape[1])
             weights = [np.vstack([identity, -identity]), np.hstack([weights[0], -weights[0]])]
             biases = [np.zeros(len(weights[0])), *biases]
-        missing, width = depth - len(weights), len(weights[-2])
-        weights[-1:-1], biases[-1:-1] = [np.eye(width)] * missing, [np.zeros(width)] * missing
-        return ReluNetwork(weights, biases)
+        if deeper:  # identities go before the last layer
+            missing, width = len(goal) - 1 - len(weights), len(weights[-2])
+            weights[-1:-1], biases[-1:-1] = [np.eye(width)] * missing, [np.zeros(width)] * missing
+        for number, (own, place) in enumerate(zip((weights[0].shape[1], *map(len, weights)), goal, strict=True)):
+            if own > place:
+                why = ", where identities stand for missing layers" if deeper else ""
+                raise ValueError(f"'sizes' must be at least {own} at layer {number}{why}, got {place}")
+        pads = [
+            (rows - len(w), columns - w.shape[1]) for w, (columns, rows) in zip(weights, pairwise(goal), strict=True)
+        ]
+        return ReluNetwork(
+            [np.pad(w, ((0, rows), (0, columns))) for w, (rows, columns) in zip(weights, pads, strict=True)],
+            [np.pad(b, (0, rows)) for b, (rows, _) in zip(biases, pads, strict=True)],
+        )
 
 
 def layer_sizes(sizes: Any) -> tuple[int, ...]:

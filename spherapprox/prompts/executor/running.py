@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
-from .limits import ROUNDING
+from .layout import ROUNDING
 
 _NUMBERS = 2**22
 """Products that are made at a time."""
@@ -25,8 +25,8 @@ def reads_of(executor: Any, prompt: Float64) -> list[Float64]:
         top = np.maximum(logits.max(axis=1, keepdims=True), 0.0)
         masses = np.exp(logits - top)
         total = masses.sum(axis=1, keepdims=True) + executor.layout.workers * np.exp(-top)  # whose keys are 0
-        read = masses @ records / total
-        reads.append(np.concatenate([read[:, :n], read[:, -1:]], axis=1))
+        rows = masses @ records / total
+        reads.append(np.concatenate([rows[:, :n], rows[:, -1:]], axis=1))
         start += size
     return reads
 
@@ -38,26 +38,21 @@ def outputs_of(executor: Any, reads: list[Float64], inputs: Float64) -> Float64:
     return np.concatenate([_part(executor, reads, part) for part in parts])
 
 
-def _part(executor: Any, reads: list[Float64], held: Float64) -> Float64:
+def _part(executor: Any, reads: list[Float64], inputs: Float64) -> Float64:
     rows = zip(reads, executor.segments, executor.activation_bounds, strict=True)
-    for layer, (read, count, bound) in enumerate(rows):
-        left, right = read[:, :-1] / (2.0 * executor.weight_bound), held[:, None] / (2.0 * bound)
-        products = _squares(left + right, count) - _squares(left - right, count)  # (n, n_l, n_(l-1))
-        held = executor.weight_bound * bound * products.sum(axis=2) + read[:, -1]
-        if layer < len(reads) - 1:
-            held = np.maximum(held, 0.0)
-            _within(executor, layer + 1, float(held.max()))
-    return held
-
-
-def _within(executor: Any, layer: int, largest: float) -> None:
-    """Check that a layer's inputs are within their bound, so that no token's sum reaches its gate (9.1)."""
-    bound = executor.activation_bounds[layer]
-    if not largest <= bound * (1.0 + ROUNDING):
-        raise ValueError(
-            f"'activation_bounds' must hold the inputs of layer {layer + 1}, got {_checks.digits(bound)} for "
-            f"inputs up to {_checks.digits(largest)}: bounds.prompts.executor_budget computes what suffices"
-        )
+    for layer, (record, count, bound) in enumerate(rows):
+        if layer:  # or a token's sum reaches its gate (9.1)
+            inputs = np.maximum(inputs, 0.0)
+            largest = float(inputs.max())
+            if not largest <= bound * (1.0 + ROUNDING):
+                raise ValueError(
+                    f"'activation_bounds' must hold the inputs of layer {layer + 1}, got {_checks.digits(bound)} for "
+                    f"inputs up to {_checks.digits(largest)}: bounds.prompts.executor_budget computes what suffices"
+                )
+        weights, values = record[:, :-1] / (2.0 * executor.weight_bound), inputs[:, None] / (2.0 * bound)
+        products = _squares(weights + values, count) - _squares(weights - values, count)  # (n, n_l, n_(l-1))
+        inputs = executor.weight_bound * bound * products.sum(axis=2) + record[:, -1]
+    return inputs
 
 
 def checked_inputs(executor: Any, x: ArrayLike, name: str) -> Float64:
@@ -84,17 +79,17 @@ def checked_prompt(executor: Any, prompt: ArrayLike) -> Float64:
 def check_records(executor: Any, records: Float64, name: str, slack: float = ROUNDING) -> None:
     """Check that no record exceeds its bounds, but for roundings."""
     start = 0
-    for layer, (size, most) in enumerate(zip(executor.sizes[1:], executor.row_bounds, strict=True), 1):
+    for layer, (size, row_bound) in enumerate(zip(executor.sizes[1:], executor.row_bounds, strict=True), 1):
         rows = np.abs(records[start : start + size])
-        for what, sizes, limit in (
-            ("entries", rows.max(axis=1), executor.weight_bound), ("a sum", rows[:, :-1].sum(axis=1), most)
-        ):  # fmt: skip
+        for quantity, sizes, limit, option in (
+            ("entries", rows.max(axis=1), executor.weight_bound, "weight_bound"),
+            ("a sum", rows[:, :-1].sum(axis=1), row_bound, "row_bound"),
+        ):
             worst = int(sizes.argmax())
             if not sizes[worst] <= limit * (1.0 + max(slack, ROUNDING)):
                 raise ValueError(
-                    f"'{name}' must have {what} of at most {_checks.digits(limit)}, in absolute values, in row "
-                    f"{worst} of layer {layer}, got {_checks.digits(float(sizes[worst]))}: take a larger "
-                    f"{'weight_bound' if what == 'entries' else 'row_bound'}"
+                    f"'{name}' must have {quantity} of at most {_checks.digits(limit)}, in absolute values, in row "
+                    f"{worst} of layer {layer}, got {_checks.digits(float(sizes[worst]))}: take a larger {option}"
                 )
         start += size
 

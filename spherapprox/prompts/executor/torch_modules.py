@@ -120,8 +120,8 @@ class ExecutorModule(torch.nn.Module):
         pad = torch.nn.functional.pad
         names = pad(torch.eye(layout.workers).to(like), (layout.ends["name"][0], 0))
         start = layout.ends["output"][0]
-        held = pad(inputs[:, None], (start, layout.width - start - sizes[0], 0, layout.workers - 1))
-        state = torch.cat([records.expand(inputs.shape[0], *shape), names + held], dim=1)  # (batch, m + W, d)
+        outputs = pad(inputs[:, None], (start, layout.width - start - sizes[0], 0, layout.workers - 1))
+        state = torch.cat([records.expand(inputs.shape[0], *shape), names + outputs], dim=1)  # (batch, m + W, d)
         outputs = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
         return outputs[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
 

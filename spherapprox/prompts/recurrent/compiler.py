@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .ranges import Range, factor_size, ranges_of
 _KINDS = {LinState: "state", ReLU: "relu", RunningMax: "relu", Multiplicative: "product"}
 _FIRST = ("state", "relu", "product")
 """Of kinds for which as many variables are ready."""
+_BY_ROW = ("weight", "bias", "start", "other", "other_bias", "factor")
 
 
 @dataclass(frozen=True)
@@ -27,62 +28,52 @@ class _Affine:
     matrix: Float64
     bias: Float64
 
-    def of(self, weight: Float64, bias: Float64) -> _Affine:
-        """Return weight (this) + bias."""
-        return _Affine(weight @ self.matrix, weight @ self.bias + bias)
+    def read_from(self, reader: Float64) -> _Affine:
+        """Return it as a function of the layer that atoms are read from."""
+        return _Affine(self.matrix @ reader, self.bias)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows of a layer that are of one variable, or carry what is needed later; `read` makes that of their values."""
+    """Rows of a layer that are of one variable, or carry what is needed later; `reader` makes that of their values."""
 
     rows: Layer
-    read: Float64
+    reader: Float64
 
 
 def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Network:
     """Return the network of a program: one layer after another, of the kind for which most variables are ready."""
     atoms = [v for v in variables if not isinstance(v, Linear)]
-    places = _places(atoms)
+    ends = np.cumsum([0, *(v.dim for v in atoms)]).tolist()
+    places = {v: slice(*pair) for v, pair in zip(atoms, pairwise(ends), strict=True)}  # in the vector of all
     forms, ranges = _forms(variables, places), ranges_of(variables)
     todo, layers = atoms[1:], []  # all but the input
-    read = np.eye(places[atoms[-1]].stop, atoms[0].dim)  # makes atoms of a layer's values; 0 for those it has not
-    uses, last = {node: _uses(node.inputs, forms) for node in todo}, _uses([output], forms)
+    reader = np.eye(ends[-1], atoms[0].dim)  # makes atoms of a layer's values; 0 for those it has not
+    uses, output_mask = {node: _uses(node.inputs, forms) for node in todo}, _uses([output], forms)
     while todo:
-        kind, now = _next(todo, uses, np.asarray(read.any(axis=1)))
-        done = set(now)
-        todo = [v for v in todo if v not in done]
-        needed = np.any([last, *(uses[v] for v in todo)], axis=0)
-        layer, read = _emitted(kind, {v: places[v] for v in now}, forms, read, needed, ranges)
+        kind, nodes = _next(todo, uses, np.asarray(reader.any(axis=1)))
+        todo = [v for v in todo if v not in nodes]
+        later_mask = np.any([output_mask, *(uses[v] for v in todo)], axis=0)
+        parts = [_block(node, [forms[v].read_from(reader) for v in node.inputs], ranges) for node in nodes]
+        layer, reader = _layer(kind, parts, [places[v] for v in nodes], before=reader, later_mask=later_mask)
         layers.append(layer)
-    result = _through(forms[output], read)
-    return Network(tuple(layers), result.matrix, result.bias, name, _largest(atoms, ranges))
+    result = forms[output].read_from(reader)
+    return Network(tuple(layers), result.matrix, result.bias, name, value_bound=_largest(atoms, ranges))
 
 
-def _emitted(
-    kind: str, now: Mapping[Variable, slice], forms: Mapping[Variable, _Affine], before: Float64, needed: Bools,
-    ranges: Mapping[Variable, Range],
-) -> tuple[Layer, Float64]:  # fmt: skip
-    """Return the layer of some variables that carries the atoms needed later, and the matrix that reads both of it."""
-    kept = np.flatnonzero(before.any(axis=1) & needed)
-    parts = [_block(node, [_through(forms[v], before) for v in node.inputs], ranges) for node in now]
-    parts += [_carried(kind, before[kept])] if len(kept) else []
+def _layer(
+    kind: str, parts: list[_Part], places: Sequence[slice | Indices], before: Float64, later_mask: Bools
+) -> tuple[Layer, Float64]:
+    """Return the layer of some parts that carries the atoms needed later, and the matrix that reads both of it."""
+    carried = np.flatnonzero(before.any(axis=1) & later_mask)
+    if len(carried):
+        parts, places = [*parts, _carry(kind, before[carried])], [*places, carried]
     ends = np.cumsum([0, *(len(part.rows) for part in parts)]).tolist()
-    read = np.zeros((len(needed), ends[-1]))
-    rows: list[slice | Indices] = [*now.values(), kept]
-    for place, part, begin, end in zip(rows, parts, ends, ends[1:], strict=False):
-        read[place, begin:end] = part.read
-    layer, same = _distinct(_joined(kind, [part.rows for part in parts]))
-    return layer, read @ same
-
-
-def _places(atoms: Iterable[Variable]) -> dict[Variable, slice]:
-    """Return the places of atoms in the vector of all."""
-    places, end = {}, 0
-    for node in atoms:
-        places[node] = slice(end, end + node.dim)
-        end += node.dim
-    return places
+    reader = np.zeros((len(later_mask), ends[-1]))
+    for place, part, (begin, end) in zip(places, parts, pairwise(ends), strict=True):
+        reader[place, begin:end] = part.reader
+    layer, copies = _distinct(_join(kind, [part.rows for part in parts]))
+    return layer, reader @ copies
 
 
 def _forms(variables: Iterable[Variable], places: Mapping[Variable, slice]) -> dict[Variable, _Affine]:
@@ -107,49 +98,33 @@ def _uses(variables: Iterable[Variable], forms: Mapping[Variable, _Affine]) -> B
     return np.asarray(np.any([forms[v].matrix.any(axis=0) for v in variables], axis=0))
 
 
-def _next(todo: list[Variable], uses: Mapping[Variable, Bools], have: Bools) -> tuple[str, list[Variable]]:
-    """Return the kind of the next layer, and the variables in it: all of that kind that can be computed."""
+def _next(todo: list[Variable], uses: Mapping[Variable, Bools], ready_mask: Bools) -> tuple[str, dict[Variable, None]]:
+    """Return the kind of the next layer, and the set of its variables: all of that kind that can be computed."""
     ready: dict[str, list[Variable]] = {kind: [] for kind in _FIRST}
     for node in todo:
-        if not (uses[node] & ~have).any():
+        if not (uses[node] & ~ready_mask).any():
             ready[_KINDS[type(node)]].append(node)
     kind = max(_FIRST, key=lambda of: len(ready[of]))
-    return kind, ready[kind]
+    return kind, dict.fromkeys(ready[kind])
 
 
-def _through(form: _Affine, read: Float64) -> _Affine:
-    """Return an affine function of atoms as one of the layer that they are read from."""
-    return _Affine(form.matrix @ read, form.bias)
-
-
-@singledispatch
 def _block(node: Variable, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
-    raise NotImplementedError(type(node).__name__)
+    """Return the rows of a variable that is no input and not linear.
 
-
-@_block.register
-def _(node: ReLU, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
-    return _Part(Layer("relu", inputs[0].matrix, inputs[0].bias, names=_names(node)), np.eye(node.dim))
-
-
-@_block.register
-def _(node: LinState, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
-    added = inputs[0].of(node.weight, node.bias)
-    rows = Layer("state", added.matrix, added.bias, node.transition, node.init_state, names=_names(node))
-    return _Part(rows, np.eye(node.dim))
-
-
-@_block.register
-def _(node: Multiplicative, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
-    u, v = inputs
-    other = {"other": v.matrix, "other_bias": v.bias, "factor": factor_size(node, ranges[node.inputs[0]])}
-    return _Part(Layer("product", u.matrix, u.bias, names=_names(node), **other), np.eye(node.dim))
-
-
-@_block.register
-def _(node: RunningMax, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
-    """Return r_t = max(r_(t-1) + v_(t-1) - v_t, 0) and v_t as the difference of two ReLUs; the maximum is v_t + r_t."""
-    (v,), eye = inputs, np.eye(node.dim)
+    Those of a running maximum hold r_t = max(r_(t-1) + v_(t-1) - v_t, 0), and v_t as the difference of two ReLUs; the
+    maximum is v_t + r_t.
+    """
+    v, eye, names = inputs[0], np.eye(node.dim), _names(node)
+    if isinstance(node, ReLU):
+        return _Part(Layer("relu", v.matrix, v.bias, names=names), eye)
+    if isinstance(node, LinState):
+        bias = node.weight @ v.bias + node.bias
+        return _Part(Layer("state", node.weight @ v.matrix, bias, node.transition, node.init_state, names=names), eye)
+    if isinstance(node, Multiplicative):
+        factor, (_, w) = factor_size(node, ranges[node.inputs[0]]), inputs
+        rows = Layer("product", v.matrix, v.bias, other=w.matrix, other_bias=w.bias, factor=factor, names=names)
+        return _Part(rows, eye)
+    assert isinstance(node, RunningMax)
     rows = Layer(
         "relu",
         np.vstack([-v.matrix, v.matrix, -v.matrix]),
@@ -163,11 +138,11 @@ def _(node: RunningMax, inputs: list[_Affine], ranges: Mapping[Variable, Range])
 def _names(node: Variable) -> tuple[str, ...]:
     """Return a name for each entry of a variable that has one."""
     if node.name is None or node.dim == 1:
-        return ("" if node.name is None else node.name,) * node.dim
+        return (node.name or "",) * node.dim
     return tuple(f"{node.name}[{i}]" for i in range(node.dim))
 
 
-def _carried(kind: str, values: Float64) -> _Part:
+def _carry(kind: str, values: Float64) -> _Part:
     """Return rows that pass values of the layer before on, exactly."""
     n, eye = len(values), np.eye(len(values))
     if kind == "relu":
@@ -177,48 +152,42 @@ def _carried(kind: str, values: Float64) -> _Part:
     return _Part(Layer(kind, values, np.zeros(n)), eye)
 
 
-def _joined(kind: str, parts: Sequence[Layer]) -> Layer:
-    """Return the layer that has all these rows."""
+def _join(kind: str, parts: Sequence[Layer]) -> Layer:
     ends = np.cumsum([len(part) for part in parts])
     recurrent = np.zeros((ends[-1], ends[-1]))
     for part, end in zip(parts, ends, strict=True):
         recurrent[end - len(part) : end, end - len(part) : end] = part.recurrent
-    stacked = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("weight", "bias", "start", "other", "other_bias", "factor")
-    }
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _BY_ROW}
     names = tuple(name for part in parts for name in part.names or ("",) * len(part))
-    return Layer(kind, recurrent=recurrent, names=names, **stacked)
+    return Layer(kind, recurrent=recurrent, names=names, **arrays)
 
 
 def _distinct(layer: Layer) -> tuple[Layer, Float64]:
     """Return a layer with equal rows once, and the matrix (n, fewer) that makes the values of all of theirs."""
-    arrays = [getattr(layer, name) for name in ("weight", "bias", "start", "other", "other_bias", "factor")]
+    arrays = {name: getattr(layer, name) for name in _BY_ROW}
     alone = (layer.recurrent != 0.0).any(axis=0) | (layer.recurrent != 0.0).any(axis=1)
     marks = np.where(alone, np.arange(1.0, len(layer) + 1.0), 0.0)  # rows with a past are equal to none
-    _, kept, back = np.unique(np.column_stack([*arrays, marks]), axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(kept)
-    places, rows = np.argsort(order)[back.ravel()], kept[order]
-    weight, bias, start, other, other_bias, factor = (array[rows] for array in arrays)
-    recurrent = layer.recurrent[np.ix_(rows, rows)]
+    columns = np.column_stack([*arrays.values(), marks])
+    _, first, inverse = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    places, rows = np.argsort(order)[inverse.ravel()], first[order]
     names = tuple(layer.names[i] for i in rows) if layer.names else ()
-    distinct = Layer(layer.op, weight, bias, recurrent, start, other, other_bias, factor, names)
-    return distinct, np.eye(len(rows))[places]
+    distinct = {name: array[rows] for name, array in arrays.items()}
+    recurrent = layer.recurrent[np.ix_(rows, rows)]
+    return Layer(layer.op, recurrent=recurrent, names=names, **distinct), np.eye(len(rows))[places]
 
 
 def _largest(atoms: Iterable[Variable], ranges: Mapping[Variable, Range]) -> float | None:
-    """Return a bound of all values that layers hold, where bounds of variables are known."""
-    largest = max(_atom_size(v, ranges) for v in atoms)
-    return largest if 0.0 < largest < np.inf else 1.0 if largest == 0.0 else None
+    """Return a bound of all values that layers hold, where bounds of variables are known.
 
-
-def _atom_size(node: Variable, ranges: Mapping[Variable, Range]) -> float:
-    """Bound the values of a variable's rows, with a product's second factor and a running maximum's distance to v."""
-    value, inputs = _size(ranges[node]), [_size(ranges[v]) for v in node.inputs]
-    if isinstance(node, Multiplicative):
-        return max(value, inputs[1])
-    return value + max(inputs[0], node.bound) if isinstance(node, RunningMax) else value
-
-
-def _size(of: Range) -> float:
-    return float(max(np.abs(of[0]).max(), np.abs(of[1]).max()))
+    Beside those of variables, layers hold a product's second factor, and a running maximum's distance to v.
+    """
+    sizes = {node: float(np.abs(ends).max()) for node, ends in ranges.items()}
+    largest = 0.0
+    for node in atoms:
+        largest = max(largest, sizes[node])
+        if isinstance(node, Multiplicative):
+            largest = max(largest, sizes[node.inputs[1]])
+        elif isinstance(node, RunningMax):
+            largest = max(largest, sizes[node] + max(sizes[node.inputs[0]], node.bound))
+    return (largest or 1.0) if largest < np.inf else None

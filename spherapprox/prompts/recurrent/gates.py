@@ -1,11 +1,16 @@
-"""`Gates`: the powers of two with which gates of LSTMs and GRUs compute ReLUs and products."""
+"""What torch's units need: powers of two for gates of LSTMs and GRUs, and networks of ReLUs only for RNNs."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from ... import _checks
+from ..._types import Float64
+from .layer import Layer
+from .network import Network
 
 DTYPES = ("float64", "float32")
 _SMALL, _SHARP, _SLOPE, _LARGEST = (
@@ -25,7 +30,6 @@ class Gates:
         mu: gates of ReLUs and of products with a binary factor are ``sigmoid(mu u)``, a step.
     slope : float
         delta: gates of other products are ``sigmoid(+-delta u / U)``, nearly linear, for factors u of size U.
-
     """
 
     scale: float
@@ -48,3 +52,28 @@ class Gates:
             raise ValueError(f"'value_bound' must be from 2^-900 to 2^{limit}{note}, got {_checks.digits(bound)}")
         _, exponent = math.frexp(_SMALL[dtype] / bound)
         return cls(math.ldexp(1.0, exponent - 1), _SHARP[dtype], _SLOPE[dtype])
+
+
+def relu_network(network: Network) -> Network:
+    """Return a network with layers of ReLUs only, as `torch.nn.RNN` has them: states are differences of two (10.2)."""
+    if any(layer.op == "product" for layer in network.layers):
+        raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
+    layers, reader = [], np.eye(network.dim)
+    for layer in network.layers:
+        layers.append(_positive(layer, reader))
+        eye = np.eye(len(layer))
+        reader = np.hstack([eye, -eye]) if layer.op == "state" else eye
+    return Network(tuple(layers), network.readout @ reader, network.readout_bias, network.name, network.value_bound)
+
+
+def _positive(layer: Layer, reader: Float64) -> Layer:
+    """Return a layer of ReLUs whose values, or differences of them, are those of a layer (10.2)."""
+    weight = layer.weight @ reader
+    if layer.op == "relu":
+        return Layer("relu", weight, layer.bias, layer.recurrent, layer.start, names=layer.names)
+    start = np.concatenate([np.maximum(layer.start, 0.0), np.maximum(-layer.start, 0.0)])
+    recurrent = np.block([[layer.recurrent, -layer.recurrent], [-layer.recurrent, layer.recurrent]])
+    names = tuple(f"{sign}{name}" if name else "" for sign in "+-" for name in layer.names)
+    return Layer(
+        "relu", np.vstack([weight, -weight]), np.append(layer.bias, -layer.bias), recurrent, start, names=names
+    )

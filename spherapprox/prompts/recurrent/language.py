@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
-from .operands import bound_of, column, common, keep_promise, matrix, vector
-from .refusals import Refusals, site
+from .operands import Refusals, bound_of, column, common, keep_promise, matrix, site, vector
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _REFLECTED = {
@@ -46,6 +45,8 @@ class Variable(Refusals):
     >>> x = Input(3)
     >>> 2.0 * x[1:] - 1.0
     Linear(dim=2)
+    >>> x.named("query")
+    Linear(dim=3, name='query')
     """
 
     dim: int
@@ -90,12 +91,6 @@ class Variable(Refusals):
         Raises
         ------
         TypeError
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input
-        >>> Input(2).named("query")
-        Linear(dim=2, name='query')
         """
         return Linear(self, 1.0, name=_checks.instance(name, "name", str))
 

@@ -1,8 +1,8 @@
-"""`Layer`: one recurrent layer of a compiled program, as arrays."""
+"""`Layer`: one recurrent layer of a compiled program, as arrays, and networks as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -75,11 +75,10 @@ class Layer(Savable):
         _checks.memory(8.0 * n * n, f"the recurrent weights of {n} rows", "split the layer")
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
-            entry = getattr(self, name)
-            if entry is None:  # zeros take no memory until they are read
+            if getattr(self, name) is None:  # zeros take no memory until they are read
                 array = np.full(shape, 1.0) if self.op == "product" and name == "factor" else np.zeros(shape)
             else:
-                array = np.array(_checks.floating(entry, name, shape), dtype=np.float64)
+                array = np.array(_checks.floating(getattr(self, name), name, shape), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name in self._foreign():
@@ -97,8 +96,7 @@ class Layer(Savable):
         return ("recurrent", "start") if self.op == "product" else ("other", "other_bias", "factor")
 
     def __repr__(self) -> str:
-        width, before = self.weight.shape
-        return f"Layer({self.op!r}, {before} -> {width}, nonzeros={self.nonzeros})"
+        return f"Layer({self.op!r}, {self.weight.shape[1]} -> {len(self)}, nonzeros={self.nonzeros})"
 
     def __len__(self) -> int:
         return len(self.bias)
@@ -112,3 +110,52 @@ class Layer(Savable):
     def _arguments(self) -> Mapping[str, Any]:
         own = [name for name in _ARRAYS if name not in self._foreign()]
         return {"op": self.op, "names": self.names, **{name: getattr(self, name) for name in own}}
+
+
+def lines(name: str, layers: Sequence[Layer], readout: Float64, readout_bias: Float64) -> Iterator[str]:
+    """Yield the lines of the listing of a network."""
+    inputs = (layers[0].weight if layers else readout).shape[1]
+    yield f"{name or 'network'}: x[0:{inputs}] -> y[0:{len(readout)}]"
+    before = "x"
+    for number, layer in enumerate(layers, 1):
+        own = f"h{number}"
+        yield f"layer {number}, {layer.op}{_start(layer)}"
+        yield from (f"  {_row(layer, row, own, before)}" for row in range(len(layer)))
+        before = own
+    yield "output"
+    yield from (f"  y[{i}] = {_sum([(readout[i], before)], readout_bias[i])}" for i in range(len(readout)))
+
+
+def _start(layer: Layer) -> str:
+    """Return where a recurrent layer starts, in words."""
+    if not layer.recurrent.any():
+        return ""
+    places = np.flatnonzero(layer.start)
+    if len(places) > 8:
+        return f", starts at {len(places)} values that are not 0"
+    return ", starts at " + (", ".join(f"[{i}] = {layer.start[i]:g}" for i in places) or "0")
+
+
+def _row(layer: Layer, row: int, own: str, before: str) -> str:
+    """Return the equation of a row."""
+    total = _sum([(layer.recurrent[row], f"{own}'"), (layer.weight[row], before)], layer.bias[row])
+    if layer.op == "relu":
+        total = f"max(0, {total})"
+    if layer.op == "product":
+        total = f"({total}) ({_sum([(layer.other[row], before)], layer.other_bias[row])})"
+    name = layer.names[row] if layer.names else ""
+    return f"{own}[{row}] = {total}" + (f"  # {name}" if name else "")
+
+
+def _sum(parts: Sequence[tuple[Float64, str]], bias: float) -> str:
+    """Return the terms of a sum that are not 0."""
+    terms = []
+    for weights, of in parts:
+        for i in np.flatnonzero(weights):
+            entry = f"{of[:-1]}[{i}]'" if of.endswith("'") else f"{of}[{i}]"  # a prime is for the step before
+            size = "" if abs(weights[i]) == 1.0 else f"{abs(weights[i]):g} "
+            terms.append(f"{'-' if weights[i] < 0.0 else '+'} {size}{entry}")
+    if bias or not terms:
+        terms.append(f"{'-' if np.signbit(bias) else '+'} {abs(bias):g}")
+    text = " ".join(terms)
+    return text.removeprefix("+ ") if text[0] == "+" else text.replace("- ", "-", 1)

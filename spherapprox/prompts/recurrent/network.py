@@ -14,8 +14,7 @@ from ... import _checks
 from ..._archive import Savable
 from ..._loading import Later, load
 from ..._types import Float64, Floats
-from .layer import MODULES, Layer
-from .listing import lines
+from .layer import MODULES, Layer, lines
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -59,6 +58,11 @@ class Network(Savable):
     Network('majority', layers=3, width=1, nonzeros=6)
     >>> network([[1.0], [0.0], [1.0], [1.0]])[:, 0]
     array([1., 0., 1., 1.])
+    >>> _, state = network.run([[1.0], [0.0]])
+    >>> network.run([[1.0], [1.0]], state)[0][:, 0]
+    array([1., 1.])
+    >>> [values[:, 0].tolist() for values in network.activations([[1.0], [1.0]])]
+    [[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]]
     """
 
     layers: tuple[Layer, ...]
@@ -105,7 +109,7 @@ class Network(Savable):
         return sum(layer.nonzeros for layer in self.layers)
 
     def __call__(self, x: ArrayLike, *, last: bool = False, workers: int | None = None) -> Float64:
-        """Run the network on a sequence, or on a batch of them.
+        """Run the network on a sequence, or on a batch of them: outputs (L, p) or (batch, L, p), without L if `last`.
 
         Parameters
         ----------
@@ -116,22 +120,10 @@ class Network(Savable):
         workers : int, optional
             Threads; -1 for all cores. By default as many as the work is worth.
 
-        Returns
-        -------
-        ndarray, shape (L, p) or (batch, L, p), without L if `last`
-
         Raises
         ------
         TypeError, ValueError
             If an argument does not fit, or numbers overflow.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
-        >>> network = Program(LinState(Input(1), 1.0)).compile()
-        >>> network(np.ones((3, 1_000_000, 1)), last=True)[:, 0]
-        array([1000000., 1000000., 1000000.])
         """
         return self.run(x, last=last, workers=workers)[0]
 
@@ -157,33 +149,28 @@ class Network(Savable):
         ------
         TypeError, ValueError
             If an argument does not fit, or numbers overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
-        >>> network = Program(LinState(Input(1), 1.0)).compile()
-        >>> _, state = network.run([[1.0], [2.0]])
-        >>> network.run([[3.0]], state)
-        (array([[6.]]), array([6.]))
         """
         rows = sequences(x, self.dim)
         batch = len(rows) if rows.ndim == 3 else 1
         states = self._states(state, batch, rows.ndim == 3)
-        y = self._outputs(self._packed, rows, states, _checks.flag(last, "last"), _checks.workers(workers))
+        last, workers = _checks.flag(last, "last"), _checks.workers(workers)
+        y = self._outputs(self._packed, rows, states, last=last, workers=workers)
         return y, states if rows.ndim == 3 else states[0]
 
-    def _outputs(self, packed: Any, given: Floats, states: Float64, last: bool, workers: int | None) -> Float64:
+    def _outputs(
+        self, packed: Any, x: Floats, states: Float64, *, last: bool = False, workers: int | None = None
+    ) -> Float64:
         """Return outputs of packed rows, shape (..., L, p) or (..., p), and leave the last values in the states."""
-        rows = given if given.ndim == 3 else given[None]
+        rows = x if x.ndim == 3 else x[None]
         batch, length, _ = rows.shape
         shape = batch, 1 if last else length, packed.outputs
         _checks.memory(8.0 * float(np.prod(shape)), "outputs", "take fewer sequences, or last=True")
         y = np.empty(shape)
-        _kernel.run(packed, rows, states, y, last, workers)
+        _kernel.run(packed, rows, states, y, last=last, workers=workers)
         finite_output(y)
         if last:
             y = y[:, 0]
-        return y if given.ndim == 3 else y[0]
+        return y if x.ndim == 3 else y[0]
 
     @cached_property
     def _packed(self) -> Any:
@@ -204,32 +191,21 @@ class Network(Savable):
         return np.array(_checks.shaped(array, "state", shape)).reshape(batch, n)
 
     def activations(self, x: ArrayLike) -> tuple[Float64, ...]:
-        """Return the values of each layer at each step.
+        """Return the values of each layer at each step, shapes (L, n_l) or (batch, L, n_l).
 
         Parameters
         ----------
         x : array_like, shape (L, d) or (batch, L, d)
 
-        Returns
-        -------
-        tuple of ndarray, shape (L, n_l) or (batch, L, n_l)
-
         Raises
         ------
         TypeError, ValueError
             If x does not fit, or numbers overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input, LinState, Program, ReLU
-        >>> network = Program(ReLU(LinState(Input(1), 1.0) - 2.0)).compile()
-        >>> [values[:, 0].tolist() for values in network.activations([[1.0], [2.0]])]
-        [[1.0, 3.0], [0.0, 1.0]]
         """
         rows, n = sequences(x, self.dim), len(self._start)
         packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)
         states = self._states(None, len(rows) if rows.ndim == 3 else 1, True)
-        values = self._outputs(packed, rows, states, False, None)
+        values = self._outputs(packed, rows, states)
         return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
 
     def listing(self) -> str:
@@ -320,28 +296,3 @@ def finite_output(y: Float64) -> None:
     """Raise where numbers of a run have overflown."""
     if not np.isfinite(y).all():
         raise ValueError("'x' must be smaller or shorter: numbers of the program overflow")
-
-
-def relu_network(network: Network) -> Network:
-    """Return a network with layers of ReLUs only, as `torch.nn.RNN` has them: states are differences of two (10.2)."""
-    if any(layer.op == "product" for layer in network.layers):
-        raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
-    layers, read = [], np.eye(network.dim)
-    for layer in network.layers:
-        layers.append(_positive(layer, read))
-        eye = np.eye(len(layer))
-        read = np.hstack([eye, -eye]) if layer.op == "state" else eye
-    return Network(tuple(layers), network.readout @ read, network.readout_bias, network.name, network.value_bound)
-
-
-def _positive(layer: Layer, read: Float64) -> Layer:
-    """Return a layer of ReLUs whose values, or differences of them, are those of a layer (10.2)."""
-    weight = layer.weight @ read
-    if layer.op == "relu":
-        return Layer("relu", weight, layer.bias, layer.recurrent, layer.start, names=layer.names)
-    start = np.concatenate([np.maximum(layer.start, 0.0), np.maximum(-layer.start, 0.0)])
-    recurrent = np.block([[layer.recurrent, -layer.recurrent], [-layer.recurrent, layer.recurrent]])
-    names = tuple(f"{sign}{name}" if name else "" for sign in "+-" for name in layer.names)
-    return Layer(
-        "relu", np.vstack([weight, -weight]), np.append(layer.bias, -layer.bias), recurrent, start, names=names
-    )

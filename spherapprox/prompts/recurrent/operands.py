@@ -1,15 +1,19 @@
-"""Arguments of variables: bounds, and arrays that fit the variables beside them."""
+"""What operators of variables take, with bounds and arrays that fit, and what they refuse."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import _checks
 from ..._types import Float64
-from .refusals import site
+
+
+def site(variable: Any) -> str:
+    """Return a variable and the line that made it, in words."""
+    return f"{variable!r} ({variable.line})"
 
 
 def bound_of(value: object) -> float | None:
@@ -58,3 +62,38 @@ def column(value: Any, name: str, rows: int) -> Float64:
     if array.shape not in ((), (rows,), (rows, 1)):
         raise ValueError(f"'{name}' must be a number or have shape ({rows},), got {array.shape}")
     return np.broadcast_to(array.ravel() if array.ndim else array, (rows,)).copy()
+
+
+def _refusal(lack: str, remedy: str) -> Any:
+    """Return a method that says what to write in place of an operator."""
+
+    def _refuse(self: Any, *operands: Any, **options: Any) -> Any:
+        raise TypeError(f"{site(self)} {lack}: {remedy}")
+
+    return _refuse
+
+
+class Refusals:
+    """Operators that a linear recurrent model does not have."""
+
+    line: str
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{site(self)} has a value at each step, and no truth value here: choose by recurrent.gate")
+
+    _not_equal = _refusal("has no value here to compare", "recurrent.equal is 1 where integers are equal")
+    __lt__ = __le__ = __gt__ = __ge__ = _refusal(
+        "has no value here to compare", "recurrent.step(v - w) is 1 where integers v > w; see maximum and minimum too"
+    )
+    __pow__ = __rpow__ = _refusal("has no powers", "v * v is a square")
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refusal(
+        "has no quotients and remainders", "divide by constants, and count modulo n by recurrent.cycle"
+    )
+    __rtruediv__ = _refusal("cannot be a divisor", "a recurrent model divides by constants only")
+    __matmul__ = _refusal("cannot be on the left of @", "write A @ v, or v * w for entrywise products")
+    __and__ = __rand__ = _refusal("has no operator &", "of truth values, ReLU(c + d - 1) is 1 where both are")
+    __or__ = __ror__ = _refusal("has no operator |", "of truth values, 1 - ReLU(1 - c - d) is 1 where one is")
+    __invert__ = _refusal("has no operator ~", "of a truth value, 1 - c is the opposite")
+    __abs__ = _refusal("cannot be given to abs", "use recurrent.absolute")
+    if not TYPE_CHECKING:  # or A @ v would count as an array
+        __array__ = _refusal("is no array", "programs are run on arrays, and variables stand for values at each step")

@@ -16,9 +16,8 @@ from .compiler import compiled
 from .language import Multiplicative, Variable
 from .layer import MODULES
 from .network import Network, finite_output, sequences
-from .operands import keep_promise
+from .operands import keep_promise, site
 from .ranges import ranges_of, undeclared
-from .refusals import site
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +48,8 @@ class Program:
     >>> majority = Program(step(LinState(2.0 * bits - 1.0, 1.0)), name="majority")
     >>> majority([[1.0], [0.0], [1.0], [1.0]])[:, 0]
     array([1., 0., 1., 1.])
+    >>> Program(LinState(bits.named("bit"), 1.0, name="count") - 1.0).trace([[1.0], [1.0]])["count"][:, 0]
+    array([1., 2.])
     >>> majority.compile()
     Network('majority', layers=3, width=1, nonzeros=6)
     """
@@ -69,16 +70,16 @@ class Program:
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """All variables, each after its inputs."""
-        done: dict[Variable, None] = {}
+        ordered: dict[Variable, None] = {}
         stack = [self.output]
         while stack:
             node = stack[-1]
-            waiting = [v for v in node.inputs if v not in done]
+            waiting = [v for v in node.inputs if v not in ordered]
             if waiting:
                 stack.append(waiting[0])
             else:
-                done[stack.pop()] = None
-        return tuple(done)
+                ordered[stack.pop()] = None
+        return tuple(ordered)
 
     @cached_property
     def _network(self) -> Network:
@@ -90,27 +91,17 @@ class Program:
         return tuple(v for v in self.variables if isinstance(v, Input))
 
     def __call__(self, x: ArrayLike) -> Float64:
-        """Interpret the program, variable by variable at each step.
+        """Interpret the program, variable by variable at each step: outputs (L, p) or (batch, L, p).
 
         Parameters
         ----------
         x : array_like, shape (L, d) or (batch, L, d)
-
-        Returns
-        -------
-        ndarray, shape (L, p) or (batch, L, p)
 
         Raises
         ------
         TypeError, ValueError
             If the program is not valid, x does not fit, numbers overflow, an input or a state is larger than its
             ``bound``, or a binary factor is not 0 or 1.
-
-        Examples
-        --------
-        >>> Program(2.0 * Input(1))([[1.0], [2.0]])
-        array([[2.],
-               [4.]])
         """
         return self._run(x)[self.output]
 
@@ -129,12 +120,6 @@ class Program:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> total = LinState(Input(1), 1.0, name="total")
-        >>> Program(total - 1.0).trace([[1.0], [2.0]])["total"][:, 0]
-        array([1., 3.])
         """
         traces: dict[str, Float64] = {}
         for node, values in self._run(x, named=True).items():
@@ -156,12 +141,6 @@ class Program:
         ------
         ValueError
             If the program is not valid: `validate` lists the reasons.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent import Input, Program, ReLU
-        >>> Program(ReLU(Input(2))).compile()
-        Network('', layers=1, width=2, nonzeros=2)
         """
         require_valid(self)
         return self._network
@@ -172,8 +151,8 @@ class Program:
         steps = sequences(x, self.inputs[0].dim)
         batch, length, _ = (rows := steps if steps.ndim == 3 else steps[None]).shape
         memory = {node: node._begin(batch) for node in self.variables}
-        kept = {node: np.empty((batch, length, node.dim)) for node in self.variables if named and node.name is not None}
-        kept[self.output] = np.empty((batch, length, self.output.dim))
+        nodes = [node for node in self.variables if node is self.output or (named and node.name is not None)]
+        outputs = {node: np.empty((batch, length, node.dim)) for node in nodes}
         with np.errstate(over="ignore", invalid="ignore"):
             for t in range(length):
                 values: dict[Variable, Float64] = {}
@@ -189,25 +168,22 @@ class Program:
                     if node.promise is not None:
                         limited, bound = node.promise
                         keep_promise(node, values[limited], bound, f"{site(limited)} is gated by ")
-                for node, array in kept.items():
+                for node, array in outputs.items():
                     array[:, t] = values[node]
-        finite_output(kept[self.output])
-        return {node: array if steps.ndim == 3 else array[0] for node, array in kept.items()}
+        finite_output(outputs[self.output])
+        return {node: array if steps.ndim == 3 else array[0] for node, array in outputs.items()}
 
 
 def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
     """Return the reasons why a program cannot be compiled, or cannot become a torch module; none if it can.
+
+    Each says which line made the variable. Nothing is compiled.
 
     Parameters
     ----------
     program : Program
     kind : {"rnn", "lstm", "gru"}, optional
         The kind of module; without it only compilation is asked for.
-
-    Returns
-    -------
-    tuple of str
-        One for each reason, with the line that made the variable. Nothing is compiled.
 
     Raises
     ------

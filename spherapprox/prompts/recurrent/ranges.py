@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import singledispatch
 
 import numpy as np
 
@@ -33,8 +32,8 @@ def undeclared(ranges: Mapping[Variable, Range]) -> list[Variable]:
 def factor_size(node: Multiplicative, of: Range) -> Float64:
     """Return the size of a product's first factor, a power of two for each entry; 1 if unknown, 0 if it is binary."""
     size = np.abs(_first_factor(node, of)).max(axis=0)
-    usual = np.where((size > 2.0**-900) & (size < 2.0**900), size, 1.0)
-    return np.asarray(np.exp2(np.ceil(np.log2(usual))) * float(not node.binary))
+    factor = np.where((size > 2.0**-900) & (size < 2.0**900), size, 1.0)
+    return np.asarray(np.exp2(np.ceil(np.log2(factor))) * float(not node.binary))
 
 
 def _first_factor(node: Multiplicative, of: Range) -> Range:
@@ -42,44 +41,23 @@ def _first_factor(node: Multiplicative, of: Range) -> Range:
     return of if node.bound is None else (np.maximum(of[0], -node.bound), np.minimum(of[1], node.bound))
 
 
-@singledispatch
 def _range(node: Variable, inputs: list[Range]) -> Range:
-    raise NotImplementedError(type(node).__name__)
-
-
-@_range.register
-def _(node: Input, inputs: list[Range]) -> Range:
-    high = np.full(node.dim, np.inf if node.bound is None else node.bound)
-    return -high, high
-
-
-@_range.register
-def _(node: ReLU, inputs: list[Range]) -> Range:
-    return np.maximum(inputs[0][0], 0.0), np.maximum(inputs[0][1], 0.0)
-
-
-@_range.register
-def _(node: Linear, inputs: list[Range]) -> Range:
-    parts = [_image(weight, *ends) for weight, ends in zip(node.weights, inputs, strict=True)]
-    low, high = (sum((part[end] for part in parts), node.bias) for end in (0, 1))
-    return low, high
-
-
-@_range.register
-def _(node: Multiplicative, inputs: list[Range]) -> Range:
-    (a, b), (c, d) = _first_factor(node, inputs[0]), inputs[1]
-    with np.errstate(invalid="ignore"):
-        corners = np.nan_to_num([u * v for u in (a, b) for v in (c, d)], nan=0.0, posinf=np.inf, neginf=-np.inf)
-    return corners.min(axis=0), corners.max(axis=0)
-
-
-@_range.register
-def _(node: RunningMax, inputs: list[Range]) -> Range:
-    return np.maximum(inputs[0][0], -node.bound), np.maximum(inputs[0][1], -node.bound)
-
-
-@_range.register
-def _(node: LinState, inputs: list[Range]) -> Range:
+    if isinstance(node, Input):
+        largest = np.full(node.dim, np.inf if node.bound is None else node.bound)
+        return -largest, largest
+    if isinstance(node, ReLU | RunningMax):
+        least = -node.bound if isinstance(node, RunningMax) else 0.0
+        return np.maximum(inputs[0][0], least), np.maximum(inputs[0][1], least)
+    if isinstance(node, Linear):
+        parts = [_image(weight, *ends) for weight, ends in zip(node.weights, inputs, strict=True)]
+        low, high = (sum((part[end] for part in parts), node.bias) for end in (0, 1))
+        return low, high
+    if isinstance(node, Multiplicative):
+        (a, b), (c, d) = _first_factor(node, inputs[0]), inputs[1]
+        with np.errstate(invalid="ignore"):
+            corners = np.nan_to_num([u * v for u in (a, b) for v in (c, d)], nan=0.0, posinf=np.inf, neginf=-np.inf)
+        return corners.min(axis=0), corners.max(axis=0)
+    assert isinstance(node, LinState)
     low, high = _image(node.weight, *inputs[0])
     low, high = low + node.bias, high + node.bias
     largest = _state_bound(node, np.maximum(np.abs(low), np.abs(high)))
@@ -113,10 +91,10 @@ def _state_bound(node: LinState, added: Float64) -> Float64:
 
     onward = csr_array(size)  # 0 inf = 0
     reach = onward.sign()
-    w, largest, left = start, start, np.ones(node.dim)
-    while left.any():  # where A^k 1 is not 0: in a shift register fewer entries each time
-        before, left = left, np.minimum(reach @ left, 1.0)
-        if (left == before).all():
+    w, largest, nonzero = start, start, np.ones(node.dim)
+    while nonzero.any():  # where A^k 1 is not 0: in a shift register fewer entries each time
+        before, nonzero = nonzero, np.minimum(reach @ nonzero, 1.0)
+        if (nonzero == before).all():
             return np.full(node.dim, np.inf)
         w = onward @ w + added
         largest = np.maximum(largest, w)

@@ -60,8 +60,8 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     array([0., 0., 1., 2.])
     """
     (of,) = variables(v, "v", 1)
-    most = max(LARGEST_DIM // of.dim - 1, 1)
-    return window(of, _checks.integer(steps, "steps", minimum=1, maximum=most) + 1, bound=bound)[-of.dim :]
+    maximum = max(LARGEST_DIM // of.dim - 1, 1)
+    return window(of, _checks.integer(steps, "steps", minimum=1, maximum=maximum) + 1, bound=bound)[-of.dim :]
 
 
 def first(input: Variable, n: int) -> Linear:

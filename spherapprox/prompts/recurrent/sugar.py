@@ -121,9 +121,9 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
     >>> Program(gate(x[0], x[1], 8.0))([[1.0, -3.0], [0.0, -3.0]])[:, 0]
     array([-3.,  0.])
     """
-    (of,), (chosen,) = variables(v, "v", 1), variables(condition, "condition", 1)
-    dim = common(chosen, of, "gate")
-    shut = _checks.real(bound, "bound", above=0.0, maximum=1e300) * (spread(chosen, dim) - 1.0)
+    (of,), (mask,) = variables(v, "v", 1), variables(condition, "condition", 1)
+    dim = common(mask, of, "gate")
+    shut = _checks.real(bound, "bound", above=0.0, maximum=1e300) * (spread(mask, dim) - 1.0)
     opened = limited(ReLU(spread(of, dim) + shut), of, bound)
     return opened if _checks.flag(positive, "positive") else opened - ReLU(shut - spread(of, dim))
 
@@ -189,8 +189,8 @@ def maximum(u: Variable, v: Variable) -> Linear:
     >>> Program(maximum(x[0], x[1]))([[1.0, 4.0]])
     array([[4.]])
     """
-    (one,), (other,) = variables(u, "u", 1), variables(v, "v", 1)
-    return one + ReLU(other - one)
+    (first,), (second,) = variables(u, "u", 1), variables(v, "v", 1)
+    return first + ReLU(second - first)
 
 
 def minimum(u: Variable, v: Variable) -> Linear:
@@ -211,5 +211,5 @@ def minimum(u: Variable, v: Variable) -> Linear:
     >>> Program(minimum(x[0], x[1]))([[1.0, 4.0]])
     array([[1.]])
     """
-    (one,), (other,) = variables(u, "u", 1), variables(v, "v", 1)
-    return one - ReLU(one - other)
+    (first,), (second,) = variables(u, "u", 1), variables(v, "v", 1)
+    return first - ReLU(first - second)

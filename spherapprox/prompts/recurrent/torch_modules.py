@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +16,9 @@ with needs("PyTorch", "to_torch", "torch"):
 
 from ..._types import Float64
 from ...heads.torch_modules.tensors import NUMBERS, exported, held
-from .gates import Gates
+from .gates import Gates, relu_network
 from .layer import MODULES, Layer
-from .network import Network, relu_network
+from .network import Network
 
 OPEN = 1000.0
 """Where a sigmoid is exactly 1, and at the negative exactly 0."""
@@ -64,6 +64,7 @@ class RecurrentModule(torch.nn.Module):
     """
 
     start: Any
+    numbers = NUMBERS  # of the units of a part of a long sequence
 
     def __init__(
         self, network: Network, kind: str, *, dtype: Any = None, device: Any = None, value_bound: float | None = None
@@ -75,13 +76,12 @@ class RecurrentModule(torch.nn.Module):
             raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
         self.dtype = dtype
         bound = network.value_bound if value_bound is None else value_bound
-        units, read, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
+        units, reader, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
         width = max(len(unit.start) for unit in units)
-        chosen = {"nonlinearity": "relu"} if self.kind == "rnn" else {}
-        self.rnn = _build(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **chosen)
-        self.readout = _build(torch.nn.Linear, device, dtype, width, len(read))
-        weights = {"weight": _padded(read, len(read), width), "bias": network.readout_bias}
-        _copy(self.readout, weights)
+        options = {"nonlinearity": "relu"} if self.kind == "rnn" else {}
+        self.rnn = _build(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **options)
+        self.readout = _build(torch.nn.Linear, device, dtype, width, len(reader))
+        _copy(self.readout, {"weight": _padded(reader, len(reader), width), "bias": network.readout_bias})
         for number, unit in enumerate(units):
             _copy(self.rnn, unit.padded(width, width if number else network.dim, f"_l{number}"))
         start = np.stack([_padded(unit.start[None], 1, width)[0] for unit in units])
@@ -99,7 +99,7 @@ class RecurrentModule(torch.nn.Module):
             return x.new_zeros((*x.shape[:-1], self.readout.out_features))
         start = self.start[:, None].expand(-1, batch.shape[0], -1).contiguous()
         state = (start, torch.zeros_like(start)) if self.kind == "lstm" else start
-        steps = batch.shape[1] if exported() else max(1, NUMBERS // (len(batch) * self.readout.in_features * 4))
+        steps = batch.shape[1] if exported() else max(1, self.numbers // (len(batch) * self.readout.in_features * 4))
         outputs = []
         with _unrounded(x), _precise(x):
             for part in batch.split(steps, dim=1):
@@ -132,15 +132,15 @@ class RecurrentModule(torch.nn.Module):
 
 @dataclass(frozen=True)
 class _Gated:
-    """A layer as gate times value, unit by unit; each a matrix for z, one for the layer's own past, and a bias.
+    """A layer as gate times value, unit by unit; no gate is one that is always open, and the reader makes its values.
 
-    ``read`` makes the layer's values of the units. No gate is one that is always open.
+    Gate and value are a matrix for z, one for the layer's own past, and a bias.
     """
 
     gate: _Part | None
     value: _Part
     start: Float64
-    read: Float64
+    reader: Float64
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ class _Units:
             "bias_hh" + suffix: 0.0 * bias,
         }
 
-    def largest(self, before: float, held: float) -> float:
-        """Return a bound of all sums, for bounds of the values that come and of those that are held."""
+    def largest(self, before: float, past: float) -> float:
+        """Return a bound of all sums, for bounds of the values that come and of the layer's own past."""
         sums = [
-            before * np.abs(weight).sum(axis=1) + held * np.abs(own).sum(axis=1) + np.abs(bias)
+            before * np.abs(weight).sum(axis=1) + past * np.abs(own).sum(axis=1) + np.abs(bias)
             for weight, own, bias in self.gates
         ]
         return float(np.max(sums))
@@ -172,97 +172,88 @@ class _Units:
 
 def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tuple[list[_Units], Float64, float, float]:
     """Return the layers of a module, the matrix of its read-out, eps and mu."""
+    layers = network.layers or (Layer("state", np.eye(network.dim), np.zeros(network.dim)),)
     if kind == "rnn":
-        layers = relu_network(_layered(network))
-        units = [_Units([(part.weight, part.recurrent, part.bias)], part.start) for part in layers.layers]
-        return units, layers.readout, 1.0, np.inf
+        relus = relu_network(replace(network, layers=layers))
+        units = [_Units([(part.weight, part.recurrent, part.bias)], part.start) for part in relus.layers]
+        return units, relus.readout, 1.0, np.inf
     if bound is None:
         raise ValueError(
             f"'value_bound' must be given, as bounds of variables of {network!r} are missing: recurrent.validate("
             f"program, {kind!r}) says which, and value_bound= stands for all"
         )
     gates = Gates.of(bound, str(dtype).removeprefix("torch."))
-    convert, units, read, before = _lstm if kind == "lstm" else _gru, [], np.eye(network.dim), 1.0
-    for layer in _layered(network).layers:
+    convert, units, reader, before = _lstm if kind == "lstm" else _gru, [], np.eye(network.dim), 1.0
+    for layer in layers:
         rows = _gated(layer, gates)
-        unit, own = convert(rows, read, before, gates.scale)
-        reach = unit.largest(bound * (gates.scale if units else 1.0), bound * gates.scale)
+        unit, own = convert(rows, reader, before, gates.scale)
+        reach = unit.largest(bound * (gates.scale if units else 1.0), past=bound * gates.scale)
         if not reach <= torch.finfo(dtype).max / 4.0:
             raise ValueError(f"'value_bound' and weights must be smaller for {dtype}, got sums up to {reach:.3g}")
         units.append(unit)
-        read, before = rows.read @ own, 1.0 / gates.scale
-    return units, (network.readout @ read) * before, gates.scale, gates.sharpness
-
-
-def _layered(network: Network) -> Network:
-    """Return a network that has a layer."""
-    if network.layers:
-        return network
-    eye, none = np.eye(network.dim), np.zeros(network.dim)
-    layer = Layer("state", eye, none)
-    return type(network)((layer,), network.readout, network.readout_bias, network.name, network.value_bound)
+        reader, before = rows.reader @ own, 1.0 / gates.scale
+    return units, (network.readout @ reader) * before, gates.scale, gates.sharpness
 
 
 def _gated(layer: Layer, gates: Gates) -> _Gated:
-    value, mu = (layer.weight, layer.recurrent, layer.bias), gates.sharpness
-    if layer.op == "product":
-        return _product(layer, gates)
-    gate = (mu * layer.weight, mu * layer.recurrent, mu * layer.bias) if layer.op == "relu" else None
-    return _Gated(gate, value, layer.start, np.eye(len(layer)))
+    """Return the gates and values of a layer.
 
-
-def _product(layer: Layer, gates: Gates) -> _Gated:
-    """Return products u v as sigmoid(mu (u - 1/2)) v if u is binary, else by sigmoid(delta u) - sigmoid(-delta u)."""
+    Products u v are sigmoid(mu (u - 1/2)) v if u is binary, else sigmoid(delta u) - sigmoid(-delta u) times v.
+    """
+    if layer.op != "product":
+        mu, value = gates.sharpness, (layer.weight, layer.recurrent, layer.bias)
+        gate = (mu * layer.weight, mu * layer.recurrent, mu * layer.bias) if layer.op == "relu" else None
+        return _Gated(gate, value, layer.start, np.eye(len(layer)))
     n, binary = len(layer), layer.factor == 0.0
     rows = np.concatenate([np.arange(n), np.flatnonzero(~binary)])  # of each unit
     exact, sign = binary[rows], np.repeat([1.0, -1.0], [n, len(rows) - n])
     delta = gates.slope / np.where(exact, 1.0, layer.factor[rows])
     slope = np.where(exact, gates.sharpness, delta * sign)
-    none, count = np.zeros((len(rows), len(rows))), len(rows)
-    read = np.zeros((n, count))
-    read[rows, np.arange(count)] = np.where(exact, 1.0, 2.0 / delta * sign)
-    gate = slope[:, None] * layer.weight[rows], none, slope * (layer.bias[rows] - 0.5 * exact)
-    return _Gated(gate, (layer.other[rows], none, layer.other_bias[rows]), np.zeros(count), read)
+    no_past, count = np.zeros((len(rows), len(rows))), len(rows)
+    reader = np.zeros((n, count))
+    reader[rows, np.arange(count)] = np.where(exact, 1.0, 2.0 / delta * sign)
+    gate = slope[:, None] * layer.weight[rows], no_past, slope * (layer.bias[rows] - 0.5 * exact)
+    return _Gated(gate, (layer.other[rows], no_past, layer.other_bias[rows]), np.zeros(count), reader)
 
 
-def _lstm(layer: _Gated, read: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
+def _lstm(layer: _Gated, reader: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
     """Return units with i = gate, f = 0, g = tanh(eps value), o = 1: h = i g; and the matrix that reads them."""
-    n, columns = len(layer.start), read.shape[1]
+    n, columns = len(layer.start), reader.shape[1]
     opened, shut = _constant(n, columns, n, OPEN), _constant(n, columns, n, -OPEN)
-    gate = opened if layer.gate is None else _of_units(layer.gate, read, before, 1.0 / eps)
-    value = _of_units(layer.value, read, eps * before, 1.0, eps)
+    gate = opened if layer.gate is None else _of_units(layer.gate, reader, before, own=1.0 / eps)
+    value = _of_units(layer.value, reader, eps * before, bias=eps)
     return _Units([gate, shut, value, opened], eps * layer.start), np.eye(n)
 
 
-def _gru(layer: _Gated, read: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
+def _gru(layer: _Gated, reader: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
     """Return two units for each gate: h1 = (1 - z) tanh(eps value) + z h1_before, and h2 = tanh(r h1_before), z = r.
 
     Their difference is gate times value. Without a gate, z = 0 and r = 1 make one unit.
     """
-    n, columns, eye = len(layer.start), read.shape[1], np.eye(len(layer.start))
+    n, columns, eye = len(layer.start), reader.shape[1], np.eye(len(layer.start))
     own = eye if layer.gate is None else np.hstack([eye, -eye])
     opened, shut = (_constant(n, columns, own.shape[1], at) for at in (OPEN, -OPEN))
-    weight, recurrent, bias = _of_units(layer.value, read, eps * before, 1.0, eps)
+    weight, recurrent, bias = _of_units(layer.value, reader, eps * before, bias=eps)
     value = weight, recurrent @ own, bias
     if layer.gate is None:
         return _Units([opened, shut, value], eps * layer.start), own
-    weight, recurrent, bias = _of_units(layer.gate, read, -before, -1.0 / eps, -1.0)
-    gate, kept = (weight, recurrent @ own, bias), (0.0 * weight, np.eye(n, 2 * n), 0.0 * bias)
-    gates = [_concatenate(opened, gate), _concatenate(gate, shut), _concatenate(value, kept)]
+    weight, recurrent, bias = _of_units(layer.gate, reader, -before, own=-1.0 / eps, bias=-1.0)
+    gate, copy = (weight, recurrent @ own, bias), (0.0 * weight, np.eye(n, 2 * n), 0.0 * bias)
+    gates = [_concatenate(opened, gate), _concatenate(gate, shut), _concatenate(value, copy)]
     return _Units(gates, np.concatenate([eps * layer.start, np.zeros(n)])), own
 
 
-def _of_units(rows: _Part, read: Float64, before: float, own: float, bias: float = 1.0) -> _Part:
+def _of_units(rows: _Part, reader: Float64, before: float, *, own: float = 1.0, bias: float = 1.0) -> _Part:
     """Return matrices for values as those for units, each times a power of two."""
-    return (rows[0] @ read) * before, rows[1] * own, rows[2] * bias
+    return (rows[0] @ reader) * before, rows[1] * own, rows[2] * bias
 
 
 def _constant(n: int, columns: int, own: int, value: float) -> _Part:
     return np.zeros((n, columns)), np.zeros((n, own)), np.full(n, value)
 
 
-def _concatenate(left: _Part, right: _Part) -> _Part:
-    first, second, third = (np.concatenate(pair) for pair in zip(left, right, strict=True))
+def _concatenate(upper: _Part, lower: _Part) -> _Part:
+    first, second, third = (np.concatenate(pair) for pair in zip(upper, lower, strict=True))
     return first, second, third
 
 

@@ -54,7 +54,9 @@ def cantor_code(x: ArrayLike, bits: int, *, exact: bool = False) -> Float64 | tu
     array = _checks.reals(_checks.floating(x, "x", (..., "d")).astype(np.float64), "x", minimum=0.0, maximum=1.0)
     d = array.shape[-1]
     digits = _digits(bits, d, exact)
-    cells = _floor_bits(array, digits // d)
+    cells, top = np.empty(array.shape, dtype=object), 2 ** (digits // d)
+    for index, number in np.ndenumerate(array):
+        cells[index] = min(int(Fraction(number) * top), top - 1)
     code = np.zeros(array.shape[:-1], dtype=object)
     for j in reversed(range(digits // d)):  # 7.4: ternary digits from the first on, one of each number in turn
         for p in range(d):
@@ -65,7 +67,7 @@ def cantor_code(x: ArrayLike, bits: int, *, exact: bool = False) -> Float64 | tu
 
 
 def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Float64:
-    """Decode numbers of a Cantor set: `cantor_code` backwards.
+    """Decode numbers of a Cantor set, `cantor_code` backwards: (..., d), rounded down to K bits (K up to 1074).
 
     See docs/theorems/7.4-cantor-codes.md.
 
@@ -76,11 +78,6 @@ def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Flo
     bits, dim : int
         K and d, as they were encoded with.
     exact : bool, default False
-
-    Returns
-    -------
-    ndarray, shape (..., d)
-        The numbers, rounded down to K bits (K up to 1074).
 
     Raises
     ------
@@ -96,37 +93,28 @@ def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Flo
     d = _checks.integer(dim, "dim", minimum=1)
     digits = _digits(bits, d, exact)
     if exact:
-        left = np.array(code, dtype=object)
-        if not all(isinstance(number, int | np.integer) for number in left.flat):
+        quotient = np.array(code, dtype=object)
+        if not all(isinstance(number, int | np.integer) for number in quotient.flat):
             raise TypeError("'code' must hold integers if exact=True: the numerators that cantor_code returns")
     else:
         floats = _checks.reals(code, "code", minimum=0.0, maximum=1.0, nan=False)
-        left = np.array(np.rint(floats * 3**digits).astype(np.int64).astype(object))
-    cells = np.zeros((*left.shape, d), dtype=object)
-    rest = left
+        quotient = np.array(np.rint(floats * 3**digits).astype(np.int64).astype(object))
+    cells = np.zeros((*quotient.shape, d), dtype=object)
     for place in range(digits):  # from the last digit on
-        cells[..., d - 1 - place % d] += (rest % 3 // 2) << place // d
-        if np.any(rest % 3 == 1):
+        cells[..., d - 1 - place % d] += (quotient % 3 // 2) << place // d
+        if np.any(quotient % 3 == 1):
             raise ValueError("'code' must have ternary digits 0 and 2 only: it is no code of so many bits and numbers")
-        rest = rest // 3
-    if np.any(rest != 0):
+        quotient = quotient // 3
+    if np.any(quotient != 0):
         raise ValueError(f"'code' must have {digits} ternary digits: encode with the same 'bits' and 'dim'")
     return np.asarray(cells / 2 ** (digits // d), dtype=np.float64)
 
 
 def _digits(bits: object, d: int, exact: object) -> int:
     """Return the number K d of ternary digits, if so many can be had."""
-    most = MOST_DIGITS if _checks.flag(exact, "exact") else FLOAT_DIGITS
+    largest = MOST_DIGITS if _checks.flag(exact, "exact") else FLOAT_DIGITS
     digits = _checks.integer(bits, "bits", minimum=1) * d
-    if digits > most:
+    if digits > largest:
         remedy = "take fewer bits" if exact else "take fewer bits, or exact=True"
-        raise ValueError(f"'bits' times {d} numbers must be at most {most}, got {digits}: {remedy}")
+        raise ValueError(f"'bits' times {d} numbers must be at most {largest}, got {digits}: {remedy}")
     return digits
-
-
-def _floor_bits(x: Float64, bits: int) -> Array:
-    """Return ``floor(x 2^bits)``, at most 2^bits - 1, as Python ints."""
-    cells = np.empty(x.shape, dtype=object)
-    for index, number in np.ndenumerate(x):
-        cells[index] = min(int(Fraction(number) * 2**bits), 2**bits - 1)
-    return cells

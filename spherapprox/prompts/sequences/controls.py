@@ -104,9 +104,9 @@ def concatenated(x: Float64, concentration: float | Float64) -> tuple[Float64, f
 
     With sqrt(lambda_i / sum lambda) in front of token i, ``sum_i lambda_i <x_i, b_i>`` is an inner product (7.2).
     """
-    each = np.broadcast_to(np.asarray(concentration, dtype=np.float64), x.shape[1:2])
-    total = float(each.sum())
-    share = each / total if total > 0.0 else np.full(len(each), 1.0 / len(each))
+    by_token = np.broadcast_to(np.asarray(concentration, dtype=np.float64), x.shape[1:2])
+    total = float(by_token.sum())
+    share = by_token / total if total > 0.0 else np.full(len(by_token), 1.0 / len(by_token))
     return (x * np.sqrt(share)[:, None]).reshape(len(x), -1), total
 
 
@@ -121,40 +121,42 @@ def concentrations(value: Any, count: int) -> float | Float64:
 
 def weights(x: Float64, points: tuple[Float64, ...], concentration: float | Float64) -> Iterator[Float64]:
     """Yield the softmax weights (batch, n_i) of each token of sequences (batch, T, dim+1) over its own points."""
-    each = np.broadcast_to(np.asarray(concentration, dtype=np.float64), (len(points),))
+    by_token = np.broadcast_to(np.asarray(concentration, dtype=np.float64), (len(points),))
     for i, rows in enumerate(points):
         masses = kernel.squared_distances(x[:, i], rows, "take fewer sequences at a time")
         masses -= masses.min(axis=1, keepdims=True)
-        masses *= -0.5 * each[i]
+        masses *= -0.5 * by_token[i]
         np.exp(np.maximum(masses, FAR, out=masses), out=masses)
         masses[masses <= NEGLIGIBLE] = 0.0  # exponentials that are subnormal, and products with them, are slow
         masses /= masses.sum(axis=1, keepdims=True)
         yield masses
 
 
-def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Float64, values: Float64) -> Float64:
+def contract(
+    x: Float64, points: tuple[Float64, ...], concentration: float | Float64, values: Float64, *, numbers: int = NUMBERS
+) -> Float64:
     """Return the means of values (n_1, ..., n_T, ...) under the products of weights, (batch, ...)."""
-    rest = values.shape[len(points) :]
-    most = max(1, NUMBERS // max(values.size // len(points[0]), *map(len, points)))
-    out = np.empty((len(x), math.prod(rest)))
-    for first in range(0, len(x), most):
-        factors = weights(x[first : first + most], points, concentration)
+    shape = values.shape[len(points) :]
+    step = max(1, numbers // max(values.size // len(points[0]), *map(len, points)))
+    out = np.empty((len(x), math.prod(shape)))
+    for first in range(0, len(x), step):
+        factors = weights(x[first : first + step], points, concentration)
         # 7.3: one token after another; the first is a product of matrices, and takes nearly all of the time
         means = next(factors) @ values.reshape(len(values), -1)  # (batch', n_2 ... n_T T p)
         for w in factors:
             means = np.matmul(w[:, None], means.reshape(*w.shape, -1))[:, 0]  # (batch', n_3 ... n_T T p)
-        out[first : first + most] = means
-    return out.reshape(len(x), *rest)
+        out[first : first + step] = means
+    return out.reshape(len(x), *shape)
 
 
-def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
+def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...], *, entries: int = NUMBERS) -> Float64:
     """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
     shape, length = sizes(points), len(points)
     check_axes(length)
     n = math.prod(shape)
-    what = f"the values of {n:.6g} control sequences"
-    _checks.memory(16.0 * n * length, what, "take fewer control points")
-    step = max(1, NUMBERS // (8 * length * points[0].shape[1]))
+    subject = f"the values of {n:.6g} control sequences"
+    _checks.memory(16.0 * n * length, subject, "take fewer control points")
+    step = max(1, entries // (8 * length * points[0].shape[1]))
     values = np.empty((0, 0))
     for first in range(0, n, step):
         sequences = at(points, np.arange(first, min(first + step, n)))
@@ -165,7 +167,7 @@ def sample(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> F
         )  # fmt: skip
         if first == 0:
             numbers = length * part.shape[2]
-            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
+            _checks.memory(16.0 * n * numbers, subject, "take fewer control points")
             values = np.empty((n, numbers))
         values[first : first + len(part)] = part.reshape(len(part), -1)
     return values.reshape(*shape, length, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -77,6 +78,11 @@ class SequenceHead(_archive.Savable):
     >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 0.8, -0.6]])
     >>> head(x).round(2).tolist()
     [[-0.59], [0.8]]
+    >>> small = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
+    >>> small.mask_bound(), bool(abs(small.attend(x) - small(x)).max() < 1e-14)  # by two layers of attention
+    (0.0, True)
+    >>> small.as_split_head()
+    SplitHead(n=9, dim=5, concentration=10)
     """
 
     _kind = "sequence-head"
@@ -127,17 +133,10 @@ class SequenceHead(_archive.Savable):
         ------
         TypeError, ValueError
             If the target returns another shape, the values would be too large for memory, or as `SequenceHead` does.
-
-        Examples
-        --------
-        >>> swap = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 50.0, length=2)
-        >>> swap(np.eye(3)[:2]).round(6).tolist()
-        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
         _checks.callable_(target, "target")
-        rows = controls.of_tokens(points, length)
-        made: Any = controls.sample(target, rows), concentration
-        return cls(rows, *made, mask=mask)  # type: ignore[arg-type]
+        rows, options = controls.of_tokens(points, length), {} if mask is None else {"mask": mask}
+        return cls(rows, controls.sample(target, rows), cast(Any, concentration), **options)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled or copied head: NumPy forgets which arrays are read-only; nothing is checked again."""
@@ -157,8 +156,8 @@ class SequenceHead(_archive.Savable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SequenceHead) or type(other) is not type(self):
             return NotImplemented
-        own, others = self._compared(), other._compared()
-        return len(own) == len(others) and all(np.array_equal(a, b) for a, b in zip(own, others, strict=True))
+        pair = self._compared(), other._compared()
+        return len(pair[0]) == len(pair[1]) and all(itertools.starmap(np.array_equal, zip(*pair, strict=True)))
 
     def __hash__(self) -> int:
         return hash((type(self), self.values.shape, self.mask, *self.values.ravel()[:8].tolist()))
@@ -168,9 +167,9 @@ class SequenceHead(_archive.Savable):
         return [*points, self.values, np.asarray(self.concentration), self.mask]
 
     def __repr__(self) -> str:
-        shown = " x ".join(map(str, controls.sizes(self.control_points)))
+        sizes = " x ".join(map(str, controls.sizes(self.control_points)))
         return (
-            f"SequenceHead(length={self.length}, dim={self.dim}, n={shown}, outputs={self.n_outputs}, "
+            f"SequenceHead(length={self.length}, dim={self.dim}, n={sizes}, outputs={self.n_outputs}, "
             f"concentration={_checks.concentration_text(self.concentration)})"
         )
 
@@ -204,31 +203,22 @@ class SequenceHead(_archive.Savable):
         return float(np.broadcast_to(self.concentration, (self.length,)).sum())
 
     def __call__(self, x: ArrayLike) -> Float64:
-        """Evaluate the head at sequences.
+        """Evaluate the head at sequences: (T, p) or (batch, T, p).
+
+        Weights are computed from the distances |x_i - b_i| of rows as given: relative to the largest of the |values|
+        the error is at most ``1e-14 + 1e-15 sum_i lambda_i r_i^2``, r_i the distance within which control points of
+        token i matter, for tokens of up to 64 columns and some thousand control points each. Control sequences that are
+        no product are rows of `as_split_head`, whose roundings add
+        ``1e-15 (sum_i lambda_i  sum_i lambda_i r_i^2)^(1/2)``.
 
         Parameters
         ----------
         x : array_like, shape (T, dim+1) or (batch, T, dim+1)
             Tokens of unit length.
 
-        Returns
-        -------
-        ndarray, shape (T, p) or (batch, T, p)
-            Of the rows as given, whose distances |x_i - b_i| the weights are computed from: relative to the largest of
-            the |values| the error is at most ``1e-14 + 1e-15 sum_i lambda_i r_i^2``, r_i the distance within which
-            control points of token i matter, for tokens of up to 64 columns and some thousand control points each.
-            Control sequences that are no product are rows of `as_split_head`, whose roundings add
-            ``1e-15 (sum_i lambda_i  sum_i lambda_i r_i^2)^(1/2)``.
-
         Raises
         ------
         ValueError
-
-        Examples
-        --------
-        >>> head = SequenceHead([np.eye(2)] * 2, [[[[1.0], [1.0]], [[1.0], [2.0]]]] * 2, 50.0)
-        >>> head(np.eye(2)).round(6).tolist(), head([np.eye(2)] * 5).shape
-        ([[1.0], [2.0]], (5, 2, 1))
         """
         tokens = self._sequences(x)
         batch = tokens.reshape(-1, *tokens.shape[-2:])
@@ -247,28 +237,17 @@ class SequenceHead(_archive.Savable):
     def as_split_head(self) -> SplitHead:
         """Return the same function as a split head on S^(T (dim+1) - 1), over all N control sequences.
 
-        Returns
-        -------
-        SplitHead
-            With T p outputs, on the concatenations of ``sqrt(lambda_i / sum lambda) x_i``.
+        It has T p outputs, on the concatenations of ``sqrt(lambda_i / sum lambda) x_i``.
 
         Raises
         ------
         ValueError
             If its N control points would be too large for memory.
-
-        Examples
-        --------
-        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(2), 3.0, length=2)
-        >>> split = head.as_split_head()
-        >>> x, pair = np.array([[1.0, 0.0, 0.6, 0.8]]) / 2**0.5, [[1.0, 0.0], [0.6, 0.8]]
-        >>> split, bool(abs(split(x) - head(pair).ravel()).max() < 1e-15)
-        (SplitHead(n=4, dim=3, concentration=6), True)
         """
         numbers = len(self) * self.length * (self.dim + 1)
         _checks.memory(24.0 * numbers, "the control points of all sequences", "call the head itself")
-        every = controls.at(self.control_points, np.arange(len(self)))
-        points, total = controls.concatenated(every, self.concentration)
+        sequences = controls.at(self.control_points, np.arange(len(self)))
+        points, total = controls.concatenated(sequences, self.concentration)
         return SplitHead(points, self.values.reshape(len(self), -1), total)
 
     @property
@@ -281,35 +260,25 @@ class SequenceHead(_archive.Savable):
         """The tokens of the prefix, shape (T N, d): for each position those of all control sequences."""
         layers = self.layers
         _checks.memory(16.0 * self.n_tokens * layers.embedding_dim, "the prefix", "take fewer control points")
-        every = controls.at(self.control_points, np.arange(len(self)))
-        each = np.broadcast_to(self.concentration, (self.length,))[:, None]
-        return layers.prefix(each * every, self.values.reshape(len(self), self.length, -1))
+        sequences = controls.at(self.control_points, np.arange(len(self)))
+        factors = np.broadcast_to(self.concentration, (self.length,))[:, None]
+        return layers.prefix(factors * sequences, self.values.reshape(len(self), self.length, -1))
 
     def attend(self, x: ArrayLike) -> Float64:
-        """Return the outputs of the two attention layers.
+        """Return the outputs (T, p) or (batch, T, p) of the two attention layers.
+
+        They are ``head(x)`` up to `mask_bound` and, relative to the largest of the |values|, 1e-13 for sums of
+        concentrations up to 100 and 1e-15 times that sum beyond: roundings of logits.
 
         Parameters
         ----------
         x : array_like, shape (T, dim+1) or (batch, T, dim+1)
             Tokens of unit length: one sequence, or several that do not see each other.
 
-        Returns
-        -------
-        ndarray, shape (T, p) or (batch, T, p)
-            ``head(x)`` up to `mask_bound` and, relative to the largest of the |values|, 1e-13 for sums of
-            concentrations up to 100 and 1e-15 times that sum beyond: roundings of logits.
-
         Raises
         ------
         ValueError
             If the sequences do not fit, or prefix and logits would be too large for memory.
-
-        Examples
-        --------
-        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
-        >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]])
-        >>> bool(abs(head.attend(x) - head(x)).max() < 1e-14)
-        True
         """
         tokens = self._sequences(x)
         values = self.layers(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix)
@@ -318,25 +287,20 @@ class SequenceHead(_archive.Savable):
     def mask_bound(self) -> float:
         """Return a proven bound of ``|attend(x) - head(x)|`` at any position, without roundings.
 
+        It is ``2 F a / (1 + a)``, F the largest Euclidean norm of a row of values and
+        ``a = (T-1) exp(-M) + T exp(sum lambda - 2 M) / N``. At the default mask it is 0, or below 1e-300 F.
         See docs/theorems/7.2-two-layers.md.
-
-        Returns
-        -------
-        float
-            ``2 F a / (1 + a)``, F the largest Euclidean norm of a row of values and
-            ``a = (T-1) exp(-M) + T exp(sum lambda - 2 M) / N``. At the default mask it is 0, or below 1e-300 F.
-
-        Examples
-        --------
-        >>> SequenceHead.from_target(lambda x: x, np.eye(3), 5.0, length=2, mask=20.0).mask_bound() < 1e-8
-        True
         """
-        others = math.log(self.length - 1) - self.mask if self.length > 1 else -math.inf
+        positions = math.log(self.length - 1) - self.mask if self.length > 1 else -math.inf
         inputs = math.log(self.length) + self.total_concentration - 2.0 * self.mask - math.log(len(self))
-        return 2.0 * float(lengths(self.values).max()) * float(_logistic(np.logaddexp(others, inputs)))
+        log_a = np.logaddexp(positions, inputs)
+        share = math.exp(min(log_a, 0.0) - np.log1p(math.exp(-abs(log_a)))) if log_a > -math.inf else 0.0
+        return 2.0 * float(lengths(self.values).max()) * share
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
         """Return the two layers as torch's own modules: two `nn.MultiheadAttention` of one head, and `nn.Linear`.
+
+        The `SequenceAttention` maps (T, dim+1) or (batch, T, dim+1) to (T, p) or (batch, T, p).
 
         Parameters
         ----------
@@ -346,11 +310,6 @@ class SequenceHead(_archive.Savable):
             None means torch's default device.
         trainable : bool, default False
             Make the prefix a parameter in place of a buffer; the layers stay as they are.
-
-        Returns
-        -------
-        torch.nn.Module
-            Maps (T, dim+1) or (batch, T, dim+1) to (T, p) or (batch, T, p): `SequenceAttention`.
 
         Raises
         ------
@@ -368,8 +327,3 @@ class SequenceHead(_archive.Savable):
         """
         module = load("spherapprox.prompts.sequences.torch_modules")
         return module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)
-
-
-def _logistic(log_odds: float) -> float:
-    """Return ``a / (1 + a)`` from log a."""
-    return math.exp(min(log_odds, 0.0) - np.log1p(math.exp(-abs(log_odds)))) if log_odds > -math.inf else 0.0

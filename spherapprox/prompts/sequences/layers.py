@@ -44,6 +44,9 @@ class SequenceLayers:
     >>> layers = SequenceLayers(length=3, dim=2, n_outputs=1, mask=900.0)
     >>> layers.embedding_dim, layers.up.shape, layers.down.shape, layers.second[0].shape, layers.readout.shape
     (35, (21, 6), (35, 21), (35, 35), (1, 35))
+    >>> import numpy as np
+    >>> layers.prefix(np.ones((4, 3, 3)), np.zeros((4, 3, 1))).shape
+    (12, 35)
     """
 
     length: int
@@ -138,7 +141,7 @@ class SequenceLayers:
         return matrix
 
     def prefix(self, keys: Float64, values: Float64) -> Float64:
-        """Return the tokens of a prefix.
+        """Return the tokens of a prefix, shape (T N, d): for each position those of all control sequences.
 
         Parameters
         ----------
@@ -146,21 +149,9 @@ class SequenceLayers:
             ``lambda_i b_i`` for each token i of each control sequence.
         values : ndarray, shape (N, T, p)
 
-        Returns
-        -------
-        ndarray, shape (T N, d)
-            For each position those of all control sequences.
-
         Raises
         ------
         ValueError
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> layers = SequenceLayers(length=2, dim=1, n_outputs=1, mask=20.0)
-        >>> layers.prefix(np.ones((3, 2, 2)), np.zeros((3, 2, 1))).shape
-        (6, 18)
         """
         keys = _checks.floating(keys, "keys", ("N", self.length, self.dim + 1)).astype(np.float64, copy=False)
         values = _checks.floating(values, "values", (len(keys), self.length, self.n_outputs)).astype(np.float64)
@@ -186,15 +177,6 @@ class SequenceLayers:
         ------
         ValueError
             If the shapes do not fit, or the logits would be too large for memory.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.sequences import SequenceHead
-        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
-        >>> x = np.eye(3)[None, :2]
-        >>> bool(abs(head.layers(x, head.prefix) - head(x)).max() < 1e-14)
-        True
         """
         t, d = self.length, self.embedding_dim
         x = _checks.floating(x, "x", ("batch", t, self.dim + 1)).astype(np.float64, copy=False)
@@ -203,8 +185,6 @@ class SequenceLayers:
         _checks.memory(numbers, "attention", "take fewer sequences at a time")
         inputs = np.concatenate([x, np.broadcast_to(np.eye(t), (len(x), t, t))], axis=2)  # (batch, T, m+1+T)
         tokens = np.maximum(inputs @ self.up.T + self.up_bias, 0.0) @ self.down.T  # (batch, T, d)
-        query, key, value = (matrix.T for matrix in self.first)
-        tokens = tokens + attention(tokens, np.zeros((0, d)), query, key, value)
-        query, key, value = (matrix.T for matrix in self.second)
-        tokens = tokens + attention(tokens, prefix, query, key, value)
+        for rows, matrices in ((np.zeros((0, d)), self.first), (prefix, self.second)):
+            tokens = tokens + attention(tokens, rows, *(matrix.T for matrix in matrices))
         return np.asarray(tokens @ self.readout.T)

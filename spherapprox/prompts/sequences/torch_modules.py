@@ -87,8 +87,8 @@ class SequenceAttention(torch.nn.Module):
         positions = torch.eye(self.length, dtype=x.dtype, device=x.device).expand(x.shape[0], -1, -1)
         tokens = self.down(torch.relu(self.up(torch.cat([x, positions], dim=2))))  # (batch, T, d)
         tokens = tokens + self.first(tokens, tokens, tokens, need_weights=False)[0]
-        seen = torch.cat([self.prefix.expand(x.shape[0], -1, -1), tokens], dim=1)  # (batch, T N + T, d)
-        tokens = tokens + self.second(tokens, seen, seen, need_weights=False)[0]
+        keys = torch.cat([self.prefix.expand(x.shape[0], -1, -1), tokens], dim=1)  # (batch, T N + T, d)
+        tokens = tokens + self.second(tokens, keys, keys, need_weights=False)[0]
         return self.readout(tokens)
 
     def extra_repr(self) -> str:

@@ -147,19 +147,19 @@ class _Task:
             )
         self.lipschitz = np.broadcast_to(lipschitz, (count,))
 
-    def distances(self, x: Float64) -> Float64:
-        """Return the mean distances of sequences (batch, T, m+1)."""
+    def distances(self, x: Float64, entries: int = ROWS) -> Float64:
+        """Return the mean distances of sequences (batch, T, m+1), with so many entries of a matrix at a time."""
         sets = list(enumerate(zip(self.points, self.concentrations, self.lipschitz, strict=True)))
         if self.metric == "sum":
             return np.asarray(sum(lip * angle_mean(x[:, i], rows, float(lam)) for i, (rows, lam, lip) in sets))
-        step = max(1, ROWS // sum(map(len, self.points)))
+        step = max(1, entries // sum(map(len, self.points)))
         return np.concatenate([self._largest(x[first : first + step]) for first in range(0, len(x), step)])
 
     def _largest(self, x: Float64) -> Float64:
         """Return the means of the largest angle of all tokens."""
-        every, above = self._tails(x, range(len(self.points)))
+        angles, above = self._tails(x, range(len(self.points)))
         # 7.3, proof: E max = integral of P(max > t)
-        means = every[:, 0] + (above[:, :-1] * np.diff(every, axis=1)).sum(axis=1)
+        means = angles[:, 0] + (above[:, :-1] * np.diff(angles, axis=1)).sum(axis=1)
         return np.asarray(self.lipschitz[0] * means)
 
     def _tails(self, x: Float64, tokens: Sequence[int]) -> tuple[Float64, Float64]:
@@ -204,9 +204,8 @@ class _Task:
         best, before, gains = x.copy(), -np.inf, True
         while gains:
             for i in range(len(x)):
-                interval = largest_error(
-                    self.moving(best, i), np.concatenate([best[i : i + 1], near[i]]), MAXIMA, rng, False
-                )
+                starts = np.concatenate([best[i : i + 1], near[i]])
+                interval = largest_error(self.moving(best, i), starts, MAXIMA, rng, False)
                 best[i] = interval.at
             gains, before = not once and interval.lower > (1.0 + _GAIN) * before, interval.lower
         return ErrorInterval(float(self.distances(best[None])[0]), np.inf, best)
@@ -214,12 +213,12 @@ class _Task:
     def moving(self, x: Float64, i: int) -> Callable[[Any], Float64]:
         """Return the mean distance as a function of token i, the others of a sequence (T, m+1) kept."""
         knots = means = np.array([0.0, np.pi])
-        if others := [j for j in range(len(x)) if j != i]:
-            every, above = (rows[0] for rows in self._tails(x[None], others))
-            steps = above[:-1] * np.diff(every)
-            # the mean of max(t, M), M the largest angle of the others: linear between their angles
-            rest = np.append(np.cumsum(steps[::-1])[::-1], 0.0)
-            knots, means = np.append(every, np.pi), np.append(every + rest, np.pi)
+        if tokens := [j for j in range(len(x)) if j != i]:
+            angles, above = (rows[0] for rows in self._tails(x[None], tokens))
+            steps = above[:-1] * np.diff(angles)
+            # the mean of max(t, M), M the largest angle of these tokens: linear between their angles
+            tails = np.append(np.cumsum(steps[::-1])[::-1], 0.0)
+            knots, means = np.append(angles, np.pi), np.append(angles + tails, np.pi)
 
         def error(rows: Any) -> Float64:
             squares = kernel.squared_distances(rows, self.points[i], "take fewer control points")

@@ -12,7 +12,7 @@ from bounds import prompts
 from bounds.prompts.budgets import _bound_passage, _bound_roundings, _Task
 from spherapprox import points
 from spherapprox.prompts.executor import ReluNetwork, key_margin
-from spherapprox.prompts.executor.limits import gate_above
+from spherapprox.prompts.executor.layout import gate_above
 
 PAGE = [
     # sizes, row bound, eps; tokens, columns, segments, most hidden units, bound, worst error

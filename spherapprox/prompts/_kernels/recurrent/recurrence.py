@@ -59,19 +59,19 @@ def pack(layers: Sequence[Any], readout: Float64, readout_bias: Float64, place: 
         for row in (((before, w), (own, r)) for w, r in zip(layer.weight, layer.recurrent, strict=True))
     ]
     rows += [((place, w),) for w in readout]
-    others: list[tuple[tuple[int, Float64], ...]] = [
+    second_rows: list[tuple[tuple[int, Float64], ...]] = [
         ((before, w),) for layer, before in zip(layers, starts, strict=False) for w in layer.other
     ]
-    others += [()] * len(readout)
-    none = np.zeros(len(readout))
+    second_rows += [()] * len(readout)
+    no_bias = np.zeros(len(readout))
     return Packed(
         dim,
         ends - dim,
         np.array([*(kinds[layer.op] for layer in layers), 0], dtype=np.int64),
         np.concatenate([*(layer.bias for layer in layers), readout_bias]),
         *_listed(rows),
-        np.concatenate([*(layer.other_bias for layer in layers), none]),
-        *_listed(others),
+        np.concatenate([*(layer.other_bias for layer in layers), no_bias]),
+        *_listed(second_rows),
     )
 
 

@@ -108,7 +108,7 @@ def compress(
     n = _checks.integer(length, "length", minimum=1) if length is not None else count
     eps = _checks.real(eps, "eps", above=0.0) if eps is not None else None
     if count == 1 or (eps is None and n >= count):
-        return _itself(problem, scale, eps, ())
+        return _itself(problem, scale, eps=eps, history=())
     # Step 2: search
     with one_blas_thread():
         search = Search(problem, solver, eps)
@@ -123,9 +123,10 @@ def compress(
                 "returned: take a larger 'time_limit', or one of the lengths in its 'history' as 'length'"
             )
         if shortest is None:
-            return _itself(problem, scale, eps, rows)
-        _warn_of_few(search, search.fits[shortest])
-        return _result(problem, search.fits[shortest].tokens, scale, search.fits[shortest].errors, eps, rows)
+            return _itself(problem, scale, eps=eps, history=rows)
+        fit = search.fits[shortest]
+        _warn_of_few(search, fit)
+        return _result(problem, fit.tokens, scale, errors=fit.errors, eps=eps, history=rows)
 
 
 def select(
@@ -174,22 +175,22 @@ def select(
     method = _checks.choice(method, "method", METHODS)
     with one_blas_thread():
         tokens = select_tokens(Masses(problem), n, method)
-        return _result(problem, tokens, scale, problem.errors(tokens), None, ())
+        return _result(problem, tokens, scale, errors=problem.errors(tokens))
 
 
 def _warn_of_few(search: Search, fit: Fit) -> None:
     """Warn if tokens have so many free numbers that their errors say little of other queries."""
     problem, n = search.problem, len(fit.tokens)
     p = problem.value.shape[1]
-    each, free = p + (problem.samples.mass > 0.0), fit.tokens.parameters + n * p
+    per_query, free = p + (problem.samples.mass > 0.0), fit.tokens.parameters + n * p
     count = len(np.unique(problem.x, axis=0))
-    if count * each >= _FEW * free:
+    if count * per_query >= _FEW * free:
         return
     rms = search.left_out(n)
     note = "" if rms is None else f": {rms:.3g} at every fifth of them for a fit to the rest, {fit.errors.rms:.3g} here"
     _checks.warn_inaccurate(
-        f"'queries' must be {math.ceil(_FEW * free / each)} different ones or more for {n} tokens, got {count}: give "
-        f"more, or take fewer tokens; errors at other queries may be far larger{note}"
+        f"'queries' must be {math.ceil(_FEW * free / per_query)} different ones or more for {n} tokens, got {count}: "
+        f"give more, or take fewer tokens; errors at other queries may be far larger{note}"
     )
 
 
@@ -207,23 +208,23 @@ def _problem(
     biased = _checks.flag(bias, "bias")
     weight = _MASS * biased if mass is None else mass
     shares = _checks.weights_for(weights, "weights", len(rows))  # type: ignore[arg-type]
-    kept = shares > 0.0
+    mask = shares > 0.0
     with np.errstate(over="ignore"):
-        x = factor * rows[kept]
+        x = factor * rows[mask]
     with one_blas_thread():  # threads change the last bits
-        return Problem.of(keys, values, x, np.maximum(shares[kept] / shares.max(), 1e-300), biased, weight), factor
+        return Problem.of(keys, values, x, np.maximum(shares[mask] / shares.max(), 1e-300), biased, weight), factor
 
 
 def _result(
-    problem: Problem, tokens: Tokens, scale: float, errors: Errors, eps: float | None, history: tuple[Trial, ...]
-) -> CompressedPrefix:
-    numbers = errors.error, errors.rms, errors.mass_error, errors.mass_rms
+    problem: Problem, tokens: Tokens, scale: float, *, errors: Errors, eps: float | None = None,
+    history: tuple[Trial, ...] = (),
+) -> CompressedPrefix:  # fmt: skip
     key, value, bias = problem.prefix(tokens)
-    return CompressedPrefix(key, value, bias, scale, *numbers, eps, history)
+    return CompressedPrefix(key, value, bias, scale, **vars(errors), eps=eps, history=history)
 
 
-def _itself(problem: Problem, scale: float, eps: float | None, history: tuple[Trial, ...]) -> CompressedPrefix:
+def _itself(problem: Problem, scale: float, *, eps: float | None, history: tuple[Trial, ...]) -> CompressedPrefix:
     """Return the given prefix."""
     bias = np.zeros(len(problem.key)) if problem.bias else None
-    key = problem.key / problem.unit
-    return CompressedPrefix(key, problem.value, bias, scale, 0.0, 0.0, 0.0, 0.0, eps, history)
+    errors = dict.fromkeys(("error", "rms", "mass_error", "mass_rms"), 0.0)
+    return CompressedPrefix(problem.key / problem.unit, problem.value, bias, scale, **errors, eps=eps, history=history)

@@ -36,17 +36,17 @@ class Fit:
 
 def refine(tokens: Tokens, samples: Samples, ridge: float, iterations: int, steps: int, stop: Stop) -> Tokens:
     """Return tokens at a local minimum of the squares, or near one if they are many or it is stopped."""
-    tokens = descend_keys(tokens, samples, ridge, iterations, _TOLERANCE, stop=stop)
+    tokens = descend_keys(tokens, samples, ridge, steps=iterations, tolerance=_TOLERANCE, stop=stop)
     # a step costs one product of Jacobians, for each output a part of one, and a factorisation
     products = len(samples.x) * (1.0 + 2.0 * samples.y.shape[1] / samples.x.shape[1])
     operations = tokens.parameters**2 * (products + tokens.parameters / 3.0)
-    return tokens if stop() or operations > _OPERATIONS else fit_tokens(tokens, samples, ridge, steps, stop=stop)
+    return tokens if stop() or operations > _OPERATIONS else fit_tokens(tokens, samples, ridge, steps=steps, stop=stop)
 
 
 def fit_briefly(problem: Problem, tokens: Tokens, start: str, stop: Stop) -> Fit:
     """Return a brief fit from one start."""
     ridge = _RIDGE * solve_values(tokens, problem.samples, 1e-12).square
-    tokens = descend_keys(tokens, problem.samples, ridge, _BRIEF, _TOLERANCE, stop=stop)
+    tokens = descend_keys(tokens, problem.samples, ridge, steps=_BRIEF, tolerance=_TOLERANCE, stop=stop)
     return Fit(tokens, ridge, problem.errors(tokens), start)
 
 
@@ -59,12 +59,12 @@ def fit_fully(problem: Problem, fits: Iterable[Fit], norm: str, enough: float, s
     best = min(fits, key=lambda fit: fit.errors.measure("rms", mass))
     if stop() or best.errors.measure("rms", mass) > _HOPELESS * enough > 0.0:
         return best
-    tokens = refine(best.tokens, problem.samples, best.ridge, _LONG, _STEPS, stop)
+    tokens = refine(best.tokens, problem.samples, best.ridge, iterations=_LONG, steps=_STEPS, stop=stop)
     if not mass > 0.0:
         tokens = problem.align(tokens)
     best = replace(best, tokens=tokens, errors=problem.errors(tokens))
     far = best.errors.measure("sup", mass) > _PROMISING * enough > 0.0
-    return best if norm == "rms" or far else minimax(problem, best, enough, stop)
+    return best if norm == "rms" or far else minimax(problem, best, enough, stop=stop)
 
 
 def minimax(problem: Problem, best: Fit, enough: float, stop: Stop) -> Fit:
@@ -77,7 +77,7 @@ def minimax(problem: Problem, best: Fit, enough: float, stop: Stop) -> Fit:
         size = np.sqrt(squares + mass**2 * mass_squares)
         weights = samples.weights * (size / max(float(size.max()), 1e-300) + _LEAST)
         samples = replace(samples, weights=weights / weights.mean())
-        tokens = refine(tokens, samples, best.ridge, _ROUND, 2, stop)
+        tokens = refine(tokens, samples, best.ridge, iterations=_ROUND, steps=2, stop=stop)
         if not mass > 0.0:
             tokens = problem.align(tokens)
         errors = problem.errors(tokens)

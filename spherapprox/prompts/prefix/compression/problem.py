@@ -29,8 +29,8 @@ class Errors:
     def measure(self, norm: str, mass: float) -> float:
         """Return the number that is made small: of outputs, or of log masses times their weight if that is larger."""
         pair = (self.error, self.mass_error) if norm == "sup" else (self.rms, self.mass_rms)
-        measured = max(pair[0], mass * pair[1])
-        return measured if measured >= 0.0 else math.inf
+        largest = max(pair[0], mass * pair[1])
+        return largest if largest >= 0.0 else math.inf
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Compressed prefixes, and the lengths that a search fit_briefly."""
+"""Compressed prefixes, and the lengths that a search tried."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class CompressedPrefix:
     eps : float or None
         The error asked for, if one was; it is reached.
     history : tuple of Trial
-        A row for each length that was fit_briefly, shortest first.
+        A row for each length that was tried, shortest first.
 
     Notes
     -----
@@ -84,6 +84,8 @@ class CompressedPrefix:
     CompressedPrefix(n=6, d=4, p=4, error=..., mass_error=...)
     >>> short(queries).shape, short.log_mass(queries).shape
     ((60, 4), (60,))
+    >>> print(short.table().splitlines()[0])
+      N    error    rms    mass error    mass rms  start...
     """
 
     key: Float64
@@ -103,76 +105,38 @@ class CompressedPrefix:
         return len(self.key)
 
     def __call__(self, queries: ArrayLike) -> Float64:
-        """Return the outputs of attention over the prefix.
+        """Return the outputs (m, p) of attention over the prefix, ``softmax(scale * <q, k> + bias)`` times the values.
 
         Parameters
         ----------
         queries : array_like, shape (m, d)
-            Any queries.
-
-        Returns
-        -------
-        ndarray, shape (m, p)
-            ``softmax(scale * <q, k> + bias)`` times the values.
 
         Raises
         ------
         TypeError, ValueError
             If queries are not finite or have other columns than keys, or logits overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.prefix import Prefix, compress
-        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
-        >>> short(np.ones((2, 1))).round(6)
-        array([[2.],
-               [2.]])
         """
         return attend(self._scaled(queries), self.key, self.value, self.bias)[0]
 
     def log_mass(self, queries: ArrayLike) -> Float64:
-        """Return the logarithms of the sums of ``exp(scale * <q, k> + bias)``.
+        """Return the logarithms (m,) of the sums of ``exp(scale * <q, k> + bias)``.
+
+        With these, outputs over several blocks of tokens are put together: block j has the share ``exp(log_mass_j)`` of
+        the sum of these.
 
         Parameters
         ----------
         queries : array_like, shape (m, d)
-            Any queries.
-
-        Returns
-        -------
-        ndarray, shape (m,)
-            With these, outputs over several blocks of tokens are put together: block j has the share
-            ``exp(log_mass_j)`` of the sum of these.
 
         Raises
         ------
         TypeError, ValueError
             If queries are not finite or have other columns than keys, or logits overflow.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.prefix import Prefix, compress
-        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
-        >>> np.exp(short.log_mass(np.ones((1, 1)))).round(6)  # of two tokens with logits 0
-        array([2.])
         """
         return attend(self._scaled(queries), self.key, self.value, self.bias)[1]
 
     def table(self) -> str:
-        """Return the history as a text table.
-
-        Returns
-        -------
-        str
-            A line for each length.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.prefix import Prefix, compress
-        >>> short = compress(Prefix([[0.0], [0.0]], [[1.0], [3.0]]), [[1.0], [2.0], [3.0]], length=1)
-        >>> print(short.table().splitlines()[0])
-          N    error    rms    mass error    mass rms  start         s
-        """
+        """Return the history as a text table, a line for each length."""
         from tabulate import tabulate
 
         rows = [

@@ -94,14 +94,17 @@ class Search:
     def fit(self, length: int, enough: float = 0.0) -> Fit:
         """Return the best fit of one length from all starts."""
         begin = time.monotonic()
-        closed = [self._fit_closed(length, method) for method in METHODS]
+        closed = []  # fits are worse at times, for so long keys that all squares are flat
+        for method in METHODS:
+            tokens = select_tokens(self.masses, length, method, stop=self.stop)
+            closed.append(Fit(tokens, 0.0, self.problem.errors(tokens), method))
         fits = []
         for name, make in self._starts(length):
             if self.stop():
                 break
             fits.append(fit_briefly(self.problem, make(), name, self.stop))
         if fits:
-            closed.append(fit_fully(self.problem, fits, self.solver.norm, enough, self.stop))
+            closed.append(fit_fully(self.problem, fits, self.solver.norm, enough=enough, stop=self.stop))
         fit = self.fits[length] = min(closed, key=self._measure)
         self._report(fit, time.monotonic() - begin)
         return fit
@@ -118,13 +121,13 @@ class Search:
 
     def left_out(self, length: int) -> float | None:
         """Return the root mean squared error at every fifth query of a brief fit to the others, if there is time."""
-        different = np.sort(np.unique(self.problem.x, axis=0, return_index=True)[1])
-        if len(different) < _FOLDS or self.stop():
+        rows = np.sort(np.unique(self.problem.x, axis=0, return_index=True)[1])
+        if len(rows) < _FOLDS or self.stop():
             return None
-        others = self.problem.at(np.delete(different, np.s_[::_FOLDS]))
-        name, make = next(starts(Masses(others), length, 1, self.solver.rng, self.stop))
-        tokens = fit_briefly(others, make(), name, self.stop).tokens
-        return self.problem.at(different[::_FOLDS]).errors(tokens).rms
+        training = self.problem.at(np.delete(rows, np.s_[::_FOLDS]))
+        name, make = next(starts(Masses(training), length, 1, seed=self.solver.rng, stop=self.stop))
+        tokens = fit_briefly(training, make(), name, stop=self.stop).tokens
+        return self.problem.at(rows[::_FOLDS]).errors(tokens).rms
 
     def stop(self) -> bool:
         """Tell whether time has ended."""
@@ -136,11 +139,6 @@ class Search:
 
     def _measure(self, fit: Fit) -> float:
         return fit.errors.measure(self.solver.norm, self.problem.samples.mass)
-
-    def _fit_closed(self, length: int, method: str) -> Fit:
-        """Return tokens in closed form: fits are worse at times, for so long keys that all squares are flat."""
-        tokens = select_tokens(self.masses, length, method, self.stop)
-        return Fit(tokens, 0.0, self.problem.errors(tokens), method)
 
     def shortest(self, eps: float, limit: int) -> int | None:
         """Return the least length below the limit whose error is at most eps; None if there is none."""
@@ -172,4 +170,4 @@ class Search:
         if longer:
             fit = self.fits[min(longer)]
             yield "prune", lambda: prune_tokens(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
-        yield from starts(self.masses, length, self.solver.starts, self.solver.rng, self.stop)
+        yield from starts(self.masses, length, self.solver.starts, seed=self.solver.rng, stop=self.stop)

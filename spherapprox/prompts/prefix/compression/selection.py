@@ -78,30 +78,30 @@ def pursue_masses(masses: Masses, length: int, stop: Stop) -> Indices:
     tokens attended most make up the rest when it is stopped.
     """
     columns, sums = masses.columns, masses.sums
-    chosen, kept = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    indices, pivots = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     basis, triangle = np.empty((min(length, len(columns)), len(columns))), np.zeros((length, length))
     masses_chosen = np.empty((length, len(columns)))
     residual = sums
-    while len(chosen) < length and not stop():
+    while len(indices) < length and not stop():
         match = residual @ columns
-        match[chosen] = -np.inf
-        chosen = np.append(chosen, match.argmax())
-        column, rank = columns[:, chosen[-1]], len(kept)
-        masses_chosen[len(chosen) - 1] = column
-        rest = column
+        match[indices] = -np.inf
+        indices = np.append(indices, match.argmax())
+        column, rank = columns[:, indices[-1]], len(pivots)
+        masses_chosen[len(indices) - 1] = column
+        orthogonal = column
         for _ in range(2):  # once leaves roundings
-            rest = rest - (basis[:rank] @ rest) @ basis[:rank]
-        size = float(np.linalg.norm(rest))
+            orthogonal = orthogonal - (basis[:rank] @ orthogonal) @ basis[:rank]
+        size = float(np.linalg.norm(orthogonal))
         if rank < len(basis) and size > _DEPENDENT * float(np.linalg.norm(column)):
-            basis[rank] = rest / size
+            basis[rank] = orthogonal / size
             triangle[: rank + 1, rank] = basis[: rank + 1] @ column
-            kept = np.append(kept, len(chosen) - 1)
-        weights = np.full(len(chosen), _LEAST)
-        solution = scipy.linalg.solve_triangular(triangle[: len(kept), : len(kept)], basis[: len(kept)] @ sums)
-        weights[kept] = np.maximum(solution, _LEAST)
-        residual = sums - weights @ masses_chosen[: len(chosen)]
-    others = attend_most(masses, columns.shape[1], stop)
-    return np.concatenate([chosen, others[~np.isin(others, chosen)]])[:length]
+            pivots = np.append(pivots, len(indices) - 1)
+        weights = np.full(len(indices), _LEAST)
+        solution = scipy.linalg.solve_triangular(triangle[: len(pivots), : len(pivots)], basis[: len(pivots)] @ sums)
+        weights[pivots] = np.maximum(solution, _LEAST)
+        residual = sums - weights @ masses_chosen[: len(indices)]
+    attended = attend_most(masses, columns.shape[1], stop)
+    return np.concatenate([indices, attended[~np.isin(attended, indices)]])[:length]
 
 
 def attend_most(masses: Masses, length: int, _: Stop) -> Indices:
@@ -121,9 +121,9 @@ def means(masses: Masses, length: int, rng: np.random.Generator, stop: Stop) -> 
     for _ in range(_ROUNDS):
         nearest = (np.square(centres).sum(axis=1) - 2.0 * places @ centres.T).argmin(axis=1)
         sums = np.bincount(nearest, weights, length)
-        kept = sums > 0.0
+        mask = sums > 0.0
         moments = np.stack([np.bincount(nearest, weights * column, length) for column in places.T], axis=1)
-        before, centres = centres, np.where(kept[:, None], moments / np.where(kept, sums, 1.0)[:, None], centres)
+        before, centres = centres, np.where(mask[:, None], moments / np.where(mask, sums, 1.0)[:, None], centres)
         if stop() or np.array_equal(before, centres):
             break
     return np.asarray(scipy.linalg.solve_triangular(factor, centres.T, lower=True, trans="T").T)
@@ -131,17 +131,17 @@ def means(masses: Masses, length: int, rng: np.random.Generator, stop: Stop) -> 
 
 def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Generator) -> Float64:
     """Return places drawn by their weights times squared distances to those drawn before (k-means++)."""
-    chosen, squares = [], np.ones(len(places))
+    indices, squares = [], np.ones(len(places))
     for _ in range(length):
         cumulative = np.cumsum(weights * squares)
         if cumulative[-1] > 0.0:
             place = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
         else:  # all places are taken
             place = int(rng.integers(len(places)))
-        chosen.append(min(place, len(places) - 1))
-        apart = np.square(places - places[chosen[-1]]).sum(axis=1)
-        squares = apart if len(chosen) == 1 else np.minimum(squares, apart)
-    return places[chosen]
+        indices.append(min(place, len(places) - 1))
+        apart = np.square(places - places[indices[-1]]).sum(axis=1)
+        squares = apart if len(indices) == 1 else np.minimum(squares, apart)
+    return places[indices]
 
 
 METHODS: dict[str, Callable[[Masses, int, Stop], Indices]] = {"pursuit": pursue_masses, "attention": attend_most}

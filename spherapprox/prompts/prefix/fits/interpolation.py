@@ -133,7 +133,7 @@ def fit_prefix(
     with one_blas_thread():
         contexts = read_contexts(query, key, value, scale)
         outputs = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
-        fit = _fit([Heads(contexts, np.eye(outputs.shape[1])[None])], outputs, length, key_scale)
+        fit = _fit([Heads(contexts, np.eye(outputs.shape[1])[None])], outputs, length, key_scale=key_scale)
     return replace(fit, key=fit.key[0], value=fit.value[0], share=fit.share[0])
 
 
@@ -195,17 +195,17 @@ def fit_layer(
     (30, True)
     """
     weights = as_layer(layer)
-    asked = _checks.shaped(finite(x, "x"), "x", ("N", weights.width))
-    seen = arrays(content, "content", len(asked), ("n", weights.width), "x")
-    shape = len(asked), len(weights.out_bias)
+    sources = _checks.shaped(finite(x, "x"), "x", ("N", weights.width))
+    contents = arrays(content, "content", len(sources), ("n", weights.width), "x")
+    shape = len(sources), len(weights.out_bias)
     outputs = _checks.shaped(finite(targets, "targets"), "targets", shape, note=" as outputs have")
     with one_blas_thread():
-        return _fit(_groups(weights, asked, seen), outputs - weights.out_bias, length, key_scale)
+        return _fit(_groups(weights, sources, contents), outputs - weights.out_bias, length, key_scale=key_scale)
 
 
-def _groups(weights: AttentionLayer, asked: Float64, seen: list[Float64]) -> list[Heads]:
+def _groups(weights: AttentionLayer, sources: Float64, contents: list[Float64]) -> list[Heads]:
     """Return the heads of a layer, those together that share keys, for what asks (N, d) and its contents."""
-    inputs = [weights.head_inputs(*pair) for pair in zip(asked[:, None], seen, strict=True)]
+    inputs = [weights.head_inputs(*pair) for pair in zip(sources[:, None], contents, strict=True)]
     out = np.moveaxis(weights.output_weights.reshape(-1, weights.heads, weights.value_dim), 1, 0)  # (heads, d_out, p)
     groups = []
     for first in range(0, weights.heads, weights.group_size):
@@ -221,11 +221,15 @@ def _fit(groups: list[Heads], outputs: Float64, length: object, key_scale: objec
     scale = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
     largest = max(float(np.abs(part).max()) for part in (outputs, *(heads.contexts.mean for heads in groups)))
     unit = unit_of(largest)
-    examples = Examples([heads.over(unit) for heads in groups], outputs / unit)
+    contexts = [replace(heads.contexts, mean=heads.contexts.mean / unit) for heads in groups]
+    examples = Examples(
+        [replace(heads, contexts=own) for heads, own in zip(groups, contexts, strict=True)], outputs / unit
+    )
     keys, values, condition = _solve(examples, length, scale)
     (missed, share), change = examples.missed(keys, values), examples.change()
-    both = keys, np.array([heads.contexts.query for heads in groups])
-    squares, query_squares = (np.square(part).mean(axis=(1, 2)) for part in both)
+    squares, query_squares = (
+        np.square(part).mean(axis=(1, 2)) for part in (keys, np.array([heads.contexts.query for heads in groups]))
+    )
     size = float(np.sqrt(squares / np.maximum(query_squares, 1e-300)).max())
     if not np.linalg.norm(missed) <= np.linalg.norm(change) + _WORSE * np.linalg.norm(examples.outputs):
         _checks.warn_inaccurate(
@@ -245,14 +249,14 @@ def _fit(groups: list[Heads], outputs: Float64, length: object, key_scale: objec
 def _solve(examples: Examples, length: object, key_scale: float | None) -> tuple[Float64, Float64, float]:
     """Return keys and values of all groups, and the condition: exact ones if there are as many as different queries."""
     targets, groups = examples.head_targets(), examples.groups
-    rows, same = zip(*(distinct(h.contexts, own) for h, own in zip(groups, targets, strict=True)), strict=True)
+    rows, consistency = zip(*(distinct(h.contexts, own) for h, own in zip(groups, targets, strict=True)), strict=True)
     n = max(map(len, rows))
     count = n if length is None else _checks.integer(length, "length", minimum=1)
     if count > n:
         raise ValueError(f"'length' must be at most {n}, the number of different queries, got {count}")
     queries = sum(heads.contexts.query.shape[0] for heads in groups)
     _checks.memory(32.0 * queries * count, "attention to the prefix", "take a smaller 'length', or fewer examples")
-    exact = all(same) and min(map(len, rows)) == count
+    exact = all(consistency) and min(map(len, rows)) == count
     if exact:
         parts = zip(groups, rows, targets, strict=True)
         fits = [exact_values(heads.contexts.at(i), own[i], key_scale) for heads, i, own in parts]
@@ -262,7 +266,7 @@ def _solve(examples: Examples, length: object, key_scale: float | None) -> tuple
         change = examples.change()
         lone = [change + heads.outputs(heads.contexts.mean) for heads in groups]
         parts = zip(groups, rows, lone, strict=True)
-        keys = np.array([few_keys(heads, i, own, count, key_scale) for heads, i, own in parts])
+        keys = np.array([few_keys(heads, i, own, count=count, key_scale=key_scale) for heads, i, own in parts])
         values, _, condition = least_values(examples, keys)
     for heads, key in zip(groups, keys, strict=True):
         steepest = heads.contexts.scale * float(np.abs(heads.contexts.query @ key.T).max())

@@ -31,10 +31,10 @@ _DEPENDENT = 1e-13
 def distinct(contexts: Contexts, targets: Float64) -> tuple[Indices, bool]:
     """Return the rows of different queries, and whether equal ones have equal contexts and targets, about 1."""
     _, first, inverse = np.unique(contexts.query, axis=0, return_index=True, return_inverse=True)
-    same = first[inverse.ravel()]
+    owner = first[inverse.ravel()]
     # sums of the same tokens in another order differ by roundings
-    masses = (contexts.log_mass - contexts.log_mass[same]) / np.maximum(1.0, np.abs(contexts.log_mass[same]))
-    differences = masses, contexts.mean - contexts.mean[same], targets - targets[same]
+    masses = (contexts.log_mass - contexts.log_mass[owner]) / np.maximum(1.0, np.abs(contexts.log_mass[owner]))
+    differences = masses, contexts.mean - contexts.mean[owner], targets - targets[owner]
     return np.sort(first), max(float(np.abs(part).max()) for part in differences) <= _SAME
 
 
@@ -60,14 +60,15 @@ def exact_values(contexts: Contexts, targets: Float64, scale: float | None) -> t
     """Return a key for each different query, the values with which outputs are targets, and the condition."""
     keys = _best_keys(contexts, scale)
     weights, log_mass = attention_alone(contexts, keys)
-    rest = np.exp(np.minimum(contexts.log_mass - log_mass, 700.0))[:, None]  # the content's mass over the prefix's
-    condition = condition_of(weights)
-    if not condition * (1.0 + float(rest.max())) * EPS < LOST:
+    ratio = np.exp(np.minimum(contexts.log_mass - log_mass, 700.0))[:, None]  # the content's mass over the prefix's
+    sizes = np.linalg.svd(weights, compute_uv=False)
+    condition = float(sizes[0] / max(float(sizes[-1]), 1e-300))
+    if not condition * (1.0 + float(ratio.max())) * EPS < LOST:
         raise ValueError(
             "'key_scale' must be larger: the content's mass leaves the prefix a share of "
-            f"{1.0 / (1.0 + rest.max()):.3g} of the attention, too little for its values to have a digit that counts"
+            f"{1.0 / (1.0 + ratio.max()):.3g} of the attention, too little for its values to have a digit that counts"
         )
-    outputs = targets + rest * (targets - contexts.mean)
+    outputs = targets + ratio * (targets - contexts.mean)
     return keys, np.asarray(np.linalg.solve(weights, outputs)), condition
 
 
@@ -118,12 +119,6 @@ def few_keys(heads: Heads, rows: Indices, outputs: Float64, count: int, key_scal
             if rises == 2:
                 break
     return best
-
-
-def condition_of(matrix: Float64) -> float:
-    """Return the condition number of a matrix."""
-    sizes = np.linalg.svd(matrix, compute_uv=False)
-    return float(sizes[0] / max(float(sizes[-1]), 1e-300))
 
 
 def _estimate(matrix: Float64) -> float:

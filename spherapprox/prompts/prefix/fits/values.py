@@ -28,10 +28,6 @@ class Heads:
     contexts: Contexts
     out: Float64
 
-    def over(self, unit: float) -> Heads:
-        """Return heads whose means are in another unit."""
-        return replace(self, contexts=replace(self.contexts, mean=self.contexts.mean / unit))
-
     def by_head(self, rows: Float64) -> Float64:
         """Return rows (m N, ...) as (m, N, ...)."""
         return rows.reshape(len(self.out), -1, *rows.shape[1:])
@@ -43,9 +39,9 @@ class Heads:
     def beside(self, keys: Float64) -> tuple[Float64, Float64]:
         """Return the attention (m, N, L) to keys (L, s) beside the content, and what the content still adds."""
         weights, log_mass = attention_alone(self.contexts, keys)
-        both = np.logaddexp(log_mass, self.contexts.log_mass)
-        share, rest = (np.exp(part - both)[:, None] for part in (log_mass, self.contexts.log_mass))
-        return self.by_head(share * weights), self.outputs(rest * self.contexts.mean)
+        total = np.logaddexp(log_mass, self.contexts.log_mass)
+        share, content_share = (np.exp(part - total)[:, None] for part in (log_mass, self.contexts.log_mass))
+        return self.by_head(share * weights), self.outputs(content_share * self.contexts.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +76,14 @@ class Examples:
 
     def missed(self, keys: Float64, values: Float64) -> tuple[Float64, Float64]:
         """Return the errors (N, d_out) of keys and values (G, L, ...), and the shares (heads, N) of the prefix."""
-        attention, rest = zip(*(heads.beside(key) for heads, key in zip(self.groups, keys, strict=True)), strict=True)
+        attention, content = self.beside(keys)
         means = [(part @ value).reshape(-1, value.shape[1]) for part, value in zip(attention, values, strict=True)]
-        return self.of_means(means) + sum(rest) - self.outputs, np.concatenate(attention).sum(axis=2)
+        return self.of_means(means) + content - self.outputs, np.concatenate(attention).sum(axis=2)
+
+    def beside(self, keys: Float64) -> tuple[Sequence[Float64], Float64]:
+        """Return the attention of each group to keys (G, L, s) beside the content, and what the content still adds."""
+        attention, parts = zip(*(heads.beside(key) for heads, key in zip(self.groups, keys, strict=True)), strict=True)
+        return attention, sum(parts)
 
 
 def attention_alone(contexts: Contexts, keys: Float64) -> tuple[Float64, Float64]:
@@ -102,14 +103,14 @@ def least_values(examples: Examples, keys: Float64) -> tuple[Float64, float, flo
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     groups = examples.groups
-    attention, rest = zip(*(heads.beside(key) for heads, key in zip(groups, keys, strict=True)), strict=True)
-    change = examples.outputs - sum(rest)
+    attention, content = examples.beside(keys)
+    change = examples.outputs - content
     (g, m, d, p), n = (len(groups), *groups[0].out.shape), len(change)
-    left, sizes, from_left = _orthonormal(np.reshape(attention, (g, m * n, -1)))
-    right, _, from_right = _orthonormal(np.reshape([heads.out for heads in groups], (g, m * d, p)))
-    shape = g, left.shape[2], right.shape[2]
-    rows = left.reshape(g, m, n, shape[1])
-    columns = np.moveaxis(right.reshape(g, m, d, shape[2]), 2, 0).reshape(d, -1)  # (d_out, G m q)
+    left_basis, sizes, from_left = _orthonormal(np.reshape(attention, (g, m * n, -1)))
+    right_basis, _, from_right = _orthonormal(np.reshape([heads.out for heads in groups], (g, m * d, p)))
+    shape = g, left_basis.shape[2], right_basis.shape[2]
+    rows = left_basis.reshape(g, m, n, shape[1])
+    columns = np.moveaxis(right_basis.reshape(g, m, d, shape[2]), 2, 0).reshape(d, -1)  # (d_out, G m q)
 
     def forward(x: Float64) -> Float64:
         return np.asarray((np.moveaxis(rows @ x.reshape(g, 1, *shape[1:]), 2, 0).reshape(n, -1) @ columns.T).ravel())
@@ -127,7 +128,7 @@ def least_values(examples: Examples, keys: Float64) -> tuple[Float64, float, flo
 
 def _orthonormal(matrices: Float64) -> tuple[Float64, Float64, Float64]:
     """Return bases of the columns of matrices (G, n, k), singular values, and factors that make the bases."""
-    left, sizes, right = np.linalg.svd(matrices, full_matrices=False)
-    kept = sizes > _SMALL * sizes[:, :1]
-    inverse = np.where(kept, 1.0 / np.where(kept, sizes, 1.0), 0.0)[:, None]
-    return left * kept[:, None], sizes, np.swapaxes(right, 1, 2) * inverse
+    left_basis, sizes, right_basis = np.linalg.svd(matrices, full_matrices=False)
+    mask = sizes > _SMALL * sizes[:, :1]
+    inverse = np.where(mask, 1.0 / np.where(mask, sizes, 1.0), 0.0)[:, None]
+    return left_basis * mask[:, None], sizes, np.swapaxes(right_basis, 1, 2) * inverse

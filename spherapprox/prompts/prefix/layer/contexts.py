@@ -69,10 +69,10 @@ def attend_contexts(x: Float64, keys: list[Float64], values: list[Float64]) -> t
 
 def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owner: str = "query") -> list[Float64]:
     """Return the array of each row, from one array or as many as there are rows."""
-    whole = isinstance(value, np.ndarray) or hasattr(value, "detach")
-    if whole:
+    is_array = isinstance(value, np.ndarray) or hasattr(value, "detach")
+    if is_array:
         return [*array(value, name, (count, *shape))]
     if not isinstance(value, list | tuple) or len(value) != count:
-        got = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
-        raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {got}")
+        description = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
+        raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {description}")
     return [array(rows, name, shape, f" in row {i}") for i, rows in enumerate(value)]

@@ -76,6 +76,8 @@ class PrefixEffect:
     >>> kept = (1 - effect.share)[..., None] * effect.output
     >>> bool(np.allclose(effect.prefixed_output, effect.bias + kept))
     True
+    >>> [part.shape for part in effect.split_output()], effect.next_logits(np.eye(8)).content_bias.shape
+    ([(5, 8), (5, 8)], (5, 5))
     """
 
     attention: Float64
@@ -87,9 +89,9 @@ class PrefixEffect:
     layer: AttentionLayer
 
     def __repr__(self) -> str:
-        heads, rows, seen = self.prefixed_attention.shape[-3:]
+        heads, rows, columns = self.prefixed_attention.shape[-3:]
         return (
-            f"PrefixEffect(heads={heads}, T={rows}, L={seen - self.attention.shape[-1]}, "
+            f"PrefixEffect(heads={heads}, T={rows}, L={columns - self.attention.shape[-1]}, "
             f"mean share={self.share.mean():.3g})"
         )
 
@@ -102,18 +104,9 @@ class PrefixEffect:
             The heads' `bias`, behind the layer's last weights.
         content : ndarray, shape (..., T, d_out)
             ``(1 - share) * output`` of the heads, behind the same weights, plus their bias.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> layer = AttentionLayer(*rng.standard_normal((4, 8, 8)), heads=2)
-        >>> x, tokens = rng.standard_normal((5, 8)), rng.standard_normal((3, 8))
-        >>> bias, content = prefix_effect(x, tokens, layer, causal=True).split_output()
-        >>> bool(np.allclose(bias + content, layer.attend(x, prefix=layer.prefix(tokens), causal=True)))
-        True
         """
-        kept = (1.0 - self.share)[..., None] * self.output
-        return self._joined(self.bias), self._joined(kept) + (0.0 if self.layer.out is None else self.layer.out_bias)
+        content = (1.0 - self.share)[..., None] * self.output
+        return self._joined(self.bias), self._joined(content) + (0.0 if self.layer.out is None else self.layer.out_bias)
 
     def next_logits(self, interaction: Any) -> NextLogits:
         """Return the logits of the next layer, where the layer's outputs with the prefix are its inputs.
@@ -137,15 +130,6 @@ class PrefixEffect:
         -----
         There is no norm, residual connection or feed-forward layer between the two. The proof is in
         docs/theorems/8.1-what-a-prefix-does.md.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> layer = AttentionLayer(*rng.standard_normal((3, 4, 4)))
-        >>> effect = prefix_effect(rng.standard_normal((5, 4)), rng.standard_normal((1, 4)), layer, causal=False)
-        >>> h, y = rng.standard_normal((4, 4)), effect.prefixed_output[0]
-        >>> bool(np.allclose(sum(effect.next_logits(h)), y @ h @ y.T))
-        True
         """
         bias, content = self.split_output()
         width = content.shape[-1]
@@ -162,7 +146,7 @@ class PrefixEffect:
         added = by_head(bias @ layer.query.T, layer.heads)
         answer = np.repeat(by_head(bias @ layer.key.T, layer.key_value_heads), layer.group_size, axis=-3)
         pairs = ((added, answer), (added, key), (query, answer), (query, key))
-        terms = (layer.scale * (left @ np.swapaxes(right, -1, -2)) for left, right in pairs)
+        terms = (layer.scale * (query_part @ np.swapaxes(key_part, -1, -2)) for query_part, key_part in pairs)
         return NextLogits(*(term if is_layer else term[..., 0, :, :] for term in terms))
 
     def _joined(self, heads: Float64) -> Float64:
@@ -208,12 +192,17 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     count = query.shape[-2]
     if not query.size:
         raise ValueError(f"'x' must have rows, got shape {np.shape(x)}")
-    seen = causal_mask(count, count) if _checks.flag(causal, "causal") else None
-    prefix_rows = prefix if isinstance(prefix, Prefix) else weights.prefix(_tokens(prefix, weights.width))
-    rows = fitting(prefix_rows, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
+    mask = causal_mask(count, count) if _checks.flag(causal, "causal") else None
+    if not isinstance(prefix, Prefix):
+        tokens = finite(prefix, "prefix")
+        if tokens.ndim != 2 or tokens.shape[1] != weights.width:
+            shape = f"(L, {weights.width}), got shape {tokens.shape}"
+            raise ValueError(f"'prefix' must be a Prefix, or tokens of shape {shape}")
+        prefix = weights.prefix(tokens)
+    rows = fitting(prefix, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
     length = len(rows)
     _checks.memory(40.0 * query[..., 0].size * (length + count), "attention", "take fewer rows of 'x' at a time")
-    logits = log_weights(query, key, rows.key, scale=weights.scale, seen=seen)  # (..., heads, T, L + T)
+    logits = log_weights(query, key, rows.key, scale=weights.scale, mask=mask)  # (..., heads, T, L + T)
     before, after = softmax(logits[..., length:]), softmax(logits)
     bias = after[..., :length] @ rows.value
     return PrefixEffect(
@@ -225,10 +214,3 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
         prefixed_output=bias + after[..., length:] @ value,
         layer=weights,
     )
-
-
-def _tokens(prefix: ArrayLike, width: int) -> Float64:
-    tokens = finite(prefix, "prefix")
-    if tokens.ndim != 2 or tokens.shape[1] != width:
-        raise ValueError(f"'prefix' must be a Prefix, or tokens of shape (L, {width}), got shape {tokens.shape}")
-    return tokens

@@ -61,6 +61,10 @@ class AttentionLayer:
     AttentionLayer(d=8, heads=2, s=4, p=4)
     >>> layer.attend(rng.standard_normal((5, 8)), prefix=layer.prefix(rng.standard_normal((3, 8)))).shape
     (5, 8)
+    >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
+    [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
+    >>> layer.head_outputs(np.ones((1, 8)), np.ones((5, 8))).shape
+    (2, 1, 4)
     """
 
     query: Float64
@@ -180,41 +184,24 @@ class AttentionLayer:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> [part.shape for part in layer.head_inputs(np.ones((1, 8)), np.ones((5, 8)))]
-        [(2, 1, 4), (2, 5, 4), (2, 5, 4)]
         """
-        asking = self._rows(x, "x")
-        seen = asking if content is None else self._rows(content, "content")
-        query = by_head(product(asking, self.query, self.query_bias, "x"), self.heads)
-        key, value = self._keys_and_values(seen, "x" if content is None else "content")
+        inputs = self._rows(x, "x")
+        rows = inputs if content is None else self._rows(content, "content")
+        query = by_head(product(inputs, self.query, self.query_bias, "x"), self.heads)
+        key, value = self._keys_and_values(rows, "x" if content is None else "content")
         return query, np.repeat(key, self.group_size, axis=-3), np.repeat(value, self.group_size, axis=-3)
 
     def prefix(self, tokens: ArrayLike) -> Prefix:
-        """Return the keys and values that the layer makes of the tokens of a prefix.
+        """Return the keys and values, (key_value_heads, L, ...), that the layer makes of the tokens of a prefix.
 
         Parameters
         ----------
         tokens : array_like, shape (L, d)
             Inputs of the layer: behind the norm that precedes it, if there is one.
 
-        Returns
-        -------
-        Prefix
-            Of shape (key_value_heads, L, ...).
-
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> layer.prefix(np.ones((3, 8)))
-        Prefix(heads=2, length=3, s=4, p=4)
         """
         rows = self._rows(tokens, "tokens")
         return Prefix(*self._keys_and_values(rows, "tokens"), rows)
@@ -238,46 +225,28 @@ class AttentionLayer:
         ------
         TypeError, ValueError
             If arrays are not finite or do not fit together, or logits take too much memory.
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> layer.head_outputs(np.ones((1, 8)), np.ones((5, 8))).shape
-        (2, 1, 4)
         """
         query, key, value = self.head_inputs(x, content)
-        seen = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
+        mask = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
         shape = self.key_value_heads, self.head_dim, self.value_dim
         rows = fitting(prefix, shape).repeated(self.heads)
         logits = query[..., 0].size * (len(rows) + key.shape[-2])
         _checks.memory(24.0 * logits, "attention", "take fewer rows of 'x' at a time")
-        return beside(query, key, value, rows.key, rows.value, scale=self.scale, seen=seen)
+        return beside(query, key, value, rows.key, rows.value, scale=self.scale, mask=mask)
 
     def attend(
         self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False
     ) -> Float64:
-        """Return the layer's outputs.
+        """Return the layer's outputs ``concat(heads) @ out.T + out_bias``, shape (..., T, d_out).
 
         Parameters
         ----------
         x, content, prefix, causal
             As in `head_outputs`.
 
-        Returns
-        -------
-        ndarray, shape (..., T, d_out)
-            ``concat(heads) @ out.T + out_bias``.
-
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
-        >>> x = np.ones((5, 8))
-        >>> bool(np.allclose(layer.attend(x, prefix=layer.prefix(x)), layer.attend(x)))  # more of the same
-        True
         """
         joined = side_by_side(self.head_outputs(x, content, prefix=prefix, causal=causal))
         return joined if self.out is None else product(joined, self.out, self.out_bias, "content")

@@ -43,11 +43,11 @@ def as_layer(layer: Any) -> AttentionLayer:
 
 def check_plain(module: Any, name: str, kind: str = "a torch.nn.MultiheadAttention") -> None:
     """Check that a module is a `torch.nn.MultiheadAttention` that has nothing that no `AttentionLayer` has."""
-    got = _checks.obstacle(module, "MultiheadAttention")
-    if got == type(module).__name__:
-        got += f": {_remedy(module)}"
-    if got:
-        raise TypeError(f"'{name}' must be {kind}, got {got}")
+    obstacle = _checks.obstacle(module, "MultiheadAttention")
+    if obstacle == type(module).__name__:
+        obstacle += f": {_remedy(module)}"
+    if obstacle:
+        raise TypeError(f"'{name}' must be {kind}, got {obstacle}")
     if module.in_proj_weight is None:
         raise ValueError(f"'{name}' must have keys and values as wide as queries, got one with 'kdim' or 'vdim'")
     if module.bias_k is not None or module.add_zero_attn:

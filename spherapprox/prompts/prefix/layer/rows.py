@@ -71,11 +71,6 @@ class Prefix:
         heads : int
             Heads of queries, a multiple of those of the keys: consecutive ones share keys and values.
 
-        Returns
-        -------
-        Prefix
-            Of as many heads.
-
         Raises
         ------
         TypeError, ValueError
@@ -114,11 +109,6 @@ class Prefix:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> Prefix([[0.0]], [[1.0]]).attend([[2.0]], [[0.0], [0.0]], [[0.0], [2.0]])  # three equal logits
-        array([[1.]])
         """
         q, k, v = finite(query, "query"), finite(key, "key"), finite(value, "value")
         for name, array, width in (("query", q, self.key), ("key", k, self.key), ("value", v, self.value)):

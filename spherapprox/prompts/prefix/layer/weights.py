@@ -21,8 +21,7 @@ def head_counts(heads: int, key_value_heads: int | None) -> tuple[int, int]:
 
 def matrix(value: ArrayLike, name: str, columns: int | None, heads: int) -> Float64:
     """Return a matrix of weights, with rows for so many heads."""
-    shape = ("rows", "d" if columns is None else columns)
-    rows = array(value, name, shape)
+    rows = array(value, name, ("rows", "d" if columns is None else columns))
     if len(rows) % heads:
         raise ValueError(
             f"'{name}' must have as many rows for each of {heads} heads, got {len(rows)} rows: "
@@ -33,9 +32,7 @@ def matrix(value: ArrayLike, name: str, columns: int | None, heads: int) -> Floa
 
 def vector(value: ArrayLike | None, name: str, length: int) -> Float64:
     """Return a bias of a length; None is 0."""
-    if value is None:
-        return np.zeros(length)
-    return array(value, name, (length,))
+    return np.zeros(length) if value is None else array(value, name, (length,))
 
 
 def product(rows: Float64, weight: Float64, bias: Float64, name: str) -> Float64:

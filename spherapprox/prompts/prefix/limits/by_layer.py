@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,35 +123,37 @@ def reachable_by_layer(
     frozen, norm = as_layer(layer), _checks.choice(norm, "norm", NORMS)
     tolerance = None if atol is None else _checks.real(atol, "atol", minimum=0.0)
     asking = array(x, "x", ("N", frozen.width))
-    seen = arrays(content, "content", len(asking), ("n", frozen.width), "x")
+    contents = arrays(content, "content", len(asking), ("n", frozen.width), "x")
     out = frozen.output_weights
     outputs = array(targets, "targets", (len(asking), len(out)))
     limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
-
-    def of_head(questions: tuple[Any, ...], limits: Limits) -> Reachability:
-        return reachable(*questions, scale=frozen.scale, norm=norm, limits=limits)
-
+    of_head = partial(reachable, scale=frozen.scale, norm=norm)
     with one_blas_thread():
         # Step 2: what every head has to give, and how near it comes
         inverse, condition = _inverse(out)
         shifted = outputs - frozen.out_bias
         inner = shifted @ inverse.T
-        asked = _questions(frozen, asking, seen, inner)
-        heads = [of_head(questions, limits) for questions in asked]
+        head_questions = _questions(frozen, asking, contents, inner)
+        heads = [of_head(*questions, limits=limits) for questions in head_questions]
         # Step 3: the bound, and a prefix
         beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
         rounding = _ROUNDING * condition
         error = max(float(beyond) - rounding * float(np.abs(shifted).max()), 0.0)
         norms = [_norm(block, norm) for block in np.split(inverse, frozen.heads)]
-        error = max(error, *_bounds(heads, norms, len(asking), rounding * float(np.abs(inner).max())))
-        most = max((len(head.prefix) for head in heads if head.prefix is not None), default=0)
-        longest = replace(limits, length=most or limits.length)
-        prefix = _stacked(
-            head if limits.length is not None or head.prefix is None or len(head.prefix) == most
-            else of_head(questions, longest)
-            for questions, head in zip(asked, heads, strict=True)
-        )  # fmt: skip
-        upper = _error(frozen, asking, seen, outputs, prefix, norm)
+        error = max(error, *_bounds(heads, norms, len(asking), rounding=rounding * float(np.abs(inner).max())))
+        longest = max((len(head.prefix) for head in heads if head.prefix is not None), default=0)
+        equal_limits = replace(limits, length=longest or limits.length)
+        prefixes = [
+            head.prefix if limits.length is not None or head.prefix is None or len(head.prefix) == longest
+            else of_head(*questions, limits=equal_limits).prefix
+            for questions, head in zip(head_questions, heads, strict=True)
+        ]  # fmt: skip
+        parts = [(prefix.key, prefix.value) for prefix in prefixes if prefix is not None]
+        prefix = Prefix(*map(np.stack, zip(*parts, strict=True))) if len(parts) == len(heads) else None
+        upper = math.inf
+        if prefix is not None:
+            rows = [frozen.attend(row[None], own, prefix=prefix)[0] for row, own in zip(asking, contents, strict=True)]
+            upper = float(sizes_of(np.array(rows) - outputs, norm == "euclidean").max())
     tolerance = 1e-12 * float(np.abs(outputs).max()) if tolerance is None else tolerance
     # all heads have as many tokens, on which masses depend if keys are limited
     free = limits.key_norm is None or limits.length is not None
@@ -160,13 +163,13 @@ def reachable_by_layer(
 
 def _inverse(out: Float64) -> tuple[Float64, float]:
     """Return the pseudoinverse of the weights behind the heads, and their condition."""
-    left, values, right = np.linalg.svd(out, full_matrices=False)
+    left_vectors, values, right_vectors = np.linalg.svd(out, full_matrices=False)
     if len(out) < out.shape[1] or not values[-1] > _RANK * values[0]:
         raise ValueError(
             f"'layer' must have independent columns of 'out', got shape {out.shape} and singular values from "
             f"{values[-1]:.3g} to {values[0]:.3g}: other outputs of the heads would do; ask `reachable` of each head"
         )
-    return (right.T / values) @ left.T, float(values[0] / values[-1])
+    return (right_vectors.T / values) @ left_vectors.T, float(values[0] / values[-1])
 
 
 def _norm(block: Float64, norm: str) -> float:
@@ -181,10 +184,10 @@ def _questions(
     inputs = [layer.head_inputs(row[None], rows) for row, rows in zip(x, content, strict=True)]
     parts = inner.reshape(len(x), layer.heads, -1)
     questions = []
-    for several in np.split(np.arange(layer.heads), layer.key_value_heads):
-        query = np.concatenate([[inputs_of_row[0][h, 0] for inputs_of_row in inputs] for h in several])
-        key, value = ([inputs_of_row[k][h] for h in several for inputs_of_row in inputs] for k in (1, 2))
-        questions.append((query, key, value, np.concatenate([parts[:, h] for h in several])))
+    for heads in np.split(np.arange(layer.heads), layer.key_value_heads):
+        query = np.concatenate([[row_query[h, 0] for row_query, _, _ in inputs] for h in heads])
+        key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
+        questions.append((query, key, value, np.concatenate([parts[:, h] for h in heads])))
     return questions
 
 
@@ -196,22 +199,3 @@ def _bounds(heads: Sequence[Reachability], norms: Sequence[float], count: int, r
             factor = max(norms[g * times + int(row) // count] for row in rows)
             bounds.append(max(float(least) - rounding, 0.0) / factor)
     return bounds
-
-
-def _stacked(heads: Iterable[Reachability]) -> Prefix | None:
-    """Return one prefix from those of the heads, all of one length, if there are all."""
-    prefixes = [head.prefix for head in heads]
-    if any(prefix is None for prefix in prefixes):
-        return None
-    keys, values = zip(*((prefix.key, prefix.value) for prefix in prefixes if prefix is not None), strict=True)
-    return Prefix(np.stack(keys), np.stack(values))
-
-
-def _error(
-    layer: AttentionLayer, x: Float64, content: list[Float64], targets: Float64, prefix: Prefix | None, norm: str
-) -> float:
-    """Return the largest error of the layer's outputs with a prefix, inf without one."""
-    if prefix is None:
-        return math.inf
-    rows = [layer.attend(row[None], seen, prefix=prefix)[0] for row, seen in zip(x, content, strict=True)]
-    return float(sizes_of(np.array(rows) - targets, norm == "euclidean").max())

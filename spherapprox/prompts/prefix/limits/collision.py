@@ -86,7 +86,8 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     weights = as_layer(layer)
     rows = _content(x, "x", weights)
     generator = _checks.generator(rng)
-    free, fixed = rows[:-1].size, _equations(weights)
+    ranks = np.linalg.matrix_rank(weights.value.reshape(weights.key_value_heads, -1, weights.width))
+    free, fixed = rows[:-1].size, weights.heads + int(ranks.sum()) * weights.group_size
     if not free > fixed:
         raise ValueError(
             f"'x' must have more numbers before its last token than the {fixed} that the heads' log masses and means "
@@ -212,8 +213,8 @@ class _State:
         shifted = self.value - self.mean[:, None]  # (heads, T, p)
         means = values[:, :, None] + np.einsum("hjp,hd->hpjd", shifted, steep)  # (heads, p, T, d)
         masses = np.broadcast_to(steep[:, None, None], (len(steep), 1, *means.shape[2:]))
-        both = np.concatenate([masses / mass, means / value], axis=1) * self.weights[:, None, :, None]
-        return both[:, :, :-1].reshape(both.shape[0] * both.shape[1], -1)
+        gradients = np.concatenate([masses / mass, means / value], axis=1) * self.weights[:, None, :, None]
+        return gradients[:, :, :-1].reshape(gradients.shape[0] * gradients.shape[1], -1)
 
 
 def _solve(layer: AttentionLayer, rows: Float64, goal: _State) -> Float64 | None:
@@ -229,22 +230,14 @@ def _solve(layer: AttentionLayer, rows: Float64, goal: _State) -> Float64 | None
         step[:-1] = solution.reshape(step[:-1].shape)
         for size in 0.5 ** np.arange(_HALVINGS):
             nearer = _State(layer, rows + size * step)
-            left = nearer.away(goal)
-            if np.linalg.norm(left) < (1.0 - 0.1 * size) * np.linalg.norm(away):
+            remainder = nearer.away(goal)
+            if np.linalg.norm(remainder) < (1.0 - 0.1 * size) * np.linalg.norm(away):
                 break
         else:
             break
-        rows, state, away = rows + size * step, nearer, left
+        rows, state, away = rows + size * step, nearer, remainder
     return rows if np.abs(away).max() <= _RESIDUAL else None
 
 
 def _content(x: ArrayLike, name: str, layer: AttentionLayer) -> Float64:
-    rows = finite(x, name)
-    return _checks.shaped(rows, name, ("T", layer.width), note=" for this layer")
-
-
-def _equations(layer: AttentionLayer) -> int:
-    """Return how many numbers log masses and means of all heads have."""
-    blocks = layer.value.reshape(layer.key_value_heads, -1, layer.width)
-    ranks = np.linalg.matrix_rank(blocks)  # (key_value_heads,)
-    return layer.heads + int(ranks.sum()) * layer.group_size
+    return _checks.shaped(finite(x, name), name, ("T", layer.width), note=" for this layer")

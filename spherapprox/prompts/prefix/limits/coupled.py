@@ -102,9 +102,9 @@ def _program(wishes: Wishes, unit: float) -> _Program:
     pairs = i[nearest], j[nearest], gaps[i, j][nearest]
     middle, size = math.log(length or 1) - log_masses, reach * lengths(query)
     high = None if length is None else middle + size
-    coupling = _coupling(pairs, log_masses, p, value_bound, middle - size, high)
+    coupling = _coupling(pairs, log_masses, p, value_bound=value_bound, low=middle - size, high=high)
     rounding = _ROUNDING + _ROUNDED_LOGS * float(np.abs(log_masses).max() + size.max())
-    return _Program(targets, targets - means, coupling, value_bound, rounding)
+    return _Program(targets, targets - means, coupling, value_bound=value_bound, rounding=rounding)
 
 
 def _coupling(
@@ -112,41 +112,28 @@ def _coupling(
     high: Float64 | None,
 ) -> Any:  # fmt: skip
     """Return the rows that hold for every error: of the bounds of values and masses, and of pairs of near queries."""
+    from scipy.sparse import csr_array, vstack
+
     (i, j, gaps), n = pairs, len(log_masses)
-    all_of, own = np.arange(n), np.repeat(np.arange(n), p)
-    rows = _Rows(1 + n + n * p)
+
+    def block(*terms: tuple[Any, Indices]) -> Any:
+        """Return rows, of which each term has the entries and their columns."""
+        size = len(terms[0][1])
+        entries = np.concatenate([np.broadcast_to(part, size) for part, _ in terms])
+        places = np.tile(np.arange(size), len(terms)), np.concatenate([columns for _, columns in terms])
+        return csr_array((entries, places), (size, 1 + n + n * p))
+
+    first, own = np.zeros(n, dtype=np.intp), 1 + np.arange(n)
     with np.errstate(under="ignore"):
         mass = [np.exp(np.minimum(gap, 0.0)) for gap in (log_masses[i] - log_masses[j], log_masses[j] - log_masses[i])]
-        rows.add((np.exp(np.minimum(low, 0.0)), 0 * all_of), (-np.exp(-np.maximum(low, 0.0)), 1 + all_of))
+        blocks = [block((np.exp(np.minimum(low, 0.0)), first), (-np.exp(-np.maximum(low, 0.0)), own))]
         if high is not None:
-            rows.add((-np.exp(np.minimum(high, 0.0)), 0 * all_of), (np.exp(-np.maximum(high, 0.0)), 1 + all_of))
-    rows.add((mass[0] / np.exp(gaps), 1 + i), (-mass[1], 1 + j))  # psi_i <= kappa psi_j
-    several, c = np.repeat(np.arange(len(i)), p), np.tile(np.arange(p), len(i))
-    left, right = 1 + n + i[several] * p + c, 1 + n + j[several] * p + c
+            blocks += [block((-np.exp(np.minimum(high, 0.0)), first), (np.exp(-np.maximum(high, 0.0)), own))]
+    blocks += [block((mass[0] / np.exp(gaps), 1 + i), (-mass[1], 1 + j))]  # psi_i <= kappa psi_j
+    pair, c = np.repeat(np.arange(len(i)), p), np.tile(np.arange(p), len(i))
+    u, v = 1 + n + i[pair] * p + c, 1 + n + j[pair] * p + c
     spread = -value_bound * np.expm1(gaps) * mass[1]
     for sign in (1.0, -1.0):
-        rows.add((sign, 1 + n + np.arange(n * p)), (-value_bound, 1 + own))  # |u_i| <= V psi_i
-        rows.add((sign * mass[0][several], left), (-sign * mass[1][several], right), (spread[several], 1 + j[several]))
-    return rows.matrix()
-
-
-class _Rows:
-    """Rows of a sparse matrix, made block by block."""
-
-    def __init__(self, width: int) -> None:
-        self._width, self._count = width, 0
-        self._parts: list[tuple[Float64, Indices, Indices]] = []
-
-    def add(self, *terms: tuple[Any, Indices]) -> None:
-        """Add a block: each term has the entries of its rows and their columns."""
-        size = len(terms[0][1])
-        rows = self._count + np.arange(size)
-        self._parts += [(np.broadcast_to(entries, size), rows, columns) for entries, columns in terms]
-        self._count += size
-
-    def matrix(self) -> Any:
-        """Return the sparse matrix."""
-        from scipy.sparse import csr_array
-
-        entries, rows, columns = (np.concatenate(part) for part in zip(*self._parts, strict=True))
-        return csr_array((entries, (rows, columns)), (self._count, self._width))
+        blocks += [block((sign, 1 + n + np.arange(n * p)), (-value_bound, np.repeat(own, p)))]  # |u_i| <= V psi_i
+        blocks += [block((sign * mass[0][pair], u), (-sign * mass[1][pair], v), (spread[pair], 1 + j[pair]))]
+    return vstack(blocks, format="csr")

@@ -12,8 +12,7 @@ from .... import _checks
 from ...._norms import lengths
 from ...._types import Float64
 from ..layer.rows import array
-from .constraints import Point, QueryContexts
-from .pairs import share
+from .constraints import Point, QueryContexts, share
 
 NORMS = ("max", "euclidean")
 _FAR = 1500.0
@@ -115,15 +114,20 @@ def prefix_floor(
         array(log_masses, "log_masses", (len(outputs),)), "log_masses", minimum=-1e300, maximum=1e300
     )
     norm = _checks.choice(norm, "norm", NORMS)
-    low, high = _range(log_psi)
+    if not isinstance(log_psi, tuple | list) or len(log_psi) != 2:
+        raise TypeError(f"'log_psi' must be a pair of numbers, got {_checks.show(log_psi)}")
+    low, high = (_checks.real(end, "log_psi", finite=False) for end in log_psi)
+    if low > high or low == math.inf or high == -math.inf:
+        raise ValueError(f"'log_psi' must be a least and a largest log mass, got {low:g} and {high:g}")
     bound = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", minimum=0.0)
-    return floor_of(outputs, rows, masses, norm == "euclidean", (low, high), bound)
+    return floor_of(outputs, rows, masses, euclidean=norm == "euclidean", log_psi=(low, high), bound=bound)
 
 
 @np.errstate(under="ignore")
 def floor_of(
-    targets: Float64, means: Float64, log_masses: Float64, euclidean: bool, log_psi: tuple[float, float], bound: float
-) -> Floor:
+    targets: Float64, means: Float64, log_masses: Float64, *, euclidean: bool, log_psi: tuple[float, float],
+    bound: float,
+) -> Floor:  # fmt: skip
     """Return the least error from checked arrays."""
     exponent = max(math.frexp(float(np.abs(part).max()))[1] for part in (targets, means)) + 2
     small, smaller = np.ldexp(targets, -exponent), np.ldexp(means, -exponent)
@@ -175,13 +179,3 @@ def _lowest_point(contexts: QueryContexts, low: float, high: float) -> tuple[Poi
             away = contexts.slope(point) * (1.0 if end < 0.0 else -1.0) > 0.0
             return point, not away and contexts.at(near).error <= error * _SAME
     return lowest, True
-
-
-def _range(log_psi: tuple[float, float]) -> tuple[float, float]:
-    """Return the checked range of log masses."""
-    if not isinstance(log_psi, tuple | list) or len(log_psi) != 2:
-        raise TypeError(f"'log_psi' must be a pair of numbers, got {_checks.show(log_psi)}")
-    low, high = (_checks.real(end, "log_psi", finite=False) for end in log_psi)
-    if low > high or low == math.inf or high == -math.inf:
-        raise ValueError(f"'log_psi' must be a least and a largest log mass, got {low:g} and {high:g}")
-    return low, high

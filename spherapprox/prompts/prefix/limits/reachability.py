@@ -15,7 +15,7 @@ from ..layer.rows import Prefix
 from .coupled import coupled_floor
 from .floors import NORMS, Floor
 from .wishes import Limits, Wishes, wishes_of
-from .witnesses import empty, error_of, witness
+from .witnesses import error_of, witness
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +174,11 @@ def reachable(
 
 def _witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor]) -> tuple[Prefix | None, float, bool]:
     """Return a prefix, the empty one if it is no worse, with its error, and whether the floors are infima."""
-    none, limits = empty(wishes), wishes.limits
-    nothing = none is not None and all(floor.log_psi == -math.inf for floor in floors)
-    nearest = None if nothing else witness(wishes, groups, floors)
+    limits, (_, s), (_, p) = wishes.limits, wishes.query.shape, wishes.targets.shape
+    empty = Prefix(np.empty((0, s)), np.empty((0, p))) if limits.length is None else None
+    suffices = empty is not None and all(floor.log_psi == -math.inf for floor in floors)
+    nearest = None if suffices else witness(wishes, groups, floors)
     alone = not limits.bounded and limits.length is None and len(groups) == len(wishes.query)
     exact = wishes.exact(groups) and (len(groups) == 1 or alone or nearest is not None)
-    upper, prefix = min(((error_of(wishes, rows), rows) for rows in (none, nearest)), key=lambda pair: pair[0])
+    upper, prefix = min(((error_of(wishes, rows), rows) for rows in (empty, nearest)), key=lambda pair: pair[0])
     return (None if upper == math.inf else prefix), upper, exact

@@ -124,19 +124,20 @@ class Wishes:
     def _counted(self, group: Indices, reach: float, high: float) -> Floor:
         """Return the least error over masses, up to one, that some number of tokens within the reach has."""
         least_floor = self._between(group, -reach, high)
-        gap = _between_counts(least_floor.log_psi, reach)
-        if gap is None:
+        excess = least_floor.log_psi - reach
+        count = max(1, math.ceil(math.exp(excess))) if excess <= 36.0 else 1
+        above = math.log(count) - reach
+        if count == 1 or least_floor.log_psi >= above:
             return least_floor
+        gap = math.log(count - 1) + reach, above  # log masses that no number of tokens has are between them
         ends = [self._between(group, end, end) for end in gap]  # errors fall and then rise: one of these is best
         if least_floor.attained:
             return min(ends, key=lambda floor: floor.error)
         return replace(ends[1], error=least_floor.error, attained=False)  # a limit, which larger masses come near
 
     def _between(self, group: Indices, low: float, high: float) -> Floor:
-        return floor_of(
-            self.targets[group], self.means[group], self.log_masses[group], self.euclidean, (low, high),
-            self.limits.value_bound,
-        )  # fmt: skip
+        arrays = self.targets[group], self.means[group], self.log_masses[group]
+        return floor_of(*arrays, euclidean=self.euclidean, log_psi=(low, high), bound=self.limits.value_bound)
 
 
 def wishes_of(
@@ -156,12 +157,3 @@ def wishes_of(
     if not np.abs(masses).max() <= 1e300:
         raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
     return Wishes(rows, keys, values, outputs, means, masses, factor, euclidean, limits)
-
-
-def _between_counts(log_psi: float, reach: float) -> tuple[float, float] | None:
-    """Return the log masses next to one that no number of tokens has, whose logits are within the reach; else None."""
-    if log_psi - reach > 36.0:
-        return None
-    count = max(1, math.ceil(math.exp(log_psi - reach)))
-    above = math.log(count) - reach
-    return None if log_psi >= above or count == 1 else (math.log(count - 1) + reach, above)

@@ -13,11 +13,12 @@ from ...._types import Float64, Indices
 from ..layer.attention import attend
 from ..layer.rows import Prefix
 from .floors import Floor, sizes_of
-from .joint import tokens
 from .wishes import Wishes
 
 _NOTHING = 46.0
 """A group that wants no change gets a log mass so far below those of its contexts."""
+_DROP = 80.0
+"""Logits of a token at other queries are below the log mass wanted there by as much, for values up to 1e9 times 1e9."""
 
 
 def witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor]) -> Prefix | None:
@@ -33,14 +34,8 @@ def witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor]) 
     count = len(groups) if wishes.limits.length is None else wishes.limits.length
     if wishes.limits.bounded or count < len(groups):
         return None
-    arrays = tokens(wishes.query[[group[0] for group in groups]], masses, value, wishes.scale, count)
+    arrays = tokens(wishes.query[[group[0] for group in groups]], masses, value, scale=wishes.scale, length=count)
     return None if arrays is None or not all(np.isfinite(part).all() for part in arrays) else Prefix(*arrays)
-
-
-def empty(wishes: Wishes) -> Prefix | None:
-    """Return the prefix without tokens, if it is allowed."""
-    s, p = wishes.query.shape[1], wishes.targets.shape[1]
-    return Prefix(np.empty((0, s)), np.empty((0, p))) if wishes.limits.length is None else None
 
 
 def error_of(wishes: Wishes, prefix: Prefix | None) -> float:
@@ -69,3 +64,58 @@ def _repeated(wishes: Wishes, row: int, log_psi: float, value: Float64) -> Prefi
     with np.errstate(over="ignore"):
         key = (wishes.query[row] / size) * ((log_psi - math.log(count)) / wishes.scale / size)
     return Prefix(np.tile(key, (count, 1)), np.tile(value, (count, 1))) if np.isfinite(key).all() else None
+
+
+def tokens(
+    query: Float64, log_mass: Float64, value: Float64, scale: float, length: int
+) -> tuple[Float64, Float64] | None:
+    """Return keys and values (length, ...) of a prefix of these log masses and mean values at G queries, or none.
+
+    Each token does its part at one of them, and hardly any at the others; the first is repeated to make up the length.
+    There is one if for each query some direction is orthogonal to it and at an obtuse angle to all others
+    (8.2, several queries): for linearly independent queries, and most sets of less than twice as many as columns.
+    """
+    size = lengths(query)
+    unit, own, keys = query / size[:, None], log_mass.copy(), []
+    copies = np.ones(len(unit), dtype=int)
+    copies[0] += length - len(unit)
+    own[0] -= np.log(copies[0])
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for g in range(len(unit)):
+            other_mask = np.arange(len(unit)) != g
+            direction = _separating(unit[other_mask], unit[g])
+            if direction is None:
+                return None
+            key = unit[g] * (own[g] / scale / size[g])
+            logits = scale * query[other_mask] @ key
+            falls = -scale * query[other_mask] @ direction
+            if not (falls > 0.0).all():
+                return None
+            excess = logits - log_mass[other_mask] + _DROP
+            keys.append(key + direction * max(float(np.max(excess / falls)), 0.0))
+    return np.repeat(np.array(keys), copies, axis=0), np.repeat(value, copies, axis=0)
+
+
+def _separating(rows: Float64, unit: Float64) -> Float64 | None:
+    """Return a direction orthogonal to a unit row and at obtuse angles to the other unit rows, or none.
+
+    If z is a point of the cone of the rows' projections P_h with the least ``|z|^2 + (1 - sum of weights)^2``, then
+    ``<P_h, z> >= 1 - sum of weights`` for each.
+    """
+    from scipy.optimize import nnls
+
+    projected = rows - np.outer(rows @ unit, unit)
+    projected -= np.outer(projected @ unit, unit)
+    size = lengths(projected)
+    if not (size > 1e-12).all():
+        return None
+    projected /= size[:, None]
+    system = np.vstack([projected.T, np.ones(len(rows))])
+    goal = np.append(np.zeros(len(unit)), 1.0)
+    try:
+        weights, _ = nnls(system, goal)
+    except RuntimeError:  # too many passes
+        return None
+    direction = -(weights @ projected)
+    direction -= unit * (direction @ unit)
+    return direction if float(np.max(projected @ direction)) < -1e-12 else None

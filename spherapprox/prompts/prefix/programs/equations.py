@@ -32,7 +32,7 @@ class Interface:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Equations ``matrix @ unknowns + constant = wanted``.
+    """Equations ``matrix @ unknowns + constant = side``.
 
     Parameters
     ----------
@@ -47,41 +47,41 @@ class System:
 
     matrix: Float64
     constant: Float64
-    what: str
+    subject: str
     parts: Float64 | None = None
     parts_constant: Float64 | float = 0.0
 
     def solve(self, sides: Float64) -> tuple[Float64, float]:
-        """Return unknowns for rows (N, equations) of wanted numbers, and the condition of scaled rows.
+        """Return unknowns for rows (N, equations) of right-hand sides, and the condition of scaled rows.
 
         They are the least, moved in the null space to where the sum of squares of the parts is least.
         """
         n, columns = self.matrix.shape
-        long = lengths(self.matrix)
-        if not np.isfinite(long).all():
+        norms = lengths(self.matrix)
+        if not np.isfinite(norms).all():
             raise ValueError(
-                f"'layer' must have weights whose products are finite: the equations of {self.what} overflow, scale "
+                f"'layer' must have weights whose products are finite: the equations of {self.subject} overflow, scale "
                 "its weights, 'embedding' or 'readout' down"
             )
-        left, sizes, right = np.linalg.svd(self.matrix / np.where(long > 0.0, long, 1.0)[:, None])
+        basis, sizes, directions = np.linalg.svd(self.matrix / np.where(norms > 0.0, norms, 1.0)[:, None])
         rank = int(np.sum(sizes > max(n, columns) * np.finfo(np.float64).eps * sizes[0]))
         if rank < n:
             counts = f" and {n} are needed" if columns >= n else f": {n} equations need as many, got {columns}"
             raise ValueError(
-                f"'layer' has too small a rank: the equations of {self.what} have rank {rank} of {n} "
+                f"'layer' has too small a rank: the equations of {self.subject} have rank {rank} of {n} "
                 f"in {columns} unknowns{counts}"
             )
-        solutions = ((sides - self.constant) / long @ left / sizes) @ right[:n]  # (N, unknowns)
+        solutions = ((sides - self.constant) / norms @ basis / sizes) @ directions[:n]  # (N, unknowns)
         if self.parts is not None and columns > n:
-            free = right[n:].T  # (unknowns, free)
+            free = directions[n:].T  # (unknowns, free)
             u, strengths, v = np.linalg.svd(self.parts @ free, full_matrices=False)
-            kept = strengths > _WEAK * lengths(self.parts.ravel())
+            strong = strengths > _WEAK * lengths(self.parts.ravel())
             remains = solutions @ self.parts.T + self.parts_constant  # (N, numbers)
-            solutions -= (remains @ u[:, kept] / strengths[kept]) @ v[kept] @ free.T
+            solutions -= (remains @ u[:, strong] / strengths[strong]) @ v[strong] @ free.T
         if not np.isfinite(solutions).all():
             raise ValueError(
-                f"'layer' must have larger weights: solutions of the equations of {self.what} overflow, the shortest "
-                f"row of the equations has length {long.min():.3g}"
+                f"'layer' must have larger weights: solutions of the equations of {self.subject} overflow, the "
+                f"shortest row of the equations has length {norms.min():.3g}"
             )
         return np.asarray(solutions), float(sizes[0] / sizes[-1])
 
@@ -100,8 +100,8 @@ def logit_system(layer: AttentionLayer, inputs: Interface, group: int) -> System
         slopes = (layer.query[h * s : (h + 1) * s] @ inputs.embedding).T  # (m+1, s)
         blocks.append(np.vstack([slopes, level[h]]) if level[h].any() else slopes)
     matrix = layer.scale * np.concatenate(blocks)
-    what = f"a key for head {group + 1} ({_counted(layer, inputs, times)})"
-    return System(matrix, np.zeros(len(matrix)), what)
+    subject = f"a key for head {group + 1} ({_counted(layer, inputs, times)})"
+    return System(matrix, np.zeros(len(matrix)), subject)
 
 
 def value_system(layer: AttentionLayer, inputs: Interface) -> System:
@@ -110,13 +110,12 @@ def value_system(layer: AttentionLayer, inputs: Interface) -> System:
     Their parts are the read-outs behind each head.
     """
     g, times, p, n = layer.key_value_heads, layer.group_size, layer.value_dim, len(inputs.readout)
-    read = (inputs.readout @ layer.output_weights).reshape(n, g, times, p)
-    read = np.moveaxis(read, 0, 2)  # (groups, times, p_out, p)
+    readouts = np.moveaxis((inputs.readout @ layer.output_weights).reshape(n, g, times, p), 0, 2)
     parts = np.zeros((g, times, n, g, p))
-    parts[np.arange(g), :, :, np.arange(g)] = read
+    parts[np.arange(g), :, :, np.arange(g)] = readouts  # (groups, times, p_out, p)
     flat = parts.reshape(layer.heads * n, g * p)
     matrix = parts.sum(axis=(0, 1)).reshape(n, g * p)
-    return System(matrix, inputs.readout @ layer.out_bias, f"values ({n} outputs)", flat)
+    return System(matrix, inputs.readout @ layer.out_bias, f"values ({n} outputs)", parts=flat)
 
 
 def token_system(layer: AttentionLayer, inputs: Interface) -> System:
@@ -130,13 +129,15 @@ def token_system(layer: AttentionLayer, inputs: Interface) -> System:
     values = value_system(layer, inputs)
     rows.append(values.matrix @ layer.value)
     constants.append(values.matrix @ layer.value_bias + values.constant)
-    what = f"a token ({_counted(layer, inputs, layer.heads)} and {len(values.matrix)} outputs)"
-    parts = values.parts @ layer.value if values.parts is not None else None
-    offsets = values.parts @ layer.value_bias if values.parts is not None else 0.0
-    return System(np.concatenate(rows), np.concatenate(constants), what, parts, offsets)
+    assert values.parts is not None
+    return System(
+        np.concatenate(rows), np.concatenate(constants),
+        f"a token ({_counted(layer, inputs, layer.heads)} and {len(values.matrix)} outputs)",
+        parts=values.parts @ layer.value, parts_constant=values.parts @ layer.value_bias,
+    )  # fmt: skip
 
 
-def wanted_logits(layer: AttentionLayer, inputs: Interface, keys: Float64, offset: float, heads: range) -> Float64:
+def logit_sides(layer: AttentionLayer, inputs: Interface, keys: Float64, offset: float, heads: range) -> Float64:
     """Return what the equations of the keys (N, m+1) are to give, a block for each of the heads."""
     level, raised = levels(layer, inputs), np.full((len(keys), 1), offset)
     return np.concatenate([part for h in heads for part in ([keys, raised] if level[h].any() else [keys])], axis=1)
@@ -145,5 +146,5 @@ def wanted_logits(layer: AttentionLayer, inputs: Interface, keys: Float64, offse
 def _counted(layer: AttentionLayer, inputs: Interface, heads: int) -> str:
     """Word the equations of keys: coordinates and levels, for each head of queries."""
     coordinates = inputs.embedding.shape[1]
-    each = "coordinates and a level" if levels(layer, inputs).any() else "coordinates"
-    return f"{coordinates} {each} for each of {heads} {'head' if heads == 1 else 'heads'}"
+    terms = "coordinates and a level" if levels(layer, inputs).any() else "coordinates"
+    return f"{coordinates} {terms} for each of {heads} {'head' if heads == 1 else 'heads'}"

@@ -15,7 +15,7 @@ from ....heads import SplitHead
 from ..layer.layer import AttentionLayer
 from ..layer.reading import as_layer
 from ..layer.rows import Prefix, finite
-from .equations import Interface, levels, logit_system, token_system, value_system, wanted_logits
+from .equations import Interface, levels, logit_sides, logit_system, token_system, value_system
 from .programmed import ProgrammedPrefix
 
 KINDS = ("tokens", "key_values")
@@ -98,7 +98,7 @@ def program(
     weights = as_layer(layer)
     kind = _checks.choice(kind, "kind", KINDS)
     offset = _checks.real(offset, "offset", minimum=-1e300, maximum=1e300)
-    inputs = _interface(head, weights, embedding, shift, readout)
+    inputs = _interface(head, weights, embedding, shift=shift, readout=readout)
     if offset != 0.0 and not levels(weights, inputs).any(axis=1).all():
         raise ValueError(
             f"'offset' must be 0 where a head's queries are 0 at the shift, got {offset:g}: logits cannot be raised "
@@ -108,9 +108,10 @@ def program(
     keys = concentrations[:, None] * head._directions()  # (N, m+1)
     values = head.values.astype(np.float64).reshape(len(head), -1)  # (N, p)
     with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
-        prefix, condition = (_tokens if kind == "tokens" else _key_values)(weights, inputs, keys, values, offset)
-        _check_digits(weights, inputs, prefix, float(lengths(values).max()))
-    return ProgrammedPrefix(head, weights, prefix, inputs, offset, condition)
+        make = _tokens if kind == "tokens" else _key_values
+        prefix, condition = make(weights, inputs, keys, values=values, offset=offset)
+        _check_digits(weights, inputs, prefix, largest=float(lengths(values).max()))
+    return ProgrammedPrefix(head, weights, prefix, interface=inputs, offset=offset, condition=condition)
 
 
 def _check_digits(layer: AttentionLayer, inputs: Interface, prefix: Prefix, largest: float) -> None:
@@ -123,16 +124,16 @@ def _check_digits(layer: AttentionLayer, inputs: Interface, prefix: Prefix, larg
     key = np.repeat(keys, layer.group_size)
     logits = float((layer.scale * (lengths(slopes) + lengths(levels(layer, inputs))) * key).max())
     system = value_system(layer, inputs)
-    held = lengths(np.moveaxis(prefix.value, 0, 1).reshape(len(prefix), -1))
-    read = float(lengths(system.matrix.ravel()) * held.max())
-    read += float(lengths(system.constant))
+    values = lengths(np.moveaxis(prefix.value, 0, 1).reshape(len(prefix), -1))
+    readout = float(lengths(system.matrix.ravel()) * values.max())
+    readout += float(lengths(system.constant))
     if prefix.tokens is not None:
-        read += float(lengths((system.matrix @ layer.value).ravel()) * lengths(prefix.tokens).max())
+        readout += float(lengths((system.matrix @ layer.value).ravel()) * lengths(prefix.tokens).max())
     eps = float(np.finfo(np.float64).eps)
-    if not eps * logits < _LOST or not eps * read <= _LOST * largest:
+    if not eps * logits < _LOST or not eps * readout <= _LOST * largest:
         raise ValueError(
             f"'layer' must have queries that depend more on the points: products of queries and keys up to "
-            f"{logits:.3g} and read-outs up to {read:.3g} cancel to values up to {largest:.3g}, of which rounding "
+            f"{logits:.3g} and read-outs up to {readout:.3g} cancel to values up to {largest:.3g}, of which rounding "
             "leaves no digit; take a larger 'embedding', or a smaller 'shift', concentration or 'offset'"
         )
 
@@ -156,7 +157,8 @@ def _tokens(
     layer: AttentionLayer, inputs: Interface, keys: Float64, values: Float64, offset: float
 ) -> tuple[Prefix, float]:
     """Return the prefix of tokens, and the condition of their equations."""
-    sides = np.concatenate([wanted_logits(layer, inputs, keys, offset, range(layer.heads)), values], axis=1)
+    logits = logit_sides(layer, inputs, keys, offset=offset, heads=range(layer.heads))
+    sides = np.concatenate([logits, values], axis=1)
     tokens, condition = token_system(layer, inputs).solve(sides)
     return layer.prefix(tokens), condition
 
@@ -168,7 +170,8 @@ def _key_values(
     g, times = layer.key_value_heads, layer.group_size
     parts, conditions = [], []
     for group in range(g):
-        sides = wanted_logits(layer, inputs, keys, offset, range(group * times, (group + 1) * times))
+        heads = range(group * times, (group + 1) * times)
+        sides = logit_sides(layer, inputs, keys, offset=offset, heads=heads)
         rows, condition = logit_system(layer, inputs, group).solve(sides)
         parts.append(rows)
         conditions.append(condition)

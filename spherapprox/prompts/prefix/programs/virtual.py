@@ -12,11 +12,12 @@ from .... import _checks
 from ...._types import Float64, Int64
 from ..layer.layer import AttentionLayer
 from ..layer.rows import finite
-from .virtual_layers import decoded, excess, pair_layers, response_layers, sequence_layers, unpacked
 
 KINDS = ("sequence", "map", "response", "pair")
 _LARGEST, _LARGEST_PAIR = 100_000, 13
 """Vocabularies: of pairs 13^13 codes are the last that float64 tells apart behind a 1."""
+Head = tuple[Float64, Float64, Float64]
+"""Weights of queries (k, d), keys (k, d) and values (p, d)."""
 
 
 class VirtualToken:
@@ -91,7 +92,11 @@ class VirtualToken:
         self.embedding = matrix
         enough = least_gap(self.vocabulary, self.length, kind=self.kind, largest=float(np.abs(matrix).max()))
         self.gap = enough if gap is None else _checks.real(gap, "gap", above=0.0)
-        self.layers = self._make_layers()
+        self.layers = (
+            sequence_layers(self.length, self.gap) if self.kind == "sequence"
+            else pair_layers(self.vocabulary, self.gap) if self.kind == "pair"
+            else response_layers(self.vocabulary, self.length, self.gap)
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (
@@ -116,11 +121,6 @@ class VirtualToken:
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> VirtualToken(4, 3).encode([3, 0, 2])
-        array([0.75, 0.  , 0.5 ])
         """
         v = self.vocabulary
         shapes = {"sequence": (self.length,), "map": (v,), "response": (v, self.length), "pair": (v, v)}
@@ -163,30 +163,23 @@ class VirtualToken:
         rows = np.vstack([rows, self.embedding.T[np.atleast_1d(symbols)]])
         return self._paired(rows) if self.kind == "pair" else self._generated(rows)
 
-    def _make_layers(self) -> tuple[AttentionLayer, ...]:
-        if self.kind == "sequence":
-            return sequence_layers(self.length, self.gap)
-        if self.kind == "pair":
-            return pair_layers(self.vocabulary, self.gap)
-        return response_layers(self.vocabulary, self.length, self.gap)
-
     def _generated(self, rows: Float64) -> Int64:
         """Return the symbols that follow, one after another."""
         (layer,) = self.layers
         places = np.eye(layer.width - rows.shape[1])
         symbols = np.empty(self.length, dtype=np.int64)
         for i in range(self.length):
-            held = np.hstack([rows, places[: len(rows)]])
-            both = layer.attend(held[-1:], held)[0]  # what both heads have exceeds 1
-            symbols[i] = decoded(float(excess(both).sum()), self.vocabulary)
+            states = np.hstack([rows, places[: len(rows)]])
+            sums = layer.attend(states[-1:], states)[0]  # what both heads have exceeds 1
+            symbols[i] = decoded(float(excess(sums).sum()), self.vocabulary)
             rows = np.vstack([rows, self.embedding[:, symbols[i]]])
         return symbols
 
     def _paired(self, rows: Float64) -> Int64:
         """Return the symbol for a pair, by the two layers."""
         first, second = self.layers
-        held = np.hstack([np.vstack([np.zeros(self.vocabulary), rows]), np.eye(4)])
-        inner = excess(first.attend(held, causal=True))  # (4, 2 V): codes and the second symbol
+        states = np.hstack([np.vstack([np.zeros(self.vocabulary), rows]), np.eye(4)])
+        inner = excess(first.attend(states, causal=True))  # (4, 2 V): codes and the second symbol
         codes = inner[:, : self.vocabulary].sum(axis=1)
         inner = np.hstack([unpacked(codes, self.vocabulary), inner[:, self.vocabulary :]])
         number = float(excess(second.attend(inner[-1:], inner)[0]).sum())
@@ -212,7 +205,87 @@ def _symbols(value: Any, name: str, shape: tuple[int, ...], vocabulary: int) -> 
     """Return an array of symbols."""
     array = _checks.reals(_checks.detached(value), name, minimum=0.0, maximum=vocabulary - 1.0, nan=False)
     _checks.shaped(array, name, shape, note=f" for a vocabulary of {vocabulary}")
-    whole = array.astype(np.int64)
-    if not np.array_equal(whole, array):
+    integers = array.astype(np.int64)
+    if not np.array_equal(integers, array):
         raise ValueError(f"'{name}' must hold whole numbers, the symbols 0 to {vocabulary - 1}")
-    return whole
+    return integers
+
+
+def sequence_layers(length: int, gap: float) -> tuple[AttentionLayer, ...]:
+    """Return the layer that adds the virtual token and the place of the row that asks; rows hold token and place."""
+    none, places = np.zeros((length, length)), np.eye(length)
+    here = np.hstack([none, places])
+    first = np.hstack([np.zeros(length), places[0]])[None]
+    anywhere = np.hstack([np.zeros(length), np.ones(length)])[None]
+    return (_summed([(anywhere, first, np.hstack([places, none])), (here, here, here)], gap),)
+
+
+def response_layers(vocabulary: int, length: int, gap: float) -> tuple[AttentionLayer, ...]:
+    """Return the layer that adds the user's token and the virtual token `length` rows back."""
+    places = np.eye(2 * length)
+    blank = np.zeros((2 * length, vocabulary))
+    tokens = np.eye(vocabulary, vocabulary + 2 * length)
+    anywhere = np.hstack([np.zeros(vocabulary), np.ones(2 * length)])[None]
+    user = np.hstack([np.zeros(vocabulary), places[length]])[None]
+    back = np.hstack([blank, np.eye(2 * length, k=length)])
+    return (_summed([(anywhere, user, tokens), (back, np.hstack([blank, places]), tokens)], gap),)
+
+
+def pair_layers(vocabulary: int, gap: float) -> tuple[AttentionLayer, ...]:
+    """Return the layer that picks the code for the user's first token, and the one that picks a digit of it.
+
+    Rows of the first are a token and one of four places, the first of them a token of zeros, for those that should see
+    nothing; rows of the second are digits and the user's second token.
+    """
+    v = vocabulary
+    token, zeros = np.eye(v, v + 4), np.zeros((v, v + 4))
+    upper, lower = np.vstack([token, zeros]), np.vstack([zeros, 2.0 * token])
+
+    def sees(source: int, target: int) -> tuple[Float64, Float64]:
+        """Return queries and keys with which one place sees another, and all others the first."""
+        query, key = np.zeros((2, v + 4)), np.zeros((2, v + 4))
+        query[0, v:], query[0, v + source], query[1, v + source] = 1.0, 0.0, 1.0
+        key[0, v], key[1, v + target] = 1.0, 1.0
+        return query, key
+
+    first = _summed([(*sees(2, 1), upper), (*sees(2, 2), upper), (*sees(3, 3), lower)], gap)
+    digits = np.hstack([np.ones(v), np.zeros(v)])[None]
+    second = digits[:, ::-1]
+    picks = [(second, digits, np.eye(v, 2 * v)), (second, second, np.eye(v, 2 * v, k=v))]
+    return first, _summed(picks, gap)
+
+
+def excess(rows: Float64) -> Float64:
+    """Return what exceeds 1: the layer of ReLUs that leaves what both heads have."""
+    return np.maximum(rows - 1.0, 0.0)
+
+
+def decoded(number: float, vocabulary: int) -> int:
+    """Return the symbol i whose i / vocabulary is nearest: the largest of the tangents of (x - 1/2)^2 there."""
+    i = np.arange(vocabulary)
+    return int(np.argmax((2.0 * i / vocabulary - 1.0) * number + 0.25 - np.square(i / vocabulary)))
+
+
+def unpacked(codes: Float64, vocabulary: int) -> Float64:
+    """Return the digits of codes (n,), over the vocabulary, (n, V): V stages of V - 1 steps of two ReLUs each."""
+    remainder = float(vocabulary**vocabulary) * codes  # whole numbers, up to 1/4
+    digits = np.empty((len(codes), vocabulary))
+    for i in reversed(range(vocabulary)):
+        unit = float(vocabulary**i)
+        ramps = np.maximum(2.0 * (remainder[:, None] - unit * np.arange(1, vocabulary)) + 1.5, 0.0)
+        digits[:, i] = (1.0 - np.maximum(1.0 - ramps, 0.0)).sum(axis=1)
+        remainder = remainder - unit * digits[:, i]
+    return digits / vocabulary
+
+
+def _summed(heads: list[Head], gap: float) -> AttentionLayer:
+    """Return a layer that adds its heads, with logits of `gap` times the inner products."""
+    rows = max(len(head[0]) for head in heads)
+    query, key = (np.vstack([_padded(head[i], rows) for head in heads]) for i in (0, 1))
+    value = np.vstack([head[2] for head in heads])
+    out = np.tile(np.eye(len(heads[0][2])), len(heads))
+    return AttentionLayer(query, key, value, out, heads=len(heads), scale=gap)
+
+
+def _padded(weights: Float64, rows: int) -> Float64:
+    return np.vstack([weights, np.zeros((rows - len(weights), weights.shape[1]))])

@@ -87,12 +87,17 @@ class PrefixAttention(torch.nn.Module):
         check_plain(mha, "mha")
         self.space = choice(space, "space", ("key_values", "tokens"))
         rows, unseen = _of_all_heads(prefix, mha.num_heads, mha.head_dim)
-        held = {"prefix_key": rows.key, "prefix_value": rows.value}
+        arrays: dict[str, Float64] = {"prefix_key": rows.key, "prefix_value": rows.value}
         if self.space == "tokens":
-            held = {"prefix_tokens": _tokens(rows, mha.embed_dim)}
+            if rows.tokens is None or rows.tokens.shape[1] != mha.embed_dim:
+                raise ValueError(
+                    f"'prefix' must have tokens of {mha.embed_dim} columns for space='tokens', got none: "
+                    "layer.prefix(tokens) makes one"
+                )
+            arrays = {"prefix_tokens": rows.tokens}
         like = mha.out_proj.weight
-        tensors = {name: torch.tensor(array, dtype=like.dtype, device=like.device) for name, array in held.items()}
-        for name, tensor in tensors.items():
+        for name, array in arrays.items():
+            tensor = torch.tensor(array, dtype=like.dtype, device=like.device)
             if not torch.isfinite(tensor).all():
                 raise ValueError(f"'prefix' must be finite in the module's {like.dtype}: mha.double() has more range")
             if flag(trainable, "trainable"):
@@ -106,8 +111,7 @@ class PrefixAttention(torch.nn.Module):
     @property
     def length(self) -> int:
         """Number of tokens L of the prefix: of the longest, where those of heads differ."""
-        held = self.prefix_key if self.space == "key_values" else self.prefix_tokens
-        return int(held.shape[-2])
+        return int((self.prefix_key if self.space == "key_values" else self.prefix_tokens).shape[-2])
 
     @property
     def batch_first(self) -> bool:
@@ -217,15 +221,6 @@ class PrefixAttention(torch.nn.Module):
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""
         return f"length={self.length}, space={self.space!r}"
-
-
-def _tokens(rows: Prefix, width: int) -> Float64:
-    """Return the tokens of a prefix."""
-    if rows.tokens is None or rows.tokens.shape[1] != width:
-        raise ValueError(
-            f"'prefix' must have tokens of {width} columns for space='tokens', got none: layer.prefix(tokens) makes one"
-        )
-    return rows.tokens
 
 
 def _of_all_heads(

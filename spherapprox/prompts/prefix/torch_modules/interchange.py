@@ -125,18 +125,13 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
 
 
 def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
-    """Return the prefixes that a cache holds.
+    """Return the prefixes that a cache holds, one for each layer: (heads, L, s) and (heads, L, p), in float64.
 
     Parameters
     ----------
     pairs : iterable of (key, value), or transformers.Cache
         A pair for each layer, of shapes (batch, heads, L, s) and (batch, heads, L, p), as `past_key_values` returns
         them or as a model does for the tokens that it has read; of an encoder-decoder model's cache the self-attention.
-
-    Returns
-    -------
-    tuple of Prefix
-        One for each layer, of shapes (heads, L, s) and (heads, L, p), in float64.
 
     Raises
     ------
@@ -273,10 +268,10 @@ def _whole(layer: Any, name: str) -> tuple[Any, Any]:
         lost = getattr(key, "ndim", 0) == 4 and key.shape[-2] != int(layer.get_seq_length())
     else:
         try:
-            key, value, *rest = layer
+            key, value, *extras = layer
         except (TypeError, ValueError):
             raise TypeError(f"'{name}' must be a pair of keys and values, got a {type(layer).__name__}") from None
-        window = rest[0] if rest and getattr(rest[0], "ndim", None) == 0 else None  # as transformers iterates
+        window = extras[0] if extras and getattr(extras[0], "ndim", None) == 0 else None  # as transformers iterates
         lost = window is not None and getattr(key, "ndim", 0) == 4 and key.shape[-2] >= int(window) - 1
     if lost:
         raise ValueError(

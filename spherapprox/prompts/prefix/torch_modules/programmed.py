@@ -85,12 +85,12 @@ class ProgrammedAttention(torch.nn.Module):
         points = y.to(self.embedding.dtype)
         check_lengths(points, "y")
         x = points @ self.embedding.T + self.shift
-        seen = x if content is None else content
+        rows = x if content is None else content
         first = self.attention.batch_first or y.ndim == 2
-        asked, keys = (x, seen) if first else (x.transpose(0, 1), seen.transpose(0, 1))
-        outputs = self.attention(asked, keys, keys, need_weights=False, is_causal=causal)[0]
-        read = (outputs if first else outputs.transpose(0, 1)) @ self.readout.T
-        return read[..., 0] if self.scalar else read
+        queries, keys = (x, rows) if first else (x.transpose(0, 1), rows.transpose(0, 1))
+        outputs = self.attention(queries, keys, keys, need_weights=False, is_causal=causal)[0]
+        values = (outputs if first else outputs.transpose(0, 1)) @ self.readout.T
+        return values[..., 0] if self.scalar else values
 
 
 def program_module(

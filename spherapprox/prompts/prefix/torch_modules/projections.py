@@ -42,10 +42,10 @@ def head_inputs(mha: Any, x: Any, content: Any = None) -> tuple[Any, Any, Any]:
     [(2, 4, 7, 8), (2, 4, 5, 8), (2, 4, 5, 8)]
     """
     check_plain(mha, "mha")
-    seen = x if content is None else content
-    for name, tensor in (("x", x), ("content", seen)):
+    rows = x if content is None else content
+    for name, tensor in (("x", x), ("content", rows)):
         check_rows(mha, tensor, name, x)
-    parts = projected(mha, x, seen, seen)
+    parts = projected(mha, x, rows, rows)
     return parts if x.ndim == 3 else (parts[0][0], parts[1][0], parts[2][0])
 
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from .... import _checks
 from ...._types import Float64
 from ..blocks import Input, LinState, RunningMax
-from ..language import Variable
 from ..program import Program
 from ..registers import first
 from ..sugar import absolute, gate, maximum
@@ -73,10 +72,13 @@ class Extension(PromptModel):
         x = Input(self.dim + self.outputs, bound=self.bound, name="token")
         asking, lowest = first(x, 1), power_of_two(self.bound * (1.0 + 2.0 * self.lipschitz))
         query = LinState(gate(asking, x[: self.dim], self.bound), 1.0, bound=self.bound, name="query")
-        away = self.lipschitz * _largest(absolute(query - x[: self.dim]))
-        values, none = x[self.dim :], 2.0 * lowest * asking
-        lower = RunningMax(values - away - none, lowest, name="lower")
-        upper = RunningMax(-values - away - none, lowest, name="-upper")
+        distance = absolute(query - x[: self.dim])
+        while len(distance) > 1:  # by halves that share an entry where their number is odd
+            half = (len(distance) + 1) // 2
+            distance = maximum(distance[:half], distance[-half:])
+        change, values, masked = self.lipschitz * distance, x[self.dim :], 2.0 * lowest * asking
+        lower = RunningMax(values - change - masked, lowest, name="lower")
+        upper = RunningMax(-values - change - masked, lowest, name="-upper")
         return Program(0.5 * (lower - upper), "extension")
 
     def _queries(self, queries: ArrayLike) -> Float64:
@@ -93,21 +95,7 @@ class Extension(PromptModel):
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> Extension(2).prompt([[0.1, 0.2], [0.3, 0.4]], [0.5, 0.6])
-        array([[0.1, 0.2, 0.5],
-               [0.3, 0.4, 0.6]])
         """
-        where = np.asarray(_checks.floating(points, "points", ("n", self.dim)), dtype=np.float64)
-        _checks.reals(where, "points", minimum=-self.bound, maximum=self.bound)
-        return np.hstack([where, values_at(values, len(where), self.outputs, self.bound)])
-
-
-def _largest(v: Variable) -> Variable:
-    """Return the largest entry of a vector, by halves that share an entry where their number is odd."""
-    while len(v) > 1:
-        half = (len(v) + 1) // 2
-        v = maximum(v[:half], v[-half:])
-    return v
+        rows = np.asarray(_checks.floating(points, "points", ("n", self.dim)), dtype=np.float64)
+        _checks.reals(rows, "points", minimum=-self.bound, maximum=self.bound)
+        return np.hstack([rows, values_at(values, len(rows), self.outputs, bound=self.bound)])

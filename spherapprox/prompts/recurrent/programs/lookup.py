@@ -87,8 +87,8 @@ class Dictionary(PromptModel):
         in_value = self._truth(phase[n:] + begun - 1.0).named("in value")
         query = LinState(gate(asking, x, bound, positive=True), 1.0, bound=bound, name="query")
         target = ones @ gate(in_key, query, bound, positive=True)
-        same = self._truth(ones @ in_key - absolute(x - target)).named("same")
-        matches = LinState(same, shift[:n, :n], np.eye(n)[:, :1], bound=1.0)
+        agreement = self._truth(ones @ in_key - absolute(x - target)).named("same")
+        matches = LinState(agreement, shift[:n, :n], np.eye(n)[:, :1], bound=1.0)
         is_match = self._truth(ones @ matches + in_key[n - 1] - n).named("found")
         behind = LinState(is_match, shift, np.eye(n + 1)[:, :1], bound=1.0)[1:]
         storing = self._truth(in_value + ones @ behind - 1.0)
@@ -117,11 +117,6 @@ class Dictionary(PromptModel):
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> Dictionary(2, vocabulary=9).prompt([[1, 2], [3, 4]], [[5, 6], [7, 8]])[:, 0]
-        array([1., 2., 5., 6., 3., 4., 7., 8.])
         """
         entries, answers = self._tokens(keys, "keys"), self._tokens(values, "values")
         if len(answers) != len(entries):

@@ -13,9 +13,6 @@ from ...._types import Float64
 from ..network import Network, sequences
 from ..program import Program
 
-_ENTRIES = 2**21
-"""Numbers of a batch that are looked at together."""
-
 
 class PromptModel(ABC):
     """A program whose function is in its prompt: it reads a query, then the prompt, and ends with the value.
@@ -35,6 +32,14 @@ class PromptModel(ABC):
     >>> model = Dictionary(1, vocabulary=9)
     >>> model.network
     Network('dictionary', layers=..., width=..., nonzeros=...)
+    >>> prompt = model.prompt([[2], [5]], [[7], [1]])
+    >>> model.run([[5], [2], [3]], prompt)
+    array([[1.],
+           [7.],
+           [0.]])
+    >>> model.answers(model.network(model.sequences([[5], [2]], prompt)))
+    array([[1.],
+           [7.]])
     """
 
     @property
@@ -65,7 +70,7 @@ class PromptModel(ABC):
         return self.program.compile()
 
     def run(self, queries: ArrayLike, prompt: ArrayLike, *, workers: int | None = None) -> Float64:
-        """Return the values of the prompt's function at some queries, shape (n, p).
+        """Return the values of the prompt's function at queries, shape (n, p).
 
         Parameters
         ----------
@@ -78,67 +83,40 @@ class PromptModel(ABC):
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent.programs import Dictionary
-        >>> model = Dictionary(1, vocabulary=9)
-        >>> model.run([[5], [2], [3]], model.prompt([[2], [5]], [[7], [1]]))
-        array([[1.],
-               [7.],
-               [0.]])
         """
+        return self._run(queries, prompt, workers=workers)
+
+    def _run(
+        self, queries: ArrayLike, prompt: ArrayLike, *, workers: int | None = None, entries: int = 2**21
+    ) -> Float64:
+        """Return the values, of batches and parts of the prompt with so many numbers together."""
         heads, tokens = self._queries(queries), self._prompt(prompt)
-        step = max(1, _ENTRIES // tokens.shape[1])
+        step = max(1, entries // tokens.shape[1])
         batch = min(len(heads), max(8, step // len(tokens)))
-        return np.concatenate(
-            [
-                self._answers(self._outputs(heads[i : i + batch], tokens, max(1, step // batch), workers))
-                for i in range(0, len(heads), batch)
-            ]
-        )
-
-    def _outputs(self, heads: Float64, tokens: Float64, step: int, workers: int | None) -> Float64:
-        """Return outputs of the last steps, shape (n, k, p), some steps at a time."""
-        _, state = self.network.run(heads, last=True, workers=workers)
-        kept = len(tokens) - self._steps[1]
-        for i in range(0, kept, step):
-            _, state = self._run(tokens[i : min(i + step, kept)], state, True, workers)
-        return self._run(tokens[kept:], state, False, workers)[0]
-
-    def _run(self, tokens: Float64, state: Float64, last: bool, workers: int | None) -> tuple[Float64, Float64]:
-        shared = np.broadcast_to(tokens, (len(state), *tokens.shape))
-        return self.network.run(shared, state, last=last, workers=workers)
+        step, silent = max(1, step // batch), len(tokens) - self._steps[1]
+        parts = [slice(i, min(i + step, silent)) for i in range(0, silent, step)]
+        answers = []
+        for i in range(0, len(heads), batch):
+            _, state = self.network.run(heads[i : i + batch], last=True, workers=workers)
+            shared = np.broadcast_to(tokens, (len(state), *tokens.shape))
+            for part in parts:
+                _, state = self.network.run(shared[:, part], state, last=True, workers=workers)
+            outputs, _ = self.network.run(shared[:, silent:], state, workers=workers)
+            answers.append(self._answers(outputs))
+        return np.concatenate(answers)
 
     def sequences(self, queries: ArrayLike, prompt: ArrayLike) -> Float64:
-        """Return sequences, each a query and the prompt, as the network or a torch module takes them: see `answers`.
+        """Return sequences (n, q + L, d), q steps of a query and the prompt, for the network or a torch module.
 
         Parameters
         ----------
         queries : array_like, shape (n, k)
         prompt : array_like, shape (L, d)
 
-        Returns
-        -------
-        ndarray, shape (n, q + L, d)
-            q steps of the query come first.
-
         Raises
         ------
         TypeError, ValueError
             If arguments do not fit the program, or the sequences would not fit in memory.
-
-        Examples
-        --------
-        >>> from spherapprox.prompts.recurrent.programs import Dictionary
-        >>> model = Dictionary(1, vocabulary=9)
-        >>> x = model.sequences([[5], [2]], model.prompt([[2], [5]], [[7], [1]]))
-        >>> x[:, :, 0]
-        array([[5., 2., 7., 5., 1.],
-               [2., 2., 7., 5., 1.]])
-        >>> model.answers(model.network(x))
-        array([[1.],
-               [7.]])
         """
         heads, tokens = self._queries(queries), self._prompt(prompt)
         n, k, dim = heads.shape
@@ -156,13 +134,6 @@ class PromptModel(ABC):
         Raises
         ------
         TypeError, ValueError
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox.prompts.recurrent.programs import Dictionary
-        >>> Dictionary(2, vocabulary=9).answers(np.arange(4.0).reshape(1, 4, 1))
-        array([[2., 3.]])
         """
         p = len(self.network.readout)
         rows = np.asarray(_checks.floating(outputs, "outputs", ("n", "L", p)), dtype=np.float64)

@@ -82,8 +82,9 @@ class Grid(PromptModel):
         query = LinState(gate(first(x, 1), x[:d], 1.0, positive=True), 1.0, bound=1.0, name="query")
         inside = (1.0 - 2.0 / mu) * query + 1.0 / mu  # so that no query is in the ramp of an outer face
         share = self._past(inside - corner) - self._past(inside - corner - width)
-        if d == 1:
-            added: Variable = _blended(share, value, self.bound)
+        if d == 1:  # of shares s and 1 - s come a value between that of the larger and the mean: 10.4, (grid)
+            shut = self.bound * (1.0 - 2.0 * share)
+            added: Variable = 0.5 * (ReLU(value - shut) - ReLU(-value - shut))
         else:
             weight: Variable = share[0]
             for axis in range(1, d):
@@ -95,12 +96,12 @@ class Grid(PromptModel):
         return step(v + 1.0 / self.slope, self.slope / 2.0)
 
     def _queries(self, queries: ArrayLike) -> Float64:
-        steps = padded(queries, self.dim, 1 + self.dim + self.outputs, 1.0)
+        steps = padded(queries, self.dim, 1 + self.dim + self.outputs, bound=1.0)
         _checks.reals(steps, "queries", minimum=0.0)
         return steps
 
     def prompt(self, function: Callable[[Float64], ArrayLike], cells: int | Sequence[int]) -> Float64:
-        """Return the prompt of a function.
+        """Return the prompt of a function, shape (N, 1 + dim + outputs), N the sum of all cells^dim.
 
         Parameters
         ----------
@@ -109,11 +110,6 @@ class Grid(PromptModel):
         cells : int or sequence of int
             Cells along each axis, at most slope / 2. Several, each a multiple of the one before, make a prompt from
             coarse to fine, which may be ended after each of its grids. For dim >= 2.
-
-        Returns
-        -------
-        ndarray, shape (N, 1 + dim + outputs)
-            N is the sum of all cells^dim.
 
         Raises
         ------
@@ -127,7 +123,9 @@ class Grid(PromptModel):
         (array([[0.5]]), array([[0.8125]]))
         """
         _checks.callable_(function, "function")
-        counts = [self._cells(count) for count in np.atleast_1d(np.asarray(cells, dtype=object))]
+        limits: Any = {"maximum": math.floor(self.slope / 2.0), "limit": "ramps of width 2/slope must fit into cells"}
+        entries = np.atleast_1d(np.asarray(cells, dtype=object))
+        counts = [_checks.integer(count, "cells", minimum=1, **limits) for count in entries]
         for coarse, fine in pairwise(counts):
             if fine % coarse or fine == coarse:
                 raise ValueError(f"'cells' must be multiples, each of the one before, got {fine} after {coarse}")
@@ -139,21 +137,15 @@ class Grid(PromptModel):
             [self._tokens(function, *pair) for pair in zip(counts, [None, *counts[:-1]], strict=True)]
         )
 
-    def _cells(self, count: Any) -> int:
-        why = "ramps of width 2/slope must fit into cells"
-        return _checks.integer(count, "cells", minimum=1, maximum=math.floor(self.slope / 2.0), limit=why)
-
     def _tokens(self, function: Callable[[Float64], ArrayLike], cells: int, before: int | None) -> Float64:
         """Return the tokens of a grid; their values are those beyond what a coarser grid had."""
         corner = np.indices((cells,) * self.dim).reshape(self.dim, -1).T / cells
         centre = corner + 0.5 / cells
-        values = self._values(function, centre)
+        values = values_at(function(centre), len(centre), self.outputs, bound=self.bound)
         if before is not None:
-            values = values - self._values(function, (np.floor(centre * before) + 0.5) / before)
+            coarse = function((np.floor(centre * before) + 0.5) / before)
+            values = values - values_at(coarse, len(centre), self.outputs, bound=self.bound)
         return np.hstack([np.full((len(corner), 1), 1.0 / cells), corner, values])
-
-    def _values(self, function: Callable[[Float64], ArrayLike], points: Float64) -> Float64:
-        return values_at(function(points), len(points), self.outputs, self.bound)
 
 
 def values_at(values: Any, n: int, outputs: int, bound: float) -> Float64:
@@ -166,10 +158,3 @@ def values_at(values: Any, n: int, outputs: int, bound: float) -> Float64:
             "make the model with a larger bound"
         )
     return array.reshape(n, outputs)
-
-
-def _blended(share: Variable, v: Variable, bound: float) -> Variable:
-    """Return v for a share of 1 and 0 for 0: of s and 1 - s come a value between that of the larger and the mean."""
-    # docs/theorems/10.4-in-context-interpolation.md, (grid, d = 1)
-    shut = bound * (1.0 - 2.0 * share)
-    return 0.5 * (ReLU(v - shut) - ReLU(-v - shut))

@@ -13,7 +13,7 @@ from ...._types import Float64
 from ....heads.classical import ClassicalHead
 from ....heads.split import SplitHead
 from ..blocks import Concat, Input, LinState, ReLU
-from ..language import Linear, Multiplicative, Variable
+from ..language import Linear, Multiplicative
 from ..program import Program
 from ..registers import first
 from ..sugar import constant
@@ -81,26 +81,23 @@ class KernelSum(PromptModel):
         )
 
     def _program(self) -> Program:
-        """Add exponentials, and their products with values, up."""
+        """Add exponentials, and their products with values, up: chords of exp, minus its value at the first knot."""
         d = self.dim + 1
         x = Input(d + 1 + self.outputs, bound=self.bound, name="token")
         asking = first(x, 1)
         query = LinState(Multiplicative(asking, x[:d], binary=True), 1.0, bound=1.0, name="query")
         logit = np.ones((1, d)) @ (query * x[:d]) + x[d] - (self.depth + 2.0) * asking
-        weight = self._exponential(logit).named("weight")
-        added = Multiplicative(weight, Concat([x[d + 1 :], constant(x, 1.0)]), bound=2.0)  # e^0, and roundings
-        return Program(LinState(added, 1.0, bound=self.bound * self.length, name="sums"), "kernel sum")
-
-    def _exponential(self, v: Variable) -> Variable:
-        """Return the chords of exp between knots, minus its value at the first, and 0 below it."""
         count = int(np.ceil(self.depth / self.spacing))
         knots = -self.depth + self.depth / count * np.arange(count + 1)
         slopes = np.diff(np.exp(knots)) / np.diff(knots)
-        return Linear(ReLU(Linear(v, np.ones((count, 1)), -knots[:-1])), np.diff(slopes, prepend=0.0)[None])
+        above = ReLU(Linear(logit, np.ones((count, 1)), -knots[:-1]))
+        weight = Linear(above, np.diff(slopes, prepend=0.0)[None]).named("weight")
+        added = Multiplicative(weight, Concat([x[d + 1 :], constant(x, 1.0)]), bound=2.0)  # e^0, and roundings
+        return Program(LinState(added, 1.0, bound=self.bound * self.length, name="sums"), "kernel sum")
 
     def _queries(self, queries: ArrayLike) -> Float64:
         rows = _checks.rows(queries, "queries", dim=self.dim)
-        return padded(rows, self.dim + 1, self.dim + 2 + self.outputs, 1.001)
+        return padded(rows, self.dim + 1, self.dim + 2 + self.outputs, bound=1.001)
 
     def _answers(self, outputs: Float64) -> Float64:
         sums = outputs[:, 0]
@@ -109,28 +106,17 @@ class KernelSum(PromptModel):
         return np.asarray(sums[:, :-1] / sums[:, -1:])
 
     def prompt(self, head: SplitHead | ClassicalHead) -> Float64:
-        """Return the prompt of a head: a row (lambda_k b_k, -max lambda, value_k) for each of its tokens.
+        """Return the prompt of a head, (n, dim + 2 + outputs): rows (lambda_k b_k, -max lambda, value_k), one a token.
 
         Parameters
         ----------
         head : SplitHead or ClassicalHead
-
-        Returns
-        -------
-        ndarray, shape (n, dim + 2 + outputs)
 
         Raises
         ------
         TypeError, ValueError
             If it is another head, of another dimension or number of values, or has more tokens or larger entries
             than the model has room for.
-
-        Examples
-        --------
-        >>> head = SplitHead(np.eye(3)[:2], [0.5, 0.6], 10.0)
-        >>> KernelSum(2).prompt(head)
-        array([[ 10. ,   0. ,   0. , -10. ,   0.5],
-               [  0. ,  10. ,   0. , -10. ,   0.6]])
         """
         _checks.instance(head, "head", SplitHead, ClassicalHead)
         values = np.asarray(head.values, dtype=np.float64).reshape(len(head.values), -1)
@@ -140,8 +126,8 @@ class KernelSum(PromptModel):
                 "make the model with these numbers"
             )
         points = directions(np.asarray(head.control_points, dtype=np.float64))
-        each = np.broadcast_to(np.asarray(head.concentration, dtype=np.float64), len(points))[:, None]
-        tokens = np.hstack([each * points, np.full_like(each, -each.max()), values])
+        column = np.broadcast_to(np.asarray(head.concentration, dtype=np.float64), len(points))[:, None]
+        tokens = np.hstack([column * points, np.full_like(column, -column.max()), values])
         if len(tokens) > self.length or not np.abs(tokens).max() <= self.bound:
             raise ValueError(
                 f"'head' must have at most {self.length} tokens and entries up to {self.bound:g}, got {len(tokens)} "

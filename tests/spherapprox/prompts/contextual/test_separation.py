@@ -27,7 +27,7 @@ def separation_in_mpmath(sequences, query, key, value, output=None, scale=1.0, d
     """Return the log of the least distance of what a token is given in two sequences of different sets."""
     with mp.workdps(digits):
         q, k, v = map(exact, (query, key, value))
-        found = []
+        result = []
         for sequence in sequences:
             tokens = exact(sequence)
             keys = [[mp.fdot(row, x) for row in k] for x in tokens]
@@ -37,10 +37,10 @@ def separation_in_mpmath(sequences, query, key, value, output=None, scale=1.0, d
             for x in tokens:
                 powers = [mp.exp(scale * mp.fdot([mp.fdot(row, x) for row in q], y)) for y in keys]
                 mean = [mp.fdot(powers, column) / mp.fsum(powers) for column in zip(*values, strict=True)]
-                found.append((x, {*map(tuple, tokens)}, mean))
+                result.append((x, {*map(tuple, tokens)}, mean))
         apart = [
             mp.norm([a - b for a, b in zip(one, other, strict=True)])
-            for (x, xs, one), (y, ys, other) in itertools.combinations(found, 2)
+            for (x, xs, one), (y, ys, other) in itertools.combinations(result, 2)
             if x == y and xs != ys
         ]
         return float(mp.log(min(apart))) if apart else math.inf
@@ -90,14 +90,14 @@ def test_contexts_are_as_far_apart_as_is_proved(rank, dim, length):
         outputs.append(shares @ sequence @ attention.value.T @ attention.output.T)
     assert max(np.linalg.norm(rows, axis=1).max() for rows in outputs) <= 0.25 * apart * (1.0 + 1e-12)
     # Step 2: the theorem, with the factor and the scores that these weights have
-    found = context_separation(sequences, *weights[:3], output=attention.output)
+    result = context_separation(sequences, *weights[:3], output=attention.output)
     factor, largest = np.linalg.norm(attention.key, axis=1).max(), norms.max()
     score = factor * largest**2
     assert score * (1.0 + 1e-12) >= np.abs(scores).max()
     proved = math.log(apart / 4.0 / largest) + 2.0 * math.log(gap / 4.0) - 2.0 * score - math.log(factor * largest)
-    assert proved <= found < math.inf
+    assert proved <= result < math.inf
     known = {"separation": apart, "smallest_norm": norms.min(), "largest_norm": largest}
-    assert prompts.context_separation(len(used), length, token_dim=dim, **known, theorem="sharp").log <= found
+    assert prompts.context_separation(len(used), length, token_dim=dim, **known, theorem="sharp").log <= result
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -121,26 +121,26 @@ def test_separations_whose_scores_are_rounded(size):
     # scores of about `size` whose differences, of about 1, have lost their last digits
     sequences = [[[1.0, 0.0], [1.0, 0.3]], [[1.0, 0.0], [1.0, 0.7]], [[1.0, 0.3], [1.0, 0.7], [1.0, 0.1]]]
     weights = [[1.0, 0.1]], [[size, 1.0]], [[0.0, 1.0]]
-    wanted = separation_in_mpmath(sequences, *weights)
-    assert context_separation(sequences, *weights) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    expected = separation_in_mpmath(sequences, *weights)
+    assert context_separation(sequences, *weights) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_separations_that_rounding_hides():
     one = [[1.0]]
     # even weights, and means 0 and 1e-17, and then 0 and 0: symmetric contexts
-    for small, wanted in ((2.0**-52, math.log(2.0**-52 / 3.0)), (0.0, -math.inf)):
+    for small, expected in ((2.0**-52, math.log(2.0**-52 / 3.0)), (0.0, -math.inf)):
         sequences = [[[0.0], [1.0], [-1.0]], [[0.0], [2.0], [-2.0 + 2.0 * small]]]
-        found = context_separation(sequences, [[0.0]], one, one)
-        assert found == (pytest.approx(wanted + math.log(2.0), rel=1e-14) if small else wanted)
+        result = context_separation(sequences, [[0.0]], one, one)
+        assert result == (pytest.approx(expected + math.log(2.0), rel=1e-14) if small else expected)
     # the token 2 gives the token 3, that alone is not shared, the weight exp(-4000)
     sequences = [[[1.0], [2.0]], [[1.0], [2.0], [3.0]]]
-    found = context_separation(sequences, [[1000.0]], [[-1.0]], one)
-    assert found == pytest.approx(math.log(2.0) - 4000.0, rel=1e-13)
+    result = context_separation(sequences, [[1000.0]], [[-1.0]], one)
+    assert result == pytest.approx(math.log(2.0) - 4000.0, rel=1e-13)
     # sums of numbers that are no binary fractions
     sequences = [[[0.0], [0.1], [0.2]], [[0.0], [0.3], [1e-17]]]
-    wanted = sum(map(Fraction, (0.1, 0.2, -0.3, -1e-17)), Fraction(0)) / 3
-    assert context_separation(sequences, [[0.0]], one, one) == pytest.approx(math.log(wanted), rel=1e-14)
-    assert context_separation(sequences, [[0.0]], one, one, scale=0.5) == pytest.approx(math.log(wanted), rel=1e-14)
+    expected = sum(map(Fraction, (0.1, 0.2, -0.3, -1e-17)), Fraction(0)) / 3
+    assert context_separation(sequences, [[0.0]], one, one) == pytest.approx(math.log(expected), rel=1e-14)
+    assert context_separation(sequences, [[0.0]], one, one, scale=0.5) == pytest.approx(math.log(expected), rel=1e-14)
     # all weight on a token of the same value, and on the other in exp(-901) alone
     first, second = np.eye(2)[:1], np.eye(2)[1:]
     for low in (-400.0, -900.0, -1800.0):
@@ -156,8 +156,8 @@ def test_separations_that_rounding_hides():
     assert context_separation(repeated, seen, seen, seen[:1]) == -math.inf
     # a token of another context whose weight there would overflow here
     sequences = [[[1.0], [2.0]], [[1.0], [3.0]]]
-    found = context_separation(sequences, one, one, one)
-    assert context_separation([*sequences, [[1.0], [1000.0]]], one, one, one) == pytest.approx(found, abs=1e-14)
+    result = context_separation(sequences, one, one, one)
+    assert context_separation([*sequences, [[1.0], [1000.0]]], one, one, one) == pytest.approx(result, abs=1e-14)
     # values that the head does not see
     sequences = [[[1.0], [2.0]], [[1.0], [2.0], [3.0]]]
     assert context_separation(sequences, one, one, [[0.0]]) == -math.inf
@@ -205,9 +205,9 @@ def test_what_contexts_are():
     permuted = [tokens, tokens[::-1], tokens[[0, 1, 2, 2]]]  # of one set
     assert context_separation(permuted, *weights) == math.inf
     assert context_separation([tokens[:1], tokens[1:]], *weights) == math.inf  # no token in common
-    found = context_separation([*permuted, tokens[:2]], *weights, log=False)
-    assert 0.0 < found < math.inf
-    assert found == pytest.approx(math.exp(context_separation([*permuted, tokens[:2]], *weights)), rel=1e-14)
+    result = context_separation([*permuted, tokens[:2]], *weights, log=False)
+    assert 0.0 < result < math.inf
+    assert result == pytest.approx(math.exp(context_separation([*permuted, tokens[:2]], *weights)), rel=1e-14)
     zeros = [[[-0.0, 1.0], [1.0, 1.0]], [[0.0, 1.0], [2.0, 1.0]]]
     assert context_separation(zeros, np.eye(2), np.eye(2), np.eye(2)) < math.inf
     array = np.stack([tokens[:2], tokens[1:]])
@@ -227,8 +227,8 @@ def test_one_layer_holds_all_tables(cells):
     answers = digits[np.arange(len(digits)), digits[:, -1]] / cells
     bends = steepness * (context[:, None] - context)
     hidden = np.maximum(np.stack([bends - 1.0, bends, bends + 1.0]), 0.0)  # width 3 cells^(cells + 1)
-    found = np.tensordot([1.0, -2.0, 1.0], hidden, axes=1) @ answers
-    np.testing.assert_allclose(found, answers, atol=1e-6)
+    result = np.tensordot([1.0, -2.0, 1.0], hidden, axes=1) @ answers
+    np.testing.assert_allclose(result, answers, atol=1e-6)
     printed = np.tensordot([1.0, -1.0, 1.0], hidden, axes=1) @ answers
     assert np.abs(printed - answers).max() > 1.0
 

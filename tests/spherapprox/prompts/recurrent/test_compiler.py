@@ -17,7 +17,7 @@ from spherapprox.prompts.recurrent import (
     absolute,
     delay,
 )
-from spherapprox.prompts.recurrent.network import relu_network
+from spherapprox.prompts.recurrent.gates import relu_network
 
 X = np.random.default_rng(1).normal(size=(3, 40, 4))
 """Numbers with all their digits."""

@@ -58,7 +58,7 @@ def test_values_are_inside_their_ranges(seed):
 
 def test_ranges_are_sharp_where_they_can_be():
     x = Input(1, bound=1.0)
-    for v, wanted in (
+    for v, expected in (
         (1.0 - ReLU(1.0 - ReLU(x)), (0.0, 1.0)),
         (cycle(x, 3), (0.0, 1.0)),
         (delay(ReLU(x), 4), (0.0, 1.0)),
@@ -74,7 +74,7 @@ def test_ranges_are_sharp_where_they_can_be():
         (Multiplicative(3.0 - x, x, bound=3.0), (-3.0, 3.0)),
     ):
         low, high = ranges_of(Program(v).variables)[v]
-        assert (low.min(), high.max()) == pytest.approx(wanted)
+        assert (low.min(), high.max()) == pytest.approx(expected)
 
 
 def test_the_first_unknown_is_named_and_zero_weights_hide_it():

@@ -11,8 +11,7 @@ from recurrent_programs import BLOCKS, STYLES, cases, exact, random_program
 from bounds.prompts.recurrent import module_error
 from spherapprox import load
 from spherapprox.prompts.recurrent import Input, LinState, Multiplicative, Program, ReLU, RunningMax, step
-from spherapprox.prompts.recurrent.gates import Gates
-from spherapprox.prompts.recurrent.network import relu_network
+from spherapprox.prompts.recurrent.gates import Gates, relu_network
 
 torch = pytest.importorskip("torch")
 
@@ -34,9 +33,11 @@ def test_every_model_is_the_program(case, tmp_path):
     if "rnn" in case.kinds:
         models["relu"] = relu_network(network)
     for name, model in models.items():
-        got = model(case.x)
+        actual = model(case.x)
         limit = module_error(case.program, case.x, kind=name if name == "interpreter" else "network")
-        assert np.array_equal(got, case.expected) if case.whole else (np.abs(got - case.expected) <= limit).all(), name
+        assert (
+            np.array_equal(actual, case.expected) if case.whole else (np.abs(actual - case.expected) <= limit).all()
+        ), name
     for kind in case.kinds:
         for dtype in DTYPES:
             module = network.to_torch(kind, dtype=getattr(torch, dtype))
@@ -70,19 +71,19 @@ def test_random_programs_are_within_their_bounds_of_exact_arithmetic(dim, length
     for kind in kinds:
         bound = 2.0 * max(held, 1.0)
         results.append((kind, run(network.to_torch(kind, dtype=getattr(torch, dtype), value_bound=bound), x)))
-    for kind, got in results:
+    for kind, actual in results:
         limit = module_error(program, x, kind=kind, dtype=dtype, value_bound=2.0 * max(held, 1.0))
-        error = np.vectorize(lambda value, goal: float(abs(Fraction(value) - goal)))(got, wanted)
+        error = np.vectorize(lambda value, goal: float(abs(Fraction(value) - goal)))(actual, wanted)
         assert (error <= limit).all(), (kind, dtype, program.variables, float((error / limit).max()))
 
 
 @pytest.mark.parametrize("kind", MODULES)
-def test_long_sequences_go_on_where_the_part_before_ended(kind, monkeypatch):
+def test_long_sequences_go_on_where_the_part_before_ended(kind):
     program = Program(RunningMax(LinState(Input(2, bound=4.0), 1.0, bound=256.0), 256.0))
     x = np.random.default_rng(3).integers(-4, 5, (3, 40, 2)).astype(float)
     module = program.compile().to_torch(kind)
     whole = run(module, x)
-    monkeypatch.setattr("spherapprox.prompts.recurrent.torch_modules.NUMBERS", 500)
+    module.numbers = 500
     assert np.array_equal(run(module, x), whole)
     assert np.array_equal(whole, program(x))
     assert np.array_equal(run(module, x[1]), whole[1])
@@ -130,6 +131,10 @@ def test_a_factor_above_all_values_of_layers_has_its_room(kind):
     assert abs(error.item()) <= 1e-3
 
 
+def test_an_rnn_needs_no_bounds():
+    assert run(Program(ReLU(Input(1))).compile().to_torch("rnn"), [[3.0]]) == [[3.0]]
+
+
 def test_a_running_maximum_far_above_its_input_has_its_room():
     program = Program(RunningMax(2.0**20 * Input(1, bound=1.0), 8.0))
     assert program.compile().value_bound >= 2.0**20 + 8.0
@@ -137,55 +142,19 @@ def test_a_running_maximum_far_above_its_input_has_its_room():
 
 
 @pytest.mark.parametrize("kind", MODULES)
-def test_bad_input_is_refused(kind):
-    x = Input(2, bound=1.0)
-    module = Program(ReLU(x)).compile().to_torch(kind)
-    with pytest.raises(TypeError, match=r"'x' must be a Tensor, got list: torch\.as_tensor"):
-        module([[1.0, 2.0]])
-    with pytest.raises(TypeError, match=r"dtype torch\.float64, got torch\.float32"):
-        module(torch.ones(3, 2))
-    for shape in ((2,), (3, 3), (1, 1, 3, 2)):
-        with pytest.raises(ValueError, match=r"\(L, 2\) or \(batch, L, 2\), got"):
-            module(torch.ones(shape, dtype=torch.float64))
-    with pytest.raises(ValueError, match="'x' must be finite"):
-        module(torch.tensor([[1.0, torch.nan]], dtype=torch.float64))
-    with pytest.raises(ValueError, match="on the module's device cpu, got meta"):
-        module(torch.ones(3, 2, dtype=torch.float64, device="meta"))
-    with pytest.raises(TypeError, match=r"'dtype' must be torch\.float32 or torch\.float64, got"):
-        Program(ReLU(x)).compile().to_torch(kind, dtype=torch.float16)
-
-
-@pytest.mark.parametrize("kind", MODULES)
 def test_gates_are_for_one_dtype(kind):
     network, x = Program(ReLU(Input(1, bound=4.0) - 1.0)).compile(), torch.tensor([[1.2345678], [3.25], [-2.0]])
     single = network.to_torch(kind, dtype=torch.float32)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = single(x)
-    assert found.dtype == torch.float32
-    assert torch.equal(found, network.to_torch(kind, dtype=torch.float32)(x))
+        result = single(x)
+    assert result.dtype == torch.float32
+    assert torch.equal(result, network.to_torch(kind, dtype=torch.float32)(x))
     with pytest.raises(TypeError, match=r"must keep torch\.float32, which its gates are for, got torch\.float64"):
         single.double()(x.double())
     with pytest.raises(TypeError, match=r"must keep torch\.float64, which its gates are for, got torch\.float16"):
         network.to_torch(kind).half()(x.half())
     with torch.device("meta"):
         assert network.to_torch(kind, device="cpu").start.device.type == "cpu"
-
-
-def test_what_no_module_can_be_is_refused():
-    free, x = Input(1), Input(1, bound=1.0)
-    with pytest.raises(ValueError, match=r"'value_bound' must be given.*validate\(program, 'gru'\)"):
-        Program(ReLU(free)).compile().to_torch("gru")
-    assert run(Program(ReLU(free)).compile().to_torch("rnn"), [[3.0]]) == [[3.0]]
-    with pytest.raises(ValueError, match="multiplies nothing"):
-        Program(x * x).compile().to_torch("rnn")
-    with pytest.raises(ValueError, match=r"from 2\^-900 to 2\^77 in float32: take float64, got 1e\+30"):
-        Program(x).compile().to_torch("lstm", dtype=torch.float32, value_bound=1e30)
-    with pytest.raises(ValueError, match=r"'dtype' must hold the network's numbers.*take torch\.float64"):
-        Program(ReLU(1e-40 * x)).compile().to_torch("rnn", dtype=torch.float32)
-    with pytest.raises(ValueError, match=r"must be smaller for torch\.float32, got sums up to 1\.07e\+39"):
-        Program(ReLU(1e30 * x)).compile().to_torch("lstm", dtype=torch.float32, value_bound=1.0)
-    with pytest.raises(ValueError, match=r"'kind' must be one of"):
-        Program(x).compile().to_torch("rwkv")
 
 
 @pytest.mark.parametrize("kind", MODULES)
@@ -214,7 +183,7 @@ def test_products_are_as_exact_for_factors_of_any_size(kind, dtype, share, size)
     program = Program((size * x[0]) * x[1])
     values = np.random.default_rng(0).uniform(-1.0, 1.0, (400, 2)).astype(np.float32).astype(np.float64)
     values[:4] = [[1.0, 1.0], [-1.0, 1.0], [1.0, 1e-3], [1e-3, -1.0]]
-    got = run(program.compile().to_torch(kind, dtype=getattr(torch, dtype)), values)
-    error = np.abs(got[:, 0] - size * values[:, 0] * values[:, 1])
+    actual = run(program.compile().to_torch(kind, dtype=getattr(torch, dtype)), values)
+    error = np.abs(actual[:, 0] - size * values[:, 0] * values[:, 1])
     assert (error <= share * size).all()
     assert (error <= module_error(program, values, kind=kind, dtype=dtype)[:, 0]).all()

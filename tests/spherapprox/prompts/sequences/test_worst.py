@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spherapprox import EqualMeasurePartition, sphere
 from spherapprox.error import worst_case_error as worst_of_points
 from spherapprox.prompts.sequences import SequenceHead, mean_distance, worst_case_error
+from spherapprox.prompts.sequences.worst import _Task
 
 CELLS = EqualMeasurePartition(2, 400)
 
@@ -44,13 +45,13 @@ def test_the_distance_itself_attains_it(seed, length, name, log):
     x = sphere.uniform(2, length, rng=rng)
     head = SequenceHead.from_target(metric_of(name, x, lipschitz), points, 10.0**log)
     given_constants = 1.5 if name == "max" else lipschitz
-    found = mean_distance(x, points, 10.0**log, metric=name, lipschitz=given_constants)
-    assert found.shape == ()
-    assert found == pytest.approx(head(x)[0, 0], rel=1e-11, abs=1e-8)
+    result = mean_distance(x, points, 10.0**log, metric=name, lipschitz=given_constants)
+    assert result.shape == ()
+    assert result == pytest.approx(head(x)[0, 0], rel=1e-11, abs=1e-8)
     # another function of the class errs less
     turned = metric_of(name, sphere.uniform(2, length, rng=rng), lipschitz)
     error = SequenceHead.from_target(turned, points, 10.0**log)(x) - turned(x[None])[0]
-    assert np.abs(error).max() <= float(found) + 1e-8
+    assert np.abs(error).max() <= float(result) + 1e-8
 
 
 @pytest.mark.parametrize("distance", [1e-3, 1e-6, 1e-9])
@@ -58,15 +59,14 @@ def test_small_means_keep_their_digits(distance):
     x = np.array([[np.sin(distance), 0.0, np.cos(distance)]] * 2)
     points = np.concatenate([[[0.0, 0.0, 1.0]], -x[:1], sphere.uniform(2, 20, rng=0)])
     for metric, factor in (("max", 1.0), ("sum", 2.0)):
-        found = mean_distance(x, [points] * 2, 1e5, metric=metric)
-        assert found == pytest.approx(factor * distance, rel=1e-12, abs=0.0)
+        result = mean_distance(x, [points] * 2, 1e5, metric=metric)
+        assert result == pytest.approx(factor * distance, rel=1e-12, abs=0.0)
 
 
-def test_batches_in_parts(monkeypatch):
+def test_batches_in_parts():
     x = sphere.uniform(2, 40, rng=0).reshape(20, 2, 3)
     whole = mean_distance(x, CELLS, 50.0)
-    monkeypatch.setattr("spherapprox.prompts.sequences.worst.ROWS", 800 * 3)
-    assert np.array_equal(mean_distance(x, CELLS, 50.0), whole)
+    assert np.array_equal(_Task(CELLS, 50.0, 2, "max", 1.0).distances(x, entries=800 * 3), whole)
     assert np.array_equal(mean_distance(x[3], CELLS, 50.0), whole[3])
 
 
@@ -103,16 +103,16 @@ def test_no_token_of_the_worst_gains_alone_and_no_seed_finds_less():
     rng = np.random.default_rng(1)
     points = [sphere.uniform(2, int(n), rng=rng) for n in rng.integers(3, 7, 3)]
     concentrations = 10.0 ** rng.uniform(0, 1.5, 3)
-    found = worst_case_error(points, concentrations, n=300)
-    assert found.lower == pytest.approx(2.310620203262, rel=1e-9)  # there is another maximum, 3e-6 below
+    result = worst_case_error(points, concentrations, n=300)
+    assert result.lower == pytest.approx(2.310620203262, rel=1e-9)  # there is another maximum, 3e-6 below
     other = worst_case_error(points, concentrations, n=300, rng=1)
-    assert other.lower == pytest.approx(found.lower, rel=1e-9)
+    assert other.lower == pytest.approx(result.lower, rel=1e-9)
     others = sphere.uniform(2, 2000, rng=rng)
     for i in range(3):
-        near = found.at[i] + 10.0 ** rng.uniform(-5, -1, (2000, 1)) * rng.standard_normal(others.shape)
-        moved = np.repeat(found.at[None], 4000, axis=0)
+        near = result.at[i] + 10.0 ** rng.uniform(-5, -1, (2000, 1)) * rng.standard_normal(others.shape)
+        moved = np.repeat(result.at[None], 4000, axis=0)
         moved[:, i] = np.concatenate([others, near / np.linalg.norm(near, axis=1, keepdims=True)])
-        assert mean_distance(moved, points, concentrations).max() <= found.lower * (1.0 + 1e-4)  # climbs jam at kinks
+        assert mean_distance(moved, points, concentrations).max() <= result.lower * (1.0 + 1e-4)  # climbs jam at kinks
 
 
 def test_tokens_of_a_long_sequence_move_until_none_gains():
@@ -120,19 +120,19 @@ def test_tokens_of_a_long_sequence_move_until_none_gains():
     length = int(rng.integers(3, 7))
     points = [sphere.uniform(1, int(n), rng=rng) for n in rng.integers(2, 5, length)]
     concentrations = 10.0 ** rng.uniform(-0.5, 1, length)
-    found = worst_case_error(points, concentrations, n=60)
+    result = worst_case_error(points, concentrations, n=60)
     turns = np.geomspace(1e-7, np.pi, 2000) * np.array([[1.0], [-1.0]])
     for i in range(length):
-        angles = np.arctan2(*found.at[i, ::-1]) + turns.ravel()
-        moved = np.repeat(found.at[None], angles.size, axis=0)
+        angles = np.arctan2(*result.at[i, ::-1]) + turns.ravel()
+        moved = np.repeat(result.at[None], angles.size, axis=0)
         moved[:, i] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        assert mean_distance(moved, points, concentrations).max() <= found.lower * (1.0 + 1e-8)
+        assert mean_distance(moved, points, concentrations).max() <= result.lower * (1.0 + 1e-8)
 
 
 def test_the_worst_is_not_made_of_the_tokens_own_maxima():
     rng = np.random.default_rng(118)
     points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]
-    found = worst_case_error(points, [29.9, 4.9], n=1000)
+    result = worst_case_error(points, [29.9, 4.9], n=1000)
     many = np.stack([sphere.uniform(3, 50_000, rng=rng) for _ in range(2)], axis=1)
-    assert mean_distance(many, points, [29.9, 4.9]).max() <= found.lower
-    assert found.lower >= 1.80681  # climbs from maxima alone end at 1.8047
+    assert mean_distance(many, points, [29.9, 4.9]).max() <= result.lower
+    assert result.lower >= 1.80681  # climbs from maxima alone end at 1.8047

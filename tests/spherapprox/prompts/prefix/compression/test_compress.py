@@ -28,17 +28,19 @@ def attention(queries, key, value, scale, bias=0.0):
     return masses @ value / masses.sum(axis=1, keepdims=True), np.log(masses.sum(axis=1))
 
 
-def errors_of(found, queries, key=KEY, value=VALUE, scale=5**-0.5):
+def errors_of(result, queries, key=KEY, value=VALUE, scale=5**-0.5):
     """Return the errors of a compressed prefix, with nothing of its own but its arrays."""
-    wanted, masses = attention(queries, key, value, scale)
-    got, got_masses = attention(queries, found.key, found.value, scale, 0.0 if found.bias is None else found.bias)
-    change = np.linalg.norm(got - wanted, axis=1) / np.linalg.norm(wanted, axis=1).max()
+    expected, masses = attention(queries, key, value, scale)
+    actual, got_masses = attention(
+        queries, result.key, result.value, scale, 0.0 if result.bias is None else result.bias
+    )
+    change = np.linalg.norm(actual - expected, axis=1) / np.linalg.norm(expected, axis=1).max()
     missed = np.abs(got_masses - masses)
     return change.max(), np.sqrt(np.mean(change**2)), missed.max(), np.sqrt(np.mean(missed**2))
 
 
-def numbers(found):
-    return found.error, found.rms, found.mass_error, found.mass_rms
+def numbers(result):
+    return result.error, result.rms, result.mass_error, result.mass_rms
 
 
 class TestExactCases:
@@ -46,82 +48,82 @@ class TestExactCases:
     def test_copies_of_four_tokens_are_four_tokens(self, bias):
         rng = np.random.default_rng(1)
         key, value = (np.tile(rng.standard_normal((4, width)), (10, 1)) for width in (8, 6))
-        found = compress(Prefix(key, value), rng.standard_normal((300, 8)), length=4, bias=bias)
-        assert found.error < 1e-8
+        result = compress(Prefix(key, value), rng.standard_normal((300, 8)), length=4, bias=bias)
+        assert result.error < 1e-8
         fresh = rng.standard_normal((300, 8))
-        assert errors_of(found, fresh, key, value, 1.0 / np.sqrt(8.0))[0] < 1e-6
+        assert errors_of(result, fresh, key, value, 1.0 / np.sqrt(8.0))[0] < 1e-6
         if bias:  # each token stands for ten
-            assert found.mass_error < 1e-7
-            np.testing.assert_allclose(found.log_mass(fresh), attention(fresh, key, value, 8**-0.5)[1], atol=1e-5)
+            assert result.mass_error < 1e-7
+            np.testing.assert_allclose(result.log_mass(fresh), attention(fresh, key, value, 8**-0.5)[1], atol=1e-5)
 
     def test_one_token_is_enough_for_equal_values(self):
-        found = compress(Prefix(KEY, np.ones((60, 2))), QUERIES, eps=1e-6, solver=Descent(mass=0.0))
-        assert found.n == 1
+        result = compress(Prefix(KEY, np.ones((60, 2))), QUERIES, eps=1e-6, solver=Descent(mass=0.0))
+        assert result.n == 1
 
     def test_values_of_zero_are_kept(self):
-        found = compress(Prefix(KEY, np.zeros((60, 2))), QUERIES, length=2)
-        assert found.error == 0.0
-        assert not found(QUERIES).any()
+        result = compress(Prefix(KEY, np.zeros((60, 2))), QUERIES, length=2)
+        assert result.error == 0.0
+        assert not result(QUERIES).any()
 
     def test_as_many_tokens_as_the_prefix_has_are_itself(self):
         for length in (60, 100):
-            found = compress(LONG, QUERIES, length=length)
-            assert found.n == 60
-            assert numbers(found) == (0.0,) * 4
-            np.testing.assert_array_equal(found.key, KEY)
-            np.testing.assert_allclose(found(QUERIES), attention(QUERIES, KEY, VALUE, 5**-0.5)[0], atol=1e-13)
+            result = compress(LONG, QUERIES, length=length)
+            assert result.n == 60
+            assert numbers(result) == (0.0,) * 4
+            np.testing.assert_array_equal(result.key, KEY)
+            np.testing.assert_allclose(result(QUERIES), attention(QUERIES, KEY, VALUE, 5**-0.5)[0], atol=1e-13)
 
     def test_one_token_is_itself(self):
-        found = compress(Prefix(KEY[:1], VALUE[:1]), QUERIES, eps=0.1)
-        assert found.n == 1
-        assert found.error == 0.0
+        result = compress(Prefix(KEY[:1], VALUE[:1]), QUERIES, eps=0.1)
+        assert result.n == 1
+        assert result.error == 0.0
 
     def test_an_error_that_no_shorter_prefix_has_gives_the_prefix(self):
-        found = compress(Prefix(KEY[:3], 1e3 * VALUE[:3]), QUERIES, eps=1e-15, solver=BRIEF)
-        assert found.n == 3
-        assert found.error == 0.0
-        assert [row.n for row in found.history] == [1, 2]
+        result = compress(Prefix(KEY[:3], 1e3 * VALUE[:3]), QUERIES, eps=1e-15, solver=BRIEF)
+        assert result.n == 3
+        assert result.error == 0.0
+        assert [row.n for row in result.history] == [1, 2]
 
 
 class TestErrors:
     @pytest.mark.parametrize("options", [{}, {"bias": False}, {"solver": Descent(mass=0.0)}, {"solver": RMS}])
     def test_those_stated_are_those_of_plain_attention(self, options):
-        found = compress(LONG, QUERIES, length=5, **options)
-        np.testing.assert_allclose(numbers(found), errors_of(found, QUERIES), rtol=1e-9, atol=1e-12)
-        assert (found.bias is None) == (options.get("bias") is False)
-        wanted = attention(QUERIES, found.key, found.value, 5**-0.5, 0.0 if found.bias is None else found.bias)
-        np.testing.assert_allclose(found(QUERIES), wanted[0], atol=1e-12)
-        np.testing.assert_allclose(found.log_mass(QUERIES), wanted[1], atol=1e-12)
+        result = compress(LONG, QUERIES, length=5, **options)
+        np.testing.assert_allclose(numbers(result), errors_of(result, QUERIES), rtol=1e-9, atol=1e-12)
+        assert (result.bias is None) == (options.get("bias") is False)
+        expected = attention(QUERIES, result.key, result.value, 5**-0.5, 0.0 if result.bias is None else result.bias)
+        np.testing.assert_allclose(result(QUERIES), expected[0], atol=1e-12)
+        np.testing.assert_allclose(result.log_mass(QUERIES), expected[1], atol=1e-12)
 
     def test_they_fall_with_the_length_and_below_those_of_selection(self):
-        found = [compress(LONG, QUERIES, length=n, solver=RMS) for n in (5, 10, 20)]
-        rms = [row.rms for row in found]
+        result = [compress(LONG, QUERIES, length=n, solver=RMS) for n in (5, 10, 20)]
+        rms = [row.rms for row in result]
         assert rms[0] > 1.5 * rms[1] > 3.0 * rms[2]
-        for row in found:
+        for row in result:
             for method in ("pursuit", "attention"):
                 assert row.rms < 0.75 * select(LONG, QUERIES, row.n, method=method).rms
 
     def test_the_error_asked_for_is_reached_and_not_much_earlier(self):
-        found = compress(LONG, QUERIES, eps=0.1, solver=BRIEF)
-        error, _, mass_error, _ = errors_of(found, QUERIES)
+        result = compress(LONG, QUERIES, eps=0.1, solver=BRIEF)
+        error, _, mass_error, _ = errors_of(result, QUERIES)
         assert error <= 0.1
         assert 0.5 * mass_error <= 0.1
-        tried = {row.n: row for row in found.history}
-        assert max(tried[found.n - 1].error, 0.5 * tried[found.n - 1].mass_error) > 0.1
-        assert found.n < 20
+        tried = {row.n: row for row in result.history}
+        assert max(tried[result.n - 1].error, 0.5 * tried[result.n - 1].mass_error) > 0.1
+        assert result.n < 20
 
     @pytest.mark.parametrize("norm", ["sup", "rms"])
     def test_an_error_asked_for_holds_for_log_masses(self, norm):
-        found = compress(LONG, QUERIES[:100], eps=1.0, solver=Descent(mass=20.0, norm=norm, starts=1))
-        error = errors_of(found, QUERIES[:100])[2 if norm == "sup" else 3]
+        result = compress(LONG, QUERIES[:100], eps=1.0, solver=Descent(mass=20.0, norm=norm, starts=1))
+        error = errors_of(result, QUERIES[:100])[2 if norm == "sup" else 3]
         assert 0.1 < 20.0 * error <= 1.0
 
     def test_norms_are_what_they_say(self):
         worst, mean = (compress(LONG, QUERIES, length=8, solver=Descent(norm, starts=2)) for norm in ("sup", "rms"))
         assert worst.error < 0.9 * mean.error
         assert mean.rms <= worst.rms
-        found = compress(LONG, QUERIES, eps=0.1, solver=replace(RMS, starts=1))
-        assert errors_of(found, QUERIES)[1] <= 0.1 < found.error
+        result = compress(LONG, QUERIES, eps=0.1, solver=replace(RMS, starts=1))
+        assert errors_of(result, QUERIES)[1] <= 0.1 < result.error
 
     def test_mass_trades_outputs_for_log_masses(self):
         kept, lost = (compress(LONG, QUERIES, length=6, solver=Descent(mass=mass, norm="rms")) for mass in (1.0, 0.0))
@@ -129,13 +131,13 @@ class TestErrors:
         assert lost.rms < kept.rms
 
     def test_without_mass_keys_are_shifted_to_it(self):
-        found = compress(LONG, QUERIES, length=6, solver=Descent(mass=0.0, norm="rms"))
-        missed = found.log_mass(QUERIES) - attention(QUERIES, KEY, VALUE, 5**-0.5)[1]
+        result = compress(LONG, QUERIES, length=6, solver=Descent(mass=0.0, norm="rms"))
+        missed = result.log_mass(QUERIES) - attention(QUERIES, KEY, VALUE, 5**-0.5)[1]
         assert abs(missed.mean()) < 1e-9
         assert np.abs(missed @ QUERIES).max() < 1e-6
 
     def test_outputs_beside_other_tokens_change_by_no_more_than_stated(self):
-        found, rng = compress(LONG, QUERIES, length=6), np.random.default_rng(3)
+        result, rng = compress(LONG, QUERIES, length=6), np.random.default_rng(3)
         outputs, masses = attention(QUERIES, KEY, VALUE, 5**-0.5)
         size = np.linalg.norm(outputs, axis=1).max()
         for log_mass in (-2.0, 0.0, 2.0):
@@ -146,34 +148,36 @@ class TestErrors:
                 share = 1.0 / (1.0 + np.exp(its - ell))[:, None]
                 return share * h + (1.0 - share) * other
 
-            change = together(found(QUERIES), found.log_mass(QUERIES)) - together(outputs, masses)
-            assert np.linalg.norm(change, axis=1).max() <= size * (found.error + found.mass_error / 2.0)
+            change = together(result(QUERIES), result.log_mass(QUERIES)) - together(outputs, masses)
+            assert np.linalg.norm(change, axis=1).max() <= size * (result.error + result.mass_error / 2.0)
 
     def test_weights_leave_queries_out(self):
         weights = np.where(QUERIES[:, 0] > 0.0, 1.0, 0.0)
-        found = compress(LONG, QUERIES, length=4, weights=weights)
+        result = compress(LONG, QUERIES, length=4, weights=weights)
         same = compress(LONG, QUERIES[weights > 0.0], length=4)
-        np.testing.assert_array_equal(found.key, same.key)
-        assert found.error == pytest.approx(errors_of(found, QUERIES[weights > 0.0])[0])
+        np.testing.assert_array_equal(result.key, same.key)
+        assert result.error == pytest.approx(errors_of(result, QUERIES[weights > 0.0])[0])
 
     def test_shifts_and_factors_of_queries_do_not_matter(self):
-        found = compress(LONG, QUERIES, length=4, solver=RMS)
+        result = compress(LONG, QUERIES, length=4, solver=RMS)
         moved = compress(Prefix(KEY / 50.0, VALUE), 50.0 * QUERIES, length=4, solver=RMS)
-        assert moved.rms == pytest.approx(found.rms, rel=1e-3)
+        assert moved.rms == pytest.approx(result.rms, rel=1e-3)
         for factor in (1e-200, 1e200):
             same = compress(Prefix(KEY, factor * VALUE), QUERIES, length=4, solver=RMS)
-            assert same.rms == pytest.approx(found.rms, rel=1e-3)
+            assert same.rms == pytest.approx(result.rms, rel=1e-3)
         far = compress(LONG, QUERIES + 100.0 * KEY[0], length=4, solver=RMS)
         assert np.isfinite(numbers(far)).all()
 
     @pytest.mark.parametrize("factor", [1e-300, 1e200])
     @pytest.mark.parametrize("bias", [True, False])
     def test_units_of_keys_do_not_matter(self, factor, bias):
-        found = compress(LONG, QUERIES[:100], length=3, bias=bias, solver=BRIEF)
+        result = compress(LONG, QUERIES[:100], length=3, bias=bias, solver=BRIEF)
         same = compress(Prefix(factor * KEY, VALUE), QUERIES[:100] / factor, length=3, bias=bias, solver=BRIEF)
-        assert same.rms == pytest.approx(found.rms, rel=1e-3)
-        got = attention(QUERIES[:100], same.key / factor, same.value, 5**-0.5, 0.0 if same.bias is None else same.bias)
-        np.testing.assert_allclose(same(QUERIES[:100] / factor), got[0], atol=1e-9)
+        assert same.rms == pytest.approx(result.rms, rel=1e-3)
+        actual = attention(
+            QUERIES[:100], same.key / factor, same.value, 5**-0.5, 0.0 if same.bias is None else same.bias
+        )
+        np.testing.assert_allclose(same(QUERIES[:100] / factor), actual[0], atol=1e-9)
         itself = compress(Prefix(factor * KEY, VALUE), QUERIES / factor, length=60)
         np.testing.assert_array_equal(itself.key, factor * KEY)
 
@@ -189,20 +193,22 @@ class TestErrors:
     @pytest.mark.parametrize("length", [12, 30, 58])
     def test_long_keys_are_no_worse_than_selected_ones(self, norm, length):
         key = 300.0 * KEY
-        found = compress(Prefix(key, VALUE), QUERIES[:80], length=length, solver=Descent(mass=0.0, norm=norm, starts=1))
+        result = compress(
+            Prefix(key, VALUE), QUERIES[:80], length=length, solver=Descent(mass=0.0, norm=norm, starts=1)
+        )
         for method in ("pursuit", "attention"):
             chosen = select(Prefix(key, VALUE), QUERIES[:80], length, method=method)
-            pair = (found.error, chosen.error) if norm == "sup" else (found.rms, chosen.rms)
+            pair = (result.error, chosen.error) if norm == "sup" else (result.rms, chosen.rms)
             assert pair[0] <= pair[1] * (1.0 + 1e-9)
-        assert found.history[0].start in ("k-means", "pursuit", "attention")
+        assert result.history[0].start in ("k-means", "pursuit", "attention")
 
     @pytest.mark.parametrize("queries", [QUERIES[:1], QUERIES[:3], np.repeat(QUERIES[:2], 9, axis=0), 0.0 * QUERIES])
     def test_few_different_queries_are_matched_by_as_many_tokens(self, queries):
         for bias in (True, False):
             with pytest.warns(RuntimeWarning, match="'queries' must be .* different ones or more for 5 tokens"):
-                found = compress(LONG, queries, length=5, bias=bias, solver=Descent(mass=0.0))
-            assert found.error < 1e-8
-            assert errors_of(found, queries)[0] < 1e-8
+                result = compress(LONG, queries, length=5, bias=bias, solver=Descent(mass=0.0))
+            assert result.error < 1e-8
+            assert errors_of(result, queries)[0] < 1e-8
             chosen = select(LONG, queries, 20, bias=bias)
             assert chosen.error < 1e-8
             assert len(np.unique(chosen.key, axis=0)) == 20
@@ -220,11 +226,11 @@ class TestFewQueries:
     def test_errors_at_others_are_said(self):
         # 10 tokens have 90 free numbers, and 40 queries are asked for 160
         with pytest.warns(RuntimeWarning, match=r"'queries' must be 45 .* for 10 tokens, got 40: give more") as caught:
-            found = compress(LONG, np.tile(QUERIES[:40], (2, 1)), length=10, solver=replace(RMS, starts=1))
+            result = compress(LONG, np.tile(QUERIES[:40], (2, 1)), length=10, solver=replace(RMS, starts=1))
         left_out, here = map(float, re.findall(r"(\S+) at every fifth .* (\S+) here", str(caught[0].message))[0])
-        assert here == pytest.approx(found.rms, rel=1e-2)
+        assert here == pytest.approx(result.rms, rel=1e-2)
         assert left_out > 1.5 * here
-        assert errors_of(found, QUERIES[40:])[1] > 1.5 * here
+        assert errors_of(result, QUERIES[40:])[1] > 1.5 * here
 
     def test_enough_queries_give_no_warning(self):
         with warnings.catch_warnings():
@@ -237,18 +243,18 @@ class TestFewQueries:
         monkeypatch.setattr(fitting, "fit_tokens", lambda *_, **__: pytest.fail("equations too large"))
         key, queries = np.random.default_rng(0).standard_normal((2, 50, 40))
         with pytest.warns(RuntimeWarning, match="'queries' must be"):
-            found = compress(Prefix(key, key[:, :1]), queries[:10], length=40, solver=Descent("rms", 0.0, 1))
-        assert found.error < 1e-8
+            result = compress(Prefix(key, key[:, :1]), queries[:10], length=40, solver=Descent("rms", 0.0, 1))
+        assert result.error < 1e-8
 
 
 class TestSelection:
     @pytest.mark.parametrize("method", ["pursuit", "attention"])
     def test_keys_are_among_those_given(self, method):
-        found = select(LONG, QUERIES, 12, method=method)
-        assert found.n == 12
-        assert len(np.unique(found.key, axis=0)) == 12
-        assert np.abs(found.key[:, None] - KEY).max(axis=2).min(axis=1).max() < 1e-12
-        np.testing.assert_allclose(numbers(found), errors_of(found, QUERIES), rtol=1e-9, atol=1e-12)
+        result = select(LONG, QUERIES, 12, method=method)
+        assert result.n == 12
+        assert len(np.unique(result.key, axis=0)) == 12
+        assert np.abs(result.key[:, None] - KEY).max(axis=2).min(axis=1).max() < 1e-12
+        np.testing.assert_allclose(numbers(result), errors_of(result, QUERIES), rtol=1e-9, atol=1e-12)
 
     def test_all_tokens_keep_everything(self):
         assert max(numbers(select(LONG, QUERIES, 60))) < 1e-6
@@ -256,14 +262,14 @@ class TestSelection:
     def test_attention_takes_the_tokens_attended_most(self):
         masses = np.exp(QUERIES @ KEY.T / np.sqrt(5.0))
         shares = np.square(masses / masses.sum(axis=1, keepdims=True)).sum(axis=0)
-        wanted = KEY[np.argsort(-shares)[:5]]
-        np.testing.assert_allclose(select(LONG, QUERIES, 5, method="attention").key, wanted, atol=1e-12)
+        expected = KEY[np.argsort(-shares)[:5]]
+        np.testing.assert_allclose(select(LONG, QUERIES, 5, method="attention").key, expected, atol=1e-12)
 
     def test_the_first_token_of_the_pursuit_matches_the_mass_best(self):
         logits = QUERIES @ KEY.T / np.sqrt(5.0)
         masses = np.exp(logits - logits.max(axis=1, keepdims=True))
-        wanted = KEY[(masses.T @ masses.sum(axis=1)).argmax()]
-        np.testing.assert_allclose(select(LONG, QUERIES, 1).key[0], wanted, atol=1e-12)
+        expected = KEY[(masses.T @ masses.sum(axis=1)).argmax()]
+        np.testing.assert_allclose(select(LONG, QUERIES, 1).key[0], expected, atol=1e-12)
 
     def test_each_token_of_the_pursuit_matches_what_the_least_squares_of_those_before_leave(self):
         key = np.concatenate([KEY[:20], KEY[:5]])  # copies depend on others
@@ -276,8 +282,8 @@ class TestSelection:
             chosen.append(int(match.argmax()))
             weights = np.linalg.lstsq(masses[:, chosen], masses.sum(axis=1), rcond=1e-10)[0]
             residual = masses.sum(axis=1) - masses[:, chosen] @ np.maximum(weights, 1e-12)
-        found = select(Prefix(key, np.zeros((25, 1))), QUERIES, 8)
-        np.testing.assert_allclose(found.key, key[chosen], atol=1e-12)
+        result = select(Prefix(key, np.zeros((25, 1))), QUERIES, 8)
+        np.testing.assert_allclose(result.key, key[chosen], atol=1e-12)
         far = np.vstack([-1e7 * np.eye(5)[:1], KEY[:9]])  # no mass at any query
         assert max(numbers(select(Prefix(far, VALUE[:10]), np.abs(QUERIES), 10))) < 1e-6
 
@@ -286,16 +292,16 @@ class TestDerivatives:
     @pytest.mark.parametrize("mass", [0.0, 0.7])
     def test_the_gradient_and_the_matrix_are_those_of_differences(self, mass):
         problem = Problem.of(KEY, VALUE, QUERIES[:80], np.linspace(0.5, 1.5, 80), True, mass)
-        found = solve_values(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
-        right = gradient(found, problem.samples).ravel()
-        for i, direction in enumerate(np.eye(found.tokens.parameters)):
+        result = solve_values(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
+        right = gradient(result, problem.samples).ravel()
+        for i, direction in enumerate(np.eye(result.tokens.parameters)):
             ahead, behind = (
-                solve_values(found.tokens.move(s * direction), problem.samples, 1e-3).square for s in (1e-5, -1e-5)
+                solve_values(result.tokens.move(s * direction), problem.samples, 1e-3).square for s in (1e-5, -1e-5)
             )
             assert -2.0 * right[i] == pytest.approx((ahead - behind) / 2e-5, abs=1e-8)
-        matrix, same = normal_equations(found, problem.samples)
+        matrix, same = normal_equations(result, problem.samples)
         np.testing.assert_array_equal(same, right)
-        np.testing.assert_allclose(matrix, projected_matrix(found, problem.samples), atol=1e-12)
+        np.testing.assert_allclose(matrix, projected_matrix(result, problem.samples), atol=1e-12)
 
     def test_log_masses_are_those_of_the_definition(self):
         tokens = Tokens(KEY[:7], VALUE[:7], normalize=True, unit=False)
@@ -305,13 +311,13 @@ class TestDerivatives:
         assert tokens.log_masses(1e4 * QUERIES).max() < np.inf
 
 
-def projected_matrix(found, samples: Samples):
+def projected_matrix(result, samples: Samples):
     """Return Kaufman's matrix from the Jacobian of every output, and that of the log masses."""
-    roots, top = samples.roots[:, None], found.basis[: len(samples.x)]
-    masses = (found.weights[:, :, None] * samples.x[:, None, :]).reshape(len(samples.x), -1)
+    roots, top = samples.roots[:, None], result.basis[: len(samples.x)]
+    masses = (result.weights[:, :, None] * samples.x[:, None, :]).reshape(len(samples.x), -1)
     matrix = samples.mass**2 * (roots * masses).T @ (roots * masses)
     for column in range(samples.y.shape[1]):
-        part = roots * found.tokens.jacobian(samples.x, found.weights, column)
+        part = roots * result.tokens.jacobian(samples.x, result.weights, column)
         part_out = top.T @ part
         matrix = matrix + part.T @ part - part_out.T @ part_out
     return matrix
@@ -329,11 +335,11 @@ class TestCalls:
         prefix = Prefix(rng.standard_normal((60, 24)), rng.standard_normal((60, 8)))
         queries = rng.standard_normal((1500, 24))
         solver = Descent(norm="rms", starts=1)
-        found = []
+        result = []
         for threads in (1, 2):
             with threadpool_limits(threads, "blas"):
-                found += [compress(prefix, queries, length=12, solver=solver), select(prefix, queries, 20)]
-        for first, second in zip(found[:2], found[2:], strict=True):
+                result += [compress(prefix, queries, length=12, solver=solver), select(prefix, queries, 20)]
+        for first, second in zip(result[:2], result[2:], strict=True):
             np.testing.assert_array_equal(first.key, second.key)
             np.testing.assert_array_equal(first.value, second.value)
             assert numbers(first) == numbers(second)
@@ -341,22 +347,22 @@ class TestCalls:
     def test_arguments_are_left_alone(self):
         key, value, queries = KEY.copy(), VALUE.copy(), QUERIES.copy()
         compress(Prefix(key, value), queries, length=3)
-        for got, wanted in ((key, KEY), (value, VALUE), (queries, QUERIES)):
-            np.testing.assert_array_equal(got, wanted)
+        for actual, expected in ((key, KEY), (value, VALUE), (queries, QUERIES)):
+            np.testing.assert_array_equal(actual, expected)
 
     def test_progress_prints_a_line_for_each_length(self, capsys):
-        found = compress(LONG, QUERIES, eps=0.3, solver=Descent(starts=1, progress=True))
+        result = compress(LONG, QUERIES, eps=0.3, solver=Descent(starts=1, progress=True))
         lines = capsys.readouterr().out.splitlines()
-        assert sorted(int(line[2:].split()[0]) for line in lines) == [row.n for row in found.history]
-        assert len(found.table().splitlines()) == len(lines) + 2
+        assert sorted(int(line[2:].split()[0]) for line in lines) == [row.n for row in result.history]
+        assert len(result.table().splitlines()) == len(lines) + 2
 
     def test_time_ends_the_fit_of_one_length(self, monkeypatch):
         # what is left is a solution in closed form, at the tokens attended most
         monkeypatch.setattr(search, "fit_briefly", lambda *_: pytest.fail("a fit begins after time has ended"))
-        found = compress(LONG, QUERIES, length=20, solver=Descent(norm="rms", mass=0.0, time_limit=1e-9))
+        result = compress(LONG, QUERIES, length=20, solver=Descent(norm="rms", mass=0.0, time_limit=1e-9))
         closed = {m: select(LONG, QUERIES, 20, method=m).rms for m in ("attention", "pursuit")}
         assert closed["pursuit"] < 0.9 * closed["attention"]
-        assert found.rms == pytest.approx(closed["attention"], rel=1e-9)
+        assert result.rms == pytest.approx(closed["attention"], rel=1e-9)
 
     def test_time_ends_every_loop(self, monkeypatch):
         # a clock that goes on by a second at each look: after the end loops look once or twice more
@@ -369,11 +375,11 @@ class TestCalls:
 
     def test_time_ends_the_search_with_a_warning(self):
         with pytest.warns(RuntimeWarning, match="no shorter prefix within eps = 1e-06 was found in 1e-06 s"):
-            found = compress(LONG, QUERIES, eps=1e-6, solver=Descent(time_limit=1e-6))
-        np.testing.assert_array_equal(found.key, KEY)  # never worse than what was given
-        assert numbers(found) == (0.0,) * 4
-        assert found.eps == 1e-6
-        assert [row.n for row in found.history] == [1]
+            result = compress(LONG, QUERIES, eps=1e-6, solver=Descent(time_limit=1e-6))
+        np.testing.assert_array_equal(result.key, KEY)  # never worse than what was given
+        assert numbers(result) == (0.0,) * 4
+        assert result.eps == 1e-6
+        assert [row.n for row in result.history] == [1]
 
     def test_tensors_with_a_graph(self):
         torch = pytest.importorskip("torch")

@@ -58,10 +58,10 @@ def test_effect_is_what_the_module_does(causal):
     long = torch.cat([tokens, x])
     mask = torch.cat([torch.zeros(6, 3, dtype=torch.bool), torch.triu(torch.full((6, 6), causal), 1)], 1)
     effect = prefix_effect(x, tokens, mha, causal=causal)
-    wanted, weights = mha(x, long, long, attn_mask=mask, average_attn_weights=False)
+    expected, weights = mha(x, long, long, attn_mask=mask, average_attn_weights=False)
     np.testing.assert_allclose(effect.prefixed_attention, weights.detach(), rtol=0, atol=1e-14)
     np.testing.assert_allclose(effect.share, weights[..., :3].sum(-1).detach(), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(sum(effect.split_output()), wanted.detach(), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(sum(effect.split_output()), expected.detach(), rtol=0, atol=1e-13)
     bare, weights = mha(x, x, x, attn_mask=mask[:, 3:], average_attn_weights=False)
     np.testing.assert_allclose(effect.attention, weights.detach(), rtol=0, atol=1e-14)
     joined = np.moveaxis(effect.output, 0, 1).reshape(6, -1) @ as_layer(mha).out.T + as_layer(mha).out_bias
@@ -69,7 +69,7 @@ def test_effect_is_what_the_module_does(causal):
     # the logits of a next module, from its weights of attention
     following = torch.nn.MultiheadAttention(16, 2, batch_first=True, dtype=torch.float64)
     torch.nn.init.normal_(following.in_proj_bias)
-    _, weights = following(wanted, wanted, wanted, average_attn_weights=False)
+    _, weights = following(expected, expected, expected, average_attn_weights=False)
     terms = effect.next_logits(following)
     assert all(term.shape == (2, 6, 6) for term in terms)
     np.testing.assert_allclose(softmax(sum(terms)), weights.detach(), rtol=0, atol=1e-13)
@@ -115,7 +115,7 @@ def test_terms_of_the_next_logits_of_one_token_are_the_theses():
     effect = prefix_effect(x, token, layer, causal=False)
     mu, share, t = layer.value @ token[0], effect.share[0], effect.output[0]
     rest = 1.0 - share
-    wanted = (
+    expected = (
         np.outer(share, share) * (mu @ h @ mu),
         np.outer(share, rest) * (h @ t.T).T.dot(mu)[None],
         np.outer(rest * (t @ h @ mu), share),
@@ -123,7 +123,7 @@ def test_terms_of_the_next_logits_of_one_token_are_the_theses():
     )
     terms = effect.next_logits(h)
     names = ("bias_bias", "bias_content", "content_bias", "content_content")
-    for name, term in zip(names, wanted, strict=True):
+    for name, term in zip(names, expected, strict=True):
         np.testing.assert_allclose(getattr(terms, name), term, rtol=1e-12, atol=1e-14)
 
 
@@ -134,10 +134,10 @@ def test_misprints_of_the_mixing_identity():
     prefix_value, value = rng.standard_normal((2, 3)), rng.standard_normal((5, 3))
     share = prefix_share(query, prefix_key, key, scale=1.0)
     far, own = context(query, prefix_key, prefix_value, scale=1.0), context(query, key, value, scale=1.0)
-    wanted = Prefix(prefix_key, prefix_value).attend(query[None], key, value, scale=1.0)[0]
-    np.testing.assert_allclose(share * far[1] + (1.0 - share) * own[1], wanted, rtol=1e-14)
+    expected = Prefix(prefix_key, prefix_value).attend(query[None], key, value, scale=1.0)[0]
+    np.testing.assert_allclose(share * far[1] + (1.0 - share) * own[1], expected, rtol=1e-14)
     short = np.exp(context(query, key[:2], value[:2], scale=1.0)[0] - np.logaddexp(far[0], own[0]))  # m = 2, L = 5
-    assert np.abs(share * far[1] + short * own[1] - wanted).max() > 0.02
+    assert np.abs(share * far[1] + short * own[1] - expected).max() > 0.02
     logits = np.exp(key @ rng.standard_normal((3, 5)))  # queries in columns
     assert np.abs((logits / logits.sum(axis=1)[:, None]).sum(axis=0) - 1.0).max() > 0.1
     np.testing.assert_allclose((logits / logits.sum(axis=0)).sum(axis=0), 1.0, rtol=1e-14)

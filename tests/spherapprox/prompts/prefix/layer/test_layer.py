@@ -27,17 +27,17 @@ def test_the_layer_is_the_module(bias, causal):
         torch.nn.init.normal_(parameter, std=0.4)
     x = torch.randn(2, 7, 32, dtype=torch.float64)
     mask = torch.triu(torch.ones(7, 7, dtype=torch.bool), 1) if causal else None
-    wanted = mha(x, x, x, attn_mask=mask, need_weights=False)[0].detach().numpy()
+    expected = mha(x, x, x, attn_mask=mask, need_weights=False)[0].detach().numpy()
     layer = as_layer(mha)
-    np.testing.assert_allclose(layer.attend(x, causal=causal), wanted, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(layer.attend(x, causal=causal), expected, rtol=0, atol=1e-13)
     projected = torch.nn.functional.linear(x, mha.in_proj_weight, mha.in_proj_bias).detach().numpy()
     for part, rows in zip(layer.head_inputs(x), np.split(projected, 3, axis=-1), strict=True):
         np.testing.assert_allclose(np.moveaxis(part, 1, 2).reshape(2, 7, 32), rows, rtol=0, atol=1e-14)
     # a prefix of tokens is content that comes first
     tokens = torch.randn(3, 32, dtype=torch.float64)
     long = torch.cat([tokens.expand(2, 3, 32), x], 1)
-    wanted = mha(x, long, long, need_weights=False)[0].detach().numpy()
-    np.testing.assert_allclose(layer.attend(x, prefix=layer.prefix(tokens)), wanted, rtol=0, atol=1e-13)
+    expected = mha(x, long, long, need_weights=False)[0].detach().numpy()
+    np.testing.assert_allclose(layer.attend(x, prefix=layer.prefix(tokens)), expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -57,9 +57,9 @@ def test_grouped_heads_share_keys_and_values_as_torch_does(groups):
     far = [torch.tensor(part).expand(2, -1, -1, -1) for part in (layer.prefix(tokens).key, layer.prefix(tokens).value)]
     step = 4 // groups
     keys, values = torch.cat([far[0], key[:, ::step]], 2), torch.cat([far[1], value[:, ::step]], 2)
-    found = torch.nn.functional.scaled_dot_product_attention(query, keys, values, enable_gqa=True)
-    wanted = found.transpose(1, 2).reshape(2, 5, -1).numpy() @ layer.out.T + layer.out_bias
-    np.testing.assert_allclose(layer.attend(x, prefix=layer.prefix(tokens)), wanted, rtol=0, atol=1e-12)
+    result = torch.nn.functional.scaled_dot_product_attention(query, keys, values, enable_gqa=True)
+    expected = result.transpose(1, 2).reshape(2, 5, -1).numpy() @ layer.out.T + layer.out_bias
+    np.testing.assert_allclose(layer.attend(x, prefix=layer.prefix(tokens)), expected, rtol=0, atol=1e-12)
 
 
 def test_fused_weights_are_the_separate_ones():
@@ -85,11 +85,11 @@ def test_content_of_its_own_and_one_head_without_an_output_matrix():
     layer = AttentionLayer(query, key, value, scale=2.0)
     x, content = rng.standard_normal((5, 6)), rng.standard_normal((3, 6))
     weights = np.exp(2.0 * x @ query.T @ key @ content.T)
-    wanted = weights / weights.sum(1, keepdims=True) @ content @ value.T
-    np.testing.assert_allclose(layer.attend(x, content), wanted, atol=1e-13)
+    expected = weights / weights.sum(1, keepdims=True) @ content @ value.T
+    np.testing.assert_allclose(layer.attend(x, content), expected, atol=1e-13)
     prefix = Prefix(content @ key.T, content @ value.T)
     np.testing.assert_allclose(
-        prefix.attend(x @ query.T, np.empty((0, 4)), np.empty((0, 4)), scale=2.0), wanted, atol=1e-13
+        prefix.attend(x @ query.T, np.empty((0, 4)), np.empty((0, 4)), scale=2.0), expected, atol=1e-13
     )
 
 
@@ -99,8 +99,8 @@ def test_the_last_queries_are_at_the_end_of_the_content(rows):
     layer = made(rng)
     x, tokens = rng.standard_normal((2, 6, 12)), rng.standard_normal((3, 12))
     whole = layer.attend(x, prefix=layer.prefix(tokens), causal=True)
-    found = layer.attend(x[:, 6 - rows :], x, prefix=layer.prefix(tokens), causal=True)
-    np.testing.assert_allclose(found, whole[:, 6 - rows :], rtol=0, atol=1e-13)
+    result = layer.attend(x[:, 6 - rows :], x, prefix=layer.prefix(tokens), causal=True)
+    np.testing.assert_allclose(result, whole[:, 6 - rows :], rtol=0, atol=1e-13)
     with pytest.raises(ValueError, match=r"'causal' needs as many tokens of content .* got 5 for 6"):
         layer.attend(x, x[:, 1:], prefix=layer.prefix(tokens), causal=True)
 
@@ -159,9 +159,9 @@ def test_adapters_are_refused_until_they_are_merged():
     with pytest.raises(TypeError, match=r"MultiheadAttention with an adapter: model.merge_and_unload\(\)"):
         as_layer(module)
     with torch.no_grad():
-        wanted = module(x, x, x)[0]
+        expected = module(x, x, x)[0]
     layer = as_layer(adapted.merge_and_unload()["attn"])
-    np.testing.assert_allclose(layer.attend(x), wanted, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(layer.attend(x), expected, rtol=0, atol=1e-12)
 
 
 def test_no_query_has_no_output():

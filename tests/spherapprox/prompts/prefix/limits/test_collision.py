@@ -154,23 +154,7 @@ def test_dependent_columns_behind_the_heads_are_refused():
             unavoidable_error(x, other, bad, [[0.0], [1.0]])
 
 
-def test_complaints():
+def test_an_order_of_the_same_tokens_collides():
     rng = np.random.default_rng(0)
     layer, x = AttentionLayer(*rng.standard_normal((3, 6, 6))), rng.standard_normal((4, 6))
-    other = collision(x, layer, rng=0)
-    targets = np.zeros((2, 3))
-    cases = [
-        (lambda: collision(x[:, :5], layer), "'x' must have shape"),
-        (lambda: collision(x[None], layer), "'x' must have shape"),
-        (lambda: collision(1e-200 * x, layer), "'x' must have a largest entry from 1e-100 to 1e\\+100"),
-        (lambda: collision(x, layer, rng=-1), "'rng' must be at least 0"),
-        (lambda: collision(np.full((4, 6), np.nan), layer), "'x' must be finite"),
-        (lambda: unavoidable_error(x, x[::-1], layer, targets), "'other' must have the same last token"),
-        (lambda: unavoidable_error(x, np.vstack([x[:3] + 1e-6, x[3:]]), layer, targets), "may tell them apart"),
-        (lambda: unavoidable_error(x, other, layer, np.zeros(3)), "'targets' must have shape"),
-        (lambda: unavoidable_error(x, other[:, :3], layer, targets), "'other' must have shape"),
-    ]
-    for call, words in cases:
-        with pytest.raises(ValueError, match=words):
-            call()
-    assert unavoidable_error(x, x[[1, 0, 2, 3]], layer, [[3.0], [0.0]]) == 1.5  # an order of the same tokens
+    assert unavoidable_error(x, x[[1, 0, 2, 3]], layer, [[3.0], [0.0]]) == 1.5

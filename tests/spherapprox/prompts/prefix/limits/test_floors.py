@@ -30,7 +30,7 @@ def case(seed, most=6, spread=3.0):
 
 
 @pytest.mark.parametrize(
-    ("problem", "options", "wanted"),
+    ("problem", "options", "expected"),
     [
         (CORNERS, {}, 0.5),
         (CORNERS, {"norm": "euclidean"}, 0.5**0.5),
@@ -39,9 +39,9 @@ def case(seed, most=6, spread=3.0):
         (PAIR, {"log_psi": (0.0, math.log(2.0)), "value_bound": 0.4}, 0.034165115107227445),
     ],
 )
-def test_known_floors(problem, options, wanted):
+def test_known_floors(problem, options, expected):
     floor = prefix_floor(*problem, **options)
-    assert floor.error == pytest.approx(wanted, rel=1e-14)
+    assert floor.error == pytest.approx(expected, rel=1e-14)
     assert floor.attained == (problem is PAIR)
 
 
@@ -119,9 +119,9 @@ def test_many_contexts_against_a_search_over_masses_and_intervals(seed):
     floor = prefix_floor(targets, means, masses).error
     for log_psi in [*np.linspace(-12, 12, 200), prefix_floor(targets, means, masses).log_psi]:
         share = 1.0 / (1.0 + np.exp(masses - log_psi))[:, None]
-        wanted, best = targets - (1 - share) * means, 0.0
+        expected, best = targets - (1 - share) * means, 0.0
         for i in range(len(targets)):  # the means of values that suit row i, and the others
-            apart = np.abs(share[i] * wanted - share * wanted[i]) / (share + share[i])
+            apart = np.abs(share[i] * expected - share * expected[i]) / (share + share[i])
             best = max(best, apart.max())
         assert best >= floor * (1 - 1e-12) - 1e-14
 
@@ -184,8 +184,8 @@ def test_a_context_that_outweighs_all_others_hides_no_pair_of_them():
         targets, means, masses = 30 * rng.standard_normal((5, 1)), rng.standard_normal((5, 1)), rng.uniform(-15, 10, 5)
         masses[1] = 41.0
         share = 1.0 / (1.0 + np.exp(masses - 1.78))
-        wanted = (targets - (1.0 - share)[:, None] * means)[:, 0]
-        apart = np.abs(np.outer(share, wanted) - np.outer(wanted, share)) / np.add.outer(share, share)
+        expected = (targets - (1.0 - share)[:, None] * means)[:, 0]
+        apart = np.abs(np.outer(share, expected) - np.outer(expected, share)) / np.add.outer(share, share)
         floor = prefix_floor(targets, means, masses, log_psi=(1.78, 1.78))
         assert floor.error == pytest.approx(apart.max(), rel=1e-12)
 
@@ -221,14 +221,14 @@ def test_values_within_a_bound_are_as_good_as_any_in_the_euclidean_norm(seed):
     targets, means, log_masses = (np.concatenate([part, part[::-1] + 1.0])[:2] for part in (targets, means, log_masses))
     known = targets, means, log_masses
     floor = prefix_floor(*known, norm="euclidean", log_psi=(0.0, 1.0), value_bound=0.3)
-    found = error(*known, floor.log_psi, floor.value, "euclidean")
+    result = error(*known, floor.log_psi, floor.value, "euclidean")
     assert np.linalg.norm(floor.value) <= 0.3 * (1.0 + 1e-15)
     if floor.attained:
-        assert found <= floor.error * (1.0 + 1e-8)
+        assert result <= floor.error * (1.0 + 1e-8)
     for step in (0.1, 1e-2, 1e-3):
         for value in floor.value + step * rng.standard_normal((30, targets.shape[1])):
             inside = value * min(1.0, 0.3 / np.linalg.norm(value))
-            assert error(*known, floor.log_psi, inside, "euclidean") >= found * (1.0 - 1e-3)
+            assert error(*known, floor.log_psi, inside, "euclidean") >= result * (1.0 - 1e-3)
 
 
 def test_prefixes_too_small_for_floats_do_nothing():

@@ -56,9 +56,9 @@ def test_outputs_of_prefixes_are_reachable(seed):
     made = Prefix(made.key, unit * made.value)
     targets = attention(query, key, value, made, scale)
     for norm in ("max", "euclidean"):
-        found = reachable(query, key, value, targets, scale=scale, norm=norm)
-        assert found.error <= 1e-13 * max(np.abs(targets).max(), *(np.abs(rows).max() for rows in value))
-        assert found.reachable or (norm == "euclidean" and found.reachable is None)
+        result = reachable(query, key, value, targets, scale=scale, norm=norm)
+        assert result.error <= 1e-13 * max(np.abs(targets).max(), *(np.abs(rows).max() for rows in value))
+        assert result.reachable or (norm == "euclidean" and result.reachable is None)
 
 
 @settings(max_examples=25)
@@ -70,40 +70,40 @@ def test_no_prefix_within_limits_beats_the_floor(seed):
     value_bound = math.inf if rng.random() < 0.4 else float(10 ** rng.uniform(-1, 1))
     for norm in ("max", "euclidean"):
         options = {"limits": Limits(length, key_norm, value_bound), "norm": norm, "scale": scale}
-        found = reachable(query, key, value, targets, **options)
-        assert found.upper >= found.error * (1 - 1e-12) - 1e-13
-        if found.prefix is not None:
-            got = attention(query, key, value, found.prefix, scale)
-            assert sizes(got - targets, norm).max() == pytest.approx(found.upper, rel=1e-9, abs=1e-12)
-            assert length is None or len(found.prefix) == length
-            assert key_norm is None or (np.linalg.norm(found.prefix.key, axis=1) <= key_norm * (1 + 1e-9)).all()
-            assert value_bound is None or (sizes(found.prefix.value, norm) <= value_bound * (1 + 1e-9)).all()
-        if found.exact and found.attained:
-            assert found.upper <= found.error * (1 + 1e-8) + 1e-11
+        result = reachable(query, key, value, targets, **options)
+        assert result.upper >= result.error * (1 - 1e-12) - 1e-13
+        if result.prefix is not None:
+            actual = attention(query, key, value, result.prefix, scale)
+            assert sizes(actual - targets, norm).max() == pytest.approx(result.upper, rel=1e-9, abs=1e-12)
+            assert length is None or len(result.prefix) == length
+            assert key_norm is None or (np.linalg.norm(result.prefix.key, axis=1) <= key_norm * (1 + 1e-9)).all()
+            assert value_bound is None or (sizes(result.prefix.value, norm) <= value_bound * (1 + 1e-9)).all()
+        if result.exact and result.attained:
+            assert result.upper <= result.error * (1 + 1e-8) + 1e-11
         for _ in range(10):
             count = length or int(rng.integers(1, 5))
             other = random_prefix(rng, 4, 3, count, key_norm, value_bound, norm)
             outputs = np.array(
                 [other.attend(q[None], k, v, scale=scale)[0] for q, k, v in zip(query, key, value, strict=True)]
             )
-            assert sizes(outputs - targets, norm).max() >= found.error * (1 - 1e-12) - 1e-13
+            assert sizes(outputs - targets, norm).max() >= result.error * (1 - 1e-12) - 1e-13
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_one_token_attains_the_floor_without_limits(seed):
     _rng, query, key, value, targets, scale = case(seed)
-    found = reachable(query, key, value, targets, scale=scale)
-    assert found.exact
-    assert len(found.prefix) == 1
-    got = sizes(attention(query, key, value, found.prefix, scale) - targets, "max").max()
-    assert got == pytest.approx(
-        found.error, rel=1e-9 if found.attained else 1e-5, abs=1e-11 if found.attained else 1e-6
+    result = reachable(query, key, value, targets, scale=scale)
+    assert result.exact
+    assert len(result.prefix) == 1
+    actual = sizes(attention(query, key, value, result.prefix, scale) - targets, "max").max()
+    assert actual == pytest.approx(
+        result.error, rel=1e-9 if result.attained else 1e-5, abs=1e-11 if result.attained else 1e-6
     )
     longer = reachable(query, key, value, targets, scale=scale, limits=Limits(length=5))
-    assert longer.error == found.error
+    assert longer.error == result.error
     assert len(longer.prefix) == 5
-    assert longer.upper == pytest.approx(found.upper, abs=1e-11)
+    assert longer.upper == pytest.approx(result.upper, abs=1e-11)
 
 
 @settings(max_examples=25)
@@ -112,74 +112,64 @@ def test_one_token_a_query_attains_the_largest_floor_of_several(seed, groups):
     # up to s independent queries, and more that are extreme rays of a cone
     _rng, query, key, value, targets, scale = case(seed, groups=groups, each=3)
     query[:, 0] = 1.0 + np.abs(query[:, 0])
-    found = reachable(query, key, value, targets, scale=scale)
-    assert len(found.groups) == groups
-    assert found.error == found.errors.max()
-    assert groups > 4 or found.exact
-    if found.exact and len(found.prefix) > 0:
-        got = sizes(attention(query, key, value, found.prefix, scale) - targets, "max").max()
-        assert got == pytest.approx(found.error, rel=1e-5, abs=1e-6)
-        assert len(found.prefix) == groups
+    result = reachable(query, key, value, targets, scale=scale)
+    assert len(result.groups) == groups
+    assert result.error == result.errors.max()
+    assert groups > 4 or result.exact
+    if result.exact and len(result.prefix) > 0:
+        actual = sizes(attention(query, key, value, result.prefix, scale) - targets, "max").max()
+        assert actual == pytest.approx(result.error, rel=1e-5, abs=1e-6)
+        assert len(result.prefix) == groups
         longer = reachable(query, key, value, targets, scale=scale, limits=Limits(length=groups + 3))
         assert len(longer.prefix) == groups + 3
-        assert longer.upper == pytest.approx(found.upper, rel=1e-6)
+        assert longer.upper == pytest.approx(result.upper, rel=1e-6)
         # groups alone ask no more
         alone = [reachable(query[g], [key[i] for i in g], [value[i] for i in g], targets[g], scale=scale).error
-                 for g in found.groups]  # fmt: skip
-        assert alone == found.errors.tolist()
-
-
-def test_what_the_seed_figures_say_of_five_groups():
-    rng = np.random.default_rng(3)
-    query = np.repeat(rng.standard_normal((5, 8)), 3, axis=0)
-    key, value, targets = rng.standard_normal((15, 5, 8)), rng.standard_normal((15, 5, 8)), rng.standard_normal((15, 8))
-    found = reachable(query, key, value, targets)
-    assert found.exact
-    assert found.upper == pytest.approx(found.error, rel=1e-6)
-    assert found.error > 1.0
+                 for g in result.groups]  # fmt: skip
+        assert alone == result.errors.tolist()
 
 
 def test_short_keys_allow_some_masses_only():
     # between L exp(-R) .. L exp(R) and the same of L + 1 tokens there are gaps for R < log(2) / 2
     query, key = np.tile([1.0, 0.0], (2, 1)), np.zeros((2, 1, 2))
     value, targets = np.array([[[2.2, -0.2]], [[-0.3, -0.2]]]), [[1.0, 0.0], [0.0, 0.0]]
-    found = reachable(query, key, value, targets, scale=1.0, limits=Limits(key_norm=0.05))
-    assert found.error == pytest.approx(0.0693307, abs=1e-7)
-    assert found.upper == pytest.approx(found.error, rel=1e-12)
-    assert (len(found.prefix), found.reachable, found.attained) == (2, False, True)
+    result = reachable(query, key, value, targets, scale=1.0, limits=Limits(key_norm=0.05))
+    assert result.error == pytest.approx(0.0693307, abs=1e-7)
+    assert result.upper == pytest.approx(result.error, rel=1e-12)
+    assert (len(result.prefix), result.reachable, result.attained) == (2, False, True)
     free = reachable(query, key, value, targets, scale=1.0)
     assert free.error < 1e-15
     limits = [Limits(n, key_norm=0.05) for n in range(1, 40)]
     masses = [reachable(query, key, value, targets, scale=1.0, limits=limit).error for limit in limits]
-    assert found.error == pytest.approx(min(masses), rel=1e-12)
+    assert result.error == pytest.approx(min(masses), rel=1e-12)
 
 
 def test_keys_of_length_0_have_whole_numbers_as_masses():
     query, key = np.tile([1.0, 0.0], (2, 1)), np.zeros((2, 3, 2))
     rng = np.random.default_rng(0)
     value, targets = rng.standard_normal((2, 3, 2)), rng.standard_normal((2, 2))
-    found = reachable(query, key, value, targets, limits=Limits(key_norm=0.0))
+    result = reachable(query, key, value, targets, limits=Limits(key_norm=0.0))
     several = [reachable(query, key, value, targets, limits=Limits(key_norm=0.0, length=n)).error for n in range(1, 80)]
     nothing = np.abs(value.mean(1) - targets).max()
-    assert found.error <= min(*several, nothing) + 1e-12
+    assert result.error <= min(*several, nothing) + 1e-12
 
 
 def test_keys_of_length_0_come_near_a_limit():
     # many tokens overwrite all; no number of them does so altogether
     value = np.array([[[0.0, 0.0]], [[0.5, 0.5]]])
-    found = reachable(np.ones((2, 1)), np.full((2, 1, 1), 0.1), value, np.eye(2), limits=Limits(key_norm=0.0))
-    assert found.error == 0.5
-    assert (found.exact, found.attained) == (True, False)
-    assert 0.5 < found.upper < 0.501
-    assert not found.prefix.key.any()
+    result = reachable(np.ones((2, 1)), np.full((2, 1, 1), 0.1), value, np.eye(2), limits=Limits(key_norm=0.0))
+    assert result.error == 0.5
+    assert (result.exact, result.attained) == (True, False)
+    assert 0.5 < result.upper < 0.501
+    assert not result.prefix.key.any()
 
 
 def test_contexts_far_heavier_than_any_prefix_within_limits():
     query, key = np.ones((2, 1)), np.full((2, 1, 1), 200.0)
     value, targets = np.array([[[0.0]], [[1.0]]]), [[0.5], [0.5]]
-    found = reachable(query, key, value, targets, limits=Limits(key_norm=1.0))
-    assert found.error < 1e-15
-    assert found.upper == pytest.approx(0.5)
+    result = reachable(query, key, value, targets, limits=Limits(key_norm=1.0))
+    assert result.error < 1e-15
+    assert result.upper == pytest.approx(0.5)
     three = reachable(query, key, value, targets, limits=Limits(key_norm=1.0, length=3))
     assert three.error == pytest.approx(0.5)
     assert three.upper == pytest.approx(0.5)
@@ -189,27 +179,27 @@ def test_contexts_far_heavier_than_any_prefix_within_limits():
 def test_limits_and_several_queries_leave_a_lower_bound():
     rng = np.random.default_rng(0)
     query, key, value = np.eye(2), rng.standard_normal((2, 3, 2)), rng.standard_normal((2, 3, 2))
-    found = reachable(query, key, value, [[3.0, 0.0], [0.0, 3.0]], limits=Limits(length=1))
-    assert found.error < 1e-12
-    assert (found.reachable, found.attained, found.exact) == (None, False, False)
-    assert (found.upper, found.prefix) == (math.inf, None)
+    result = reachable(query, key, value, [[3.0, 0.0], [0.0, 3.0]], limits=Limits(length=1))
+    assert result.error < 1e-12
+    assert (result.reachable, result.attained, result.exact) == (None, False, False)
+    assert (result.upper, result.prefix) == (math.inf, None)
 
 
 def test_one_context_each_without_limits_is_always_reachable():
     rng = np.random.default_rng(0)
     query, key, value = rng.standard_normal((30, 2)), rng.standard_normal((30, 3, 2)), rng.standard_normal((30, 3, 2))
-    found = reachable(query, key, value, rng.standard_normal((30, 2)))
-    assert found.reachable
-    assert found.exact
-    assert not found.attained
-    assert len(found.prefix) == 0  # `fit_prefix` builds one
+    result = reachable(query, key, value, rng.standard_normal((30, 2)))
+    assert result.reachable
+    assert result.exact
+    assert not result.attained
+    assert len(result.prefix) == 0  # `fit_prefix` builds one
 
 
 def test_nothing_to_change_needs_no_token():
     _rng, query, key, value, _, scale = case(5, groups=3)
     targets = attention(query, key, value, Prefix(np.empty((0, 4)), np.empty((0, 3))), scale)
-    found = reachable(query, key, value, targets, scale=scale, atol=1e-14)
-    assert found.reachable
+    result = reachable(query, key, value, targets, scale=scale, atol=1e-14)
+    assert result.reachable
     zeros = reachable(query, [rows * 0 for rows in key], [rows * 0 for rows in value], 0 * targets)
     assert (zeros.error, zeros.upper, zeros.attained, zeros.reachable) == (0.0, 0.0, True, True)
     assert (len(zeros.prefix), zeros.worst_pair) == (0, ())
@@ -232,8 +222,8 @@ def test_logits_of_any_size():
 def test_rows_in_the_way_are_named():
     value = np.array([[[0.0]], [[5.0]], [[0.1]], [[0.0]]])
     query, key = np.ones((4, 1)), np.zeros((4, 1, 1))
-    found = reachable(query, key, value, [[0.0], [5.0], [0.1], [9.0]])
-    assert 3 in found.worst_pair
+    result = reachable(query, key, value, [[0.0], [5.0], [0.1], [9.0]])
+    assert 3 in result.worst_pair
     bounded = reachable(query[:1], key[:1], value[:1], [[7.0]], limits=Limits(value_bound=2.0))
     assert bounded.error == pytest.approx(5.0)
     assert bounded.worst_pair == (0,)
@@ -252,11 +242,11 @@ def test_training_does_not_beat_the_floor():
         for (k, v), target in zip(content, torch.tensor(targets), strict=True):
             logits = scale * torch.cat([keys, k]) @ torch.tensor(query[0])
             errors.append(torch.softmax(logits, 0) @ torch.cat([values, v]) - target)
-        missed = torch.stack(errors).abs().flatten()
-        best = min(best, float(missed.detach().max()))
+        residual = torch.stack(errors).abs().flatten()
+        best = min(best, float(residual.detach().max()))
         sharp = 10.0 + step / 4
         optimizer.zero_grad()
-        (torch.logsumexp(sharp * missed, 0) / sharp).backward()
+        (torch.logsumexp(sharp * residual, 0) / sharp).backward()
         optimizer.step()
     assert floor * (1 - 1e-12) <= best <= 1.1 * floor
 
@@ -269,12 +259,12 @@ def test_one_embedding_makes_the_token_where_its_rows_are_independent():
     inputs = [layer.head_inputs(row[None], rows) for row, rows in zip(x, content, strict=True)]
     query, key, value = (np.array([one[k][0] for one in inputs]) for k in range(3))
     query = query[:, 0]
-    found = reachable(query, key, value, value.mean(1) + rng.standard_normal((3, 8)), scale=layer.scale)
+    result = reachable(query, key, value, value.mean(1) + rng.standard_normal((3, 8)), scale=layer.scale)
     rows = np.vstack([query[0] @ layer.key, layer.value])
-    token = np.linalg.lstsq(rows, np.append((found.prefix.key[0] - 1) @ query[0], found.prefix.value[0] - 1))[0]
+    token = np.linalg.lstsq(rows, np.append((result.prefix.key[0] - 1) @ query[0], result.prefix.value[0] - 1))[0]
     prefix = layer.prefix(token[None])
     outputs = [layer.head_outputs(row[None], seen, prefix=prefix)[0, 0] for row, seen in zip(x, content, strict=True)]
-    witness = [found.prefix.attend(query[:1], k, v, scale=layer.scale)[0] for k, v in zip(key, value, strict=True)]
+    witness = [result.prefix.attend(query[:1], k, v, scale=layer.scale)[0] for k, v in zip(key, value, strict=True)]
     np.testing.assert_allclose(outputs, witness, atol=1e-9)
 
 
@@ -284,9 +274,9 @@ def test_two_examples_of_one_token_are_out_of_reach_in_general():
     for _ in range(20):
         query = np.tile(rng.standard_normal(4), (2, 1))
         key, value = rng.standard_normal((2, 2, 4)), rng.standard_normal((2, 2, 4))
-        found = reachable(query, key, value, rng.standard_normal((2, 4)))
-        assert found.error > 1e-3
-        assert found.reachable is False
+        result = reachable(query, key, value, rng.standard_normal((2, 4)))
+        assert result.error > 1e-3
+        assert result.reachable is False
 
 
 def test_two_labels_of_one_number_are_reached_or_not():
@@ -294,11 +284,11 @@ def test_two_labels_of_one_number_are_reached_or_not():
     query, key, value = np.ones((2, 1)), np.zeros((2, 1, 1)), np.array([[[0.0]], [[1.0]]])
     rng, reached = np.random.default_rng(5), 0
     for targets in rng.standard_normal((40, 2, 1)):
-        wanted = targets[:, 0] - [0.0, 1.0]
-        ratio = (wanted[1] - wanted[0]) / (targets[0, 0] - targets[1, 0])  # psi
-        found = reachable(query, key, value, targets)
-        assert found.reachable is bool(ratio > 0)
-        reached += found.reachable
+        expected = targets[:, 0] - [0.0, 1.0]
+        ratio = (expected[1] - expected[0]) / (targets[0, 0] - targets[1, 0])  # psi
+        result = reachable(query, key, value, targets)
+        assert result.reachable is bool(ratio > 0)
+        reached += result.reachable
     assert 5 < reached < 35
     # and one label far from the other is never reached
     assert reachable(query, key, value, [[100.0], [1.5]]).error > 1.0
@@ -319,27 +309,27 @@ def test_a_constant_layer_memorises_whatever_it_can_give():
 def test_near_queries_are_coupled():
     # figures of linear programs, with the random numbers that they were made of
     rng = np.random.default_rng(2)
-    wanted = {0.0: 0.8130, 0.05: 0.5427, 0.2: 0.0}
-    for spread, bound in wanted.items():
+    expected = {0.0: 0.8130, 0.05: 0.5427, 0.2: 0.0}
+    for spread, bound in expected.items():
         near = rng.standard_normal(4)
         query = near + spread * rng.standard_normal((3, 4))
         content = [(rng.standard_normal((5, 4)), rng.standard_normal((5, 4))) for _ in range(3)]
         targets = 0.5 * rng.standard_normal((3, 4))
         limits = Limits(key_norm=4.0, value_bound=3.0, coupled=True)
-        found = reachable(query, *zip(*content, strict=True), targets, scale=0.5, limits=limits)
-        assert found.error == pytest.approx(bound, abs=2e-4)
-        assert found.upper >= found.error
-        assert found.reachable is (None if spread == 0.2 else False)
+        result = reachable(query, *zip(*content, strict=True), targets, scale=0.5, limits=limits)
+        assert result.error == pytest.approx(bound, abs=2e-4)
+        assert result.upper >= result.error
+        assert result.reachable is (None if spread == 0.2 else False)
         limits = replace(limits, coupled=False)
         alone = reachable(query, *zip(*content, strict=True), targets, scale=0.5, limits=limits)
-        assert alone.error <= found.error + 1e-9
+        assert alone.error <= result.error + 1e-9
         assert spread == 0.0 or alone.error < 1e-12
         other = np.random.default_rng(0)
         for _ in range(30):
             prefix = random_prefix(other, 4, 4, int(other.integers(1, 9)), 4.0, 3.0)
             rows = zip(query, *zip(*content, strict=True), strict=True)
             outputs = [prefix.attend(q[None], k, v, scale=0.5)[0] for q, k, v in rows]
-            assert np.abs(np.array(outputs) - targets).max() >= found.error
+            assert np.abs(np.array(outputs) - targets).max() >= result.error
 
 
 @settings(max_examples=25)
@@ -389,31 +379,31 @@ def test_layers_are_bounded_by_their_heads(groups, norm):
     rng, layer, x, content = layer_case(groups, groups=groups)
     outputs = layer_outputs(layer, x, content)
     targets = outputs + rng.standard_normal(outputs.shape)
-    found = reachable_by_layer(layer, x, content, targets, norm=norm)
-    assert 0.01 < found.error <= found.upper
-    assert found.reachable is False
-    assert len(found.heads) == groups
+    result = reachable_by_layer(layer, x, content, targets, norm=norm)
+    assert 0.01 < result.error <= result.upper
+    assert result.reachable is False
+    assert len(result.heads) == groups
     for _ in range(200):
         prefix = layer.prefix(rng.standard_normal((3, 8)) * 10 ** rng.uniform(-1, 0.5))
-        got = layer_outputs(layer, x, content, prefix)
-        assert sizes(got - targets, norm).max() >= found.error
+        actual = layer_outputs(layer, x, content, prefix)
+        assert sizes(actual - targets, norm).max() >= result.error
     # what a prefix gives is reachable, and so is anything of one row
-    found = reachable_by_layer(layer, x, content, got, norm=norm)
-    assert found.error == 0.0
-    found = reachable_by_layer(layer, x[:1], content[:1], targets[:1], norm=norm)
-    assert found.reachable
-    assert found.upper < 1e-9
-    np.testing.assert_allclose(layer_outputs(layer, x[:1], content[:1], found.prefix), targets[:1], atol=1e-9)
+    result = reachable_by_layer(layer, x, content, actual, norm=norm)
+    assert result.error == 0.0
+    result = reachable_by_layer(layer, x[:1], content[:1], targets[:1], norm=norm)
+    assert result.reachable
+    assert result.upper < 1e-9
+    np.testing.assert_allclose(layer_outputs(layer, x[:1], content[:1], result.prefix), targets[:1], atol=1e-9)
 
 
 def test_the_bound_of_a_layer_is_sharp():
     # keys of length 0 and values 0 leave one prefix, which halves the output (1, 3) of the head
     layer = AttentionLayer(np.eye(2), np.zeros((2, 2)), np.eye(2), [[0.5, 0.5], [0.5, -0.5]])
     options = {"limits": Limits(1, 0.0, 0.0)}
-    found = reachable_by_layer(layer, [[1.0, 0.0]], [[[1.0, 3.0]]], [[0.0, -1.5]], **options)
-    assert found.error == pytest.approx(1.0, rel=1e-12)
-    assert found.upper == pytest.approx(1.0, rel=1e-12)
-    assert found.heads[0].error == pytest.approx(2.0)
+    result = reachable_by_layer(layer, [[1.0, 0.0]], [[[1.0, 3.0]]], [[0.0, -1.5]], **options)
+    assert result.error == pytest.approx(1.0, rel=1e-12)
+    assert result.upper == pytest.approx(1.0, rel=1e-12)
+    assert result.heads[0].error == pytest.approx(2.0)
     free = reachable_by_layer(layer, np.eye(2), np.ones((2, 1, 2)), np.eye(2), limits=Limits(key_norm=1.0))
     assert free.reachable is None
 
@@ -424,10 +414,10 @@ def test_layers_of_torch_and_prefixes_of_even_length():
     mha = torch.nn.MultiheadAttention(16, 4, batch_first=True, dtype=torch.float64)
     x, content = torch.randn(1, 16, dtype=torch.float64).repeat(2, 1), torch.randn(2, 5, 16, dtype=torch.float64)
     outputs = mha(x[:, None], content, content, need_weights=False)[0][:, 0]
-    found = reachable_by_layer(mha, x, content, torch.zeros(2, 16), atol=1e-6)
-    assert found.reachable
-    assert found.prefix.key.shape == (4, 1, 4)
-    assert found.upper < 1e-6
+    result = reachable_by_layer(mha, x, content, torch.zeros(2, 16), atol=1e-6)
+    assert result.reachable
+    assert result.prefix.key.shape == (4, 1, 4)
+    assert result.upper < 1e-6
     shifted = reachable_by_layer(mha, x, content, outputs + 1.0)
     assert shifted.reachable is False
     assert "reachable=False" in repr(shifted)
@@ -452,5 +442,5 @@ def test_tensors_are_detached():
     _rng, query, key, value, targets, scale = case(3, each=3)
     tensors = [torch.tensor(part, requires_grad=True) for part in (query, targets)]
     contexts = [[torch.tensor(rows, requires_grad=True) for rows in part] for part in (key, value)]
-    found = reachable(tensors[0], *contexts, tensors[1], scale=scale)
-    assert found.error == reachable(query, key, value, targets, scale=scale).error
+    result = reachable(tensors[0], *contexts, tensors[1], scale=scale)
+    assert result.error == reachable(query, key, value, targets, scale=scale).error

@@ -93,9 +93,9 @@ def test_layers_of_many_shapes(kind, shape):
     head = SplitHead(points.fibonacci(60).points, rng.standard_normal((60, 3)), 40.0)
     programmed = program(head, layer, **interface(rng, shape["d"], 2, outputs=3), kind=kind, offset=10.0)
     y = points.uniform(2, 6, rng=2).points
-    found = programmed.attend(y.reshape(2, 3, 3)).reshape(6, 3)
+    result = programmed.attend(y.reshape(2, 3, 3)).reshape(6, 3)
     rounding = 5e-15 * programmed.condition * 50.0 * np.linalg.norm(head.values, axis=1).max()
-    assert np.all(np.linalg.norm(found - head(y), axis=1) <= programmed.bound(y.reshape(2, 3, 3)).ravel() + rounding)
+    assert np.all(np.linalg.norm(result - head(y), axis=1) <= programmed.bound(y.reshape(2, 3, 3)).ravel() + rounding)
     assert programmed.bound(y.reshape(2, 3, 3)).max() < 1e-6
     assert (programmed.prefix.tokens is None) == (kind == "key_values")
     if programmed.prefix.tokens is not None:
@@ -200,36 +200,6 @@ def test_less_precision_loses_what_is_said(dtype, loss):
     assert loss / 1000.0 < lost < min(loss, 2.0 * programmed.condition * 20.0 * unit)
 
 
-HEAD = SplitHead(np.eye(3), np.ones(3), 1.0)
-LAYER = frozen(np.random.default_rng(0))
-GOOD = interface(np.random.default_rng(0), 32, 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"embedding": np.eye(32)}, r"'embedding' must have shape \(32, 3\) for a head on S\^2"),
-        ({"readout": np.ones((2, 32))}, r"'readout' must have shape \(1, 32\) or \(32,\)"),
-        ({"shift": np.ones(3)}, r"'shift' must have shape \(32,\)"),
-        ({"shift": np.full(32, np.inf)}, "'shift' must be finite"),
-        ({"kind": "token"}, "'kind' must be one of"),
-        ({"offset": math.nan}, "'offset' must be"),
-    ],
-)
-def test_complaints(change, text):
-    with pytest.raises(ValueError, match=text):
-        program(HEAD, LAYER, **(GOOD | change))
-
-
-def test_wrong_types_are_named():
-    with pytest.raises(TypeError, match="'head' must be a SplitHead"):
-        program(FIELD, LAYER, **GOOD)
-    with pytest.raises(TypeError, match="'layer' must be an AttentionLayer or a torch"):
-        program(HEAD, np.eye(3), **GOOD)
-    with pytest.raises(ValueError, match="unit length"):
-        program(HEAD, LAYER, **GOOD).attend(2.0 * np.eye(3))
-
-
 def sphere(n):
     y = np.random.default_rng(n).standard_normal((n, 3))
     return y / np.linalg.norm(y, axis=1, keepdims=True)
@@ -268,7 +238,7 @@ def test_read_outs_without_digits_are_refused(kind):
         )
 
 
-def test_points_as_tensors_and_complaints_about_them():
+def test_points_as_tensors():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(2)
     head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
@@ -276,9 +246,3 @@ def test_points_as_tensors_and_complaints_about_them():
     y = sphere(4)
     np.testing.assert_array_equal(programmed.attend(torch.tensor(y, requires_grad=True)), programmed.attend(y))
     assert programmed.bound(torch.eye(3, dtype=torch.bfloat16)).shape == (3,)
-    with pytest.raises(ValueError, match="'y' must have rows of unit length"):
-        programmed.attend(2.0 * y)
-    with pytest.raises(ValueError, match="'queries' and 'keys' and 'prefix' must broadcast"):
-        programmed.attend(np.stack([y, y]), np.ones((3, 4, 32)))
-    with pytest.raises(ValueError, match=r"attention would take .* fewer rows of 'y'"):
-        programmed.bound(np.tile(y[:1], (60_000, 1)))

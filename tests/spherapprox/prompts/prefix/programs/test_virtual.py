@@ -36,10 +36,10 @@ def test_every_sequence_is_generated(case):
     assert model.gap == pytest.approx(math.log(2 * v * n * (2 + np.abs(embedding).max())), rel=1e-14)
     assert generates(model, targets)
     # in steps of a quarter, from 0.5 on, the least gap with which all are
-    found = next(
+    result = next(
         g for g in np.arange(0.5, 8.0, 0.25) if generates(VirtualToken(v, n, gap=g, embedding=embedding), targets)
     )
-    assert found == least
+    assert result == least
 
 
 def test_gaps_of_huge_numbers_are_finite():
@@ -94,8 +94,8 @@ def test_rows_beside_a_too_small_gap_are_wrong():
 def torch_layer(torch, layer, rows, **options):
     """Return the sum of a layer's heads by torch's scaled dot products."""
     query, key, value = (torch.tensor(part)[None] for part in layer.head_inputs(rows))
-    found = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=layer.scale, **options)
-    return found[0].sum(0).numpy()
+    result = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=layer.scale, **options)
+    return result[0].sum(0).numpy()
 
 
 def decoded(row, v):

@@ -91,16 +91,16 @@ def test_it_is_the_module_on_the_prefix_and_the_content(data):
     padding = masks(draw, draw(st.sampled_from(KINDS)), (batch, n) if batched else (n,))
     tokens = torch.randn(length, 4 * heads, dtype=torch.float64)
     long = tokens_before(mha, tokens, content)
-    wanted = mha(
+    expected = mha(
         x, long, long, key_padding_mask=widened(padding, length), attn_mask=widened(attn_mask, length),
         need_weights=weighted, average_attn_weights=averaged,
     )  # fmt: skip
     module = PrefixAttention(mha, as_layer(mha).prefix(tokens), space=draw(st.sampled_from(SPACES)))
-    found = module(x, content, content, padding, weighted, attn_mask, averaged)
-    torch.testing.assert_close(found[0], wanted[0], rtol=0, atol=1e-12)
-    assert (found[1] is None) == (not weighted)
+    result = module(x, content, content, padding, weighted, attn_mask, averaged)
+    torch.testing.assert_close(result[0], expected[0], rtol=0, atol=1e-12)
+    assert (result[1] is None) == (not weighted)
     if weighted:
-        torch.testing.assert_close(found[1], wanted[1], rtol=0, atol=1e-13)
+        torch.testing.assert_close(result[1], expected[1], rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -114,8 +114,8 @@ def test_the_first_place_sees_the_prefix_and_itself(space, weighted, hint):
     outputs, weights = module(x, x, x, attn_mask=mask, is_causal=True, need_weights=weighted)
     long = torch.cat([tokens.expand(2, 3, 12), x[:, :1]], 1)
     torch.testing.assert_close(outputs[:, :1], mha(x[:, :1], long, long)[0], rtol=0, atol=1e-13)
-    wanted = as_layer(mha).attend(x, prefix=as_layer(mha).prefix(tokens), causal=True)
-    np.testing.assert_allclose(outputs.detach(), wanted, rtol=0, atol=1e-13)
+    expected = as_layer(mha).attend(x, prefix=as_layer(mha).prefix(tokens), causal=True)
+    np.testing.assert_allclose(outputs.detach(), expected, rtol=0, atol=1e-13)
     if weighted:
         assert weights.shape == (2, 5, 8)
         assert (weights[:, 0, :4] > 0).all()
@@ -129,8 +129,8 @@ def test_the_last_queries_are_at_the_end_of_the_content(rows, weighted):
     x, tokens = torch.randn(2, 6, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
     module = PrefixAttention(mha, as_layer(mha).prefix(tokens))
     whole = module(x, x, x, is_causal=True)[0][:, 6 - rows :]
-    found = module(x[:, 6 - rows :], x, x, is_causal=True, need_weights=weighted)[0]
-    torch.testing.assert_close(found, whole, rtol=0, atol=1e-13)
+    result = module(x[:, 6 - rows :], x, x, is_causal=True, need_weights=weighted)[0]
+    torch.testing.assert_close(result, whole, rtol=0, atol=1e-13)
     with pytest.raises(ValueError, match=r"'is_causal' needs as many tokens of content .* got 5 for 6"):
         module(x, x[:, 1:], x[:, 1:], is_causal=True)
 
@@ -141,9 +141,9 @@ def test_masks_of_each_sequence_and_head(weighted):
     x, mask = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(6, 5, 5, dtype=torch.float64)
     tokens = torch.randn(3, 12, dtype=torch.float64)
     long = tokens_before(mha, tokens, x)
-    wanted = mha(x, long, long, attn_mask=widened(mask, 3))[0]
-    found = PrefixAttention(mha, as_layer(mha).prefix(tokens))(x, x, x, attn_mask=mask, need_weights=weighted)[0]
-    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-13)
+    expected = mha(x, long, long, attn_mask=widened(mask, 3))[0]
+    result = PrefixAttention(mha, as_layer(mha).prefix(tokens))(x, x, x, attn_mask=mask, need_weights=weighted)[0]
+    torch.testing.assert_close(result, expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -153,12 +153,12 @@ def test_keys_and_values_of_their_own_and_other_values_than_keys(same):
     key = query if same else key
     rng = np.random.default_rng(0)
     prefix = Prefix(*rng.standard_normal((2, 3, 5, 4)))
-    found = PrefixAttention(mha, prefix)(query, key, value, need_weights=False)[0].detach()
+    result = PrefixAttention(mha, prefix)(query, key, value, need_weights=False)[0].detach()
     q, k, _ = (part.detach().numpy() for part in head_inputs(mha, query, key))
     v = head_inputs(mha, query, value)[2].detach().numpy()
     heads = np.moveaxis(prefix.attend(q, k, v), 1, 2).reshape(2, 4, 12)
     layer = as_layer(mha)
-    np.testing.assert_allclose(found.transpose(0, 1), heads @ layer.out.T + layer.out_bias, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(result.transpose(0, 1), heads @ layer.out.T + layer.out_bias, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("masked", [True, False])
@@ -170,16 +170,16 @@ def test_prefixes_of_heads_that_differ_in_length(masked, weighted):
     module = PrefixAttention(mha, prefixes)
     assert [len(part) for part in module.prefixes()] == [2, 0, 6]
     mask = torch.ones(5, 5, dtype=torch.bool).triu(1) if masked else None
-    found = module(x, x, x, attn_mask=mask, need_weights=weighted)[0].detach()
+    result = module(x, x, x, attn_mask=mask, need_weights=weighted)[0].detach()
     q, k, v = (part.detach().numpy() for part in head_inputs(mha, x))
-    wanted = np.empty((2, 5, 12))
+    expected = np.empty((2, 5, 12))
     for h, prefix in enumerate(module.prefixes()):
         for i in range(5):
             seen = slice(i + 1 if masked else 5)
             rows = prefix.attend(q[:, h, i : i + 1], k[:, h, seen], v[:, h, seen])
-            wanted[:, i, 4 * h : 4 * h + 4] = rows[:, 0]
+            expected[:, i, 4 * h : 4 * h + 4] = rows[:, 0]
     layer = as_layer(mha)
-    np.testing.assert_allclose(found, wanted @ layer.out.T + layer.out_bias, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(result, expected @ layer.out.T + layer.out_bias, rtol=0, atol=1e-13)
 
 
 def test_prefixes_are_read_back():
@@ -205,9 +205,9 @@ def test_torchs_own_bias_of_keys_is_a_prefix_of_one_token(masked):
     key, value = (bias.detach().reshape(3, 1, 4) for bias in (mha.bias_k, mha.bias_v))
     x = torch.randn(2, 5, 12, dtype=torch.float64)
     mask = torch.randn(5, 5, dtype=torch.float64) if masked else None
-    wanted, weights = mha(x, x, x, attn_mask=mask)
-    found, own = PrefixAttention(plain, Prefix(key, value))(x, x, x, attn_mask=mask)
-    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-14)
+    expected, weights = mha(x, x, x, attn_mask=mask)
+    result, own = PrefixAttention(plain, Prefix(key, value))(x, x, x, attn_mask=mask)
+    torch.testing.assert_close(result, expected, rtol=0, atol=1e-14)
     torch.testing.assert_close(own, weights.roll(1, -1), rtol=0, atol=1e-14)  # torch's is the last token
 
 
@@ -223,11 +223,11 @@ def test_encoder_layers_do_not_take_the_fast_path(norm_first, space):
     attended = x + torch.tensor(weights.attend(inner, prefix=weights.prefix(tokens)))
     attended = attended if norm_first else layer.norm1(attended)
     fed = layer.norm2(attended) if norm_first else attended
-    wanted = attended + layer.linear2(torch.relu(layer.linear1(fed)))
-    wanted = wanted if norm_first else layer.norm2(wanted)
+    expected = attended + layer.linear2(torch.relu(layer.linear1(fed)))
+    expected = expected if norm_first else layer.norm2(expected)
     with torch.no_grad():
         for mode in (True, False):
-            torch.testing.assert_close(layer.train(mode)(x), wanted.detach(), rtol=0, atol=1e-13)
+            torch.testing.assert_close(layer.train(mode)(x), expected.detach(), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -245,9 +245,9 @@ def test_encoders_evaluate_as_they_train(before, padded):
             part.self_attn = PrefixAttention(part.self_attn, prefix)
     x = torch.randn(2, 5, 12, dtype=torch.float64)
     padding = torch.tensor([[False] * 5, [False] * 3 + [True] * 2]) if padded else None
-    wanted = encoder(x, src_key_padding_mask=padding)
+    expected = encoder(x, src_key_padding_mask=padding)
     with torch.no_grad():
-        torch.testing.assert_close(encoder.eval()(x, src_key_padding_mask=padding), wanted.detach())
+        torch.testing.assert_close(encoder.eval()(x, src_key_padding_mask=padding), expected.detach())
         causal = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
         alone = encoder(x[:, :2], mask=causal[:2, :2])
         torch.testing.assert_close(encoder(x, mask=causal, is_causal=True)[:, :2], alone)
@@ -262,9 +262,9 @@ def test_decoder_layers_take_prefixes_of_both_attentions():
     decoder = nn.TransformerDecoder(layer, 2).eval()
     target, memory = torch.randn(5, 2, 12, dtype=torch.float64), torch.randn(3, 2, 12, dtype=torch.float64)
     causal = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
-    found = decoder(target, memory, tgt_mask=causal, tgt_is_causal=True)
+    result = decoder(target, memory, tgt_mask=causal, tgt_is_causal=True)
     first = decoder(target[:1], memory)
-    torch.testing.assert_close(found[:1], first)
+    torch.testing.assert_close(result[:1], first)
     y = layer.norm1(target + layer.self_attn(target, target, target, attn_mask=causal)[0])
     y = layer.norm2(y + layer.multihead_attn(y, memory, memory)[0])
     y = layer.norm3(y + layer.linear2(torch.relu(layer.linear1(y))))
@@ -293,12 +293,12 @@ def test_training_lowers_the_loss_and_leaves_the_layer(space):
     mha = made(batch_first=True)
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(4, 12)), space=space)
     kept, x = copy.deepcopy(mha.state_dict()), torch.randn(2, 5, 12, dtype=torch.float64)
-    wanted = mha(x, x, x)[0] + 0.1
+    expected = mha(x, x, x)[0] + 0.1
     optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], 0.05)
     losses = []
     for _ in range(40):
         optimizer.zero_grad()
-        losses.append((module(x, x, x)[0] - wanted).square().mean())
+        losses.append((module(x, x, x)[0] - expected).square().mean())
         losses[-1].backward()
         optimizer.step()
     assert losses[-1] < 0.6 * losses[0]
@@ -335,12 +335,12 @@ def test_less_precision(dtype, limit, weighted):
     nn.init.normal_(mha.in_proj_weight, std=0.15)
     x, tokens = torch.randn(2, 9, 64).to(dtype), torch.randn(5, 64).to(dtype)
     layer = as_layer(mha)
-    wanted = layer.attend(x, prefix=layer.prefix(tokens), causal=True)
+    expected = layer.attend(x, prefix=layer.prefix(tokens), causal=True)
     for space in SPACES:
         module = PrefixAttention(mha, layer.prefix(tokens), space=space)
-        found = module(x, x, x, is_causal=True, need_weights=weighted)[0]
-        assert found.dtype == dtype
-        assert np.abs(found.detach().double().numpy() - wanted).max() < limit * np.abs(wanted).max()
+        result = module(x, x, x, is_causal=True, need_weights=weighted)[0]
+        assert result.dtype == dtype
+        assert np.abs(result.detach().double().numpy() - expected).max() < limit * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -348,24 +348,26 @@ def test_prefixes_of_more_precision(space):
     mha = made(batch_first=True).bfloat16()
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12).bfloat16()), space=space)
     x = torch.randn(2, 5, 12).bfloat16()
-    wanted = [module(x, x, x, need_weights=weighted)[0] for weighted in (True, False)]
+    expected = [module(x, x, x, need_weights=weighted)[0] for weighted in (True, False)]
     for name, parameter in module.named_parameters():
         if name.startswith("prefix"):
             parameter.data = parameter.data.float()  # so that small steps of training count
-    found = [module(x, x, x, need_weights=weighted)[0] for weighted in (True, False)]
-    assert all(map(torch.equal, found, wanted))
+    result = [module(x, x, x, need_weights=weighted)[0] for weighted in (True, False)]
+    assert all(map(torch.equal, result, expected))
 
 
 def test_autocast():
     mha = made(batch_first=True).float()
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12)))
     x = torch.randn(2, 5, 12)
-    wanted = module(x, x, x)[0]
+    expected = module(x, x, x)[0]
     with torch.autocast("cpu", torch.bfloat16):
         for weighted in (True, False):
-            found = module(x, x, x, is_causal=False, need_weights=weighted)[0]
-            assert found.dtype == torch.bfloat16
-            torch.testing.assert_close(found.float(), wanted, rtol=0, atol=0.05 * float(wanted.detach().abs().max()))
+            result = module(x, x, x, is_causal=False, need_weights=weighted)[0]
+            assert result.dtype == torch.bfloat16
+            torch.testing.assert_close(
+                result.float(), expected, rtol=0, atol=0.05 * float(expected.detach().abs().max())
+            )
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -385,54 +387,11 @@ def test_dropout_is_the_modules():
     x, tokens = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
     module, long = PrefixAttention(mha, as_layer(mha).prefix(tokens)), tokens_before(mha, tokens, x)
     torch.manual_seed(4)
-    wanted = mha(x, long, long)
+    expected = mha(x, long, long)
     torch.manual_seed(4)
-    found = module(x, x, x)
-    torch.testing.assert_close(found[0], wanted[0], rtol=0, atol=1e-13)
-    torch.testing.assert_close(found[1], wanted[1], rtol=0, atol=1e-13)
+    result = module(x, x, x)
+    torch.testing.assert_close(result[0], expected[0], rtol=0, atol=1e-13)
+    torch.testing.assert_close(result[1], expected[1], rtol=0, atol=1e-13)
     draws = [module(x, x, x, need_weights=False)[0] for _ in range(2)]
     assert not torch.equal(*draws)
     assert torch.equal(module.eval()(x, x, x)[0], module(x, x, x)[0])
-
-
-MHA, X = made(batch_first=True), torch.ones(2, 5, 12, dtype=torch.float64)
-WHOLE = Prefix(np.ones((3, 2, 4)), np.ones((3, 2, 4)))
-MODULE = PrefixAttention(MHA, WHOLE)
-
-
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda: PrefixAttention(as_layer(MHA), WHOLE), "'mha' must be a torch.nn.MultiheadAttention"),
-        (lambda: PrefixAttention(MODULE, WHOLE), "'mha' must be a torch.nn.MultiheadAttention"),
-        (lambda: as_layer(MODULE), "'layer' must be"),  # else its prefix would be lost
-        (lambda: PrefixAttention(made(kdim=4), WHOLE), "'mha' must have keys and values as wide as queries"),
-        (lambda: PrefixAttention(made(add_bias_kv=True), WHOLE), "'mha' must have neither 'bias_k'"),
-        (lambda: PrefixAttention(made(add_zero_attn=True), WHOLE), "'mha' must have neither 'bias_k'"),
-        (lambda: PrefixAttention(MHA, Prefix(np.ones((2, 4)), np.ones((2, 4)))), "'prefix' must have keys"),
-        (
-            lambda: PrefixAttention(MHA, WHOLE.key),
-            r"'prefix' must be a Prefix or a list.*: layer.prefix\(tokens\) is one",
-        ),
-        (lambda: PrefixAttention(MHA, [WHOLE]), "'prefix' must have a Prefix, or None, for each of 3 heads, got 1"),
-        (lambda: PrefixAttention(MHA, [None, WHOLE, None]), r"'prefix\[1\]' must have keys and values \(L, 4\)"),
-        (lambda: PrefixAttention(MHA, WHOLE, space="token"), "did you mean 'tokens'"),
-        (lambda: PrefixAttention(MHA, WHOLE, space="tokens"), "'prefix' must have tokens of 12 columns"),
-        (lambda: PrefixAttention(made().half(), Prefix(1e6 * WHOLE.key, WHOLE.value)), "finite in the module's"),
-        (
-            lambda: MODULE(X.half(), X, X),
-            r"'query' must be of the module's dtype torch.float64.*: query.to\(torch.float64",
-        ),
-        (lambda: MODULE(X[..., :4], X, X), r"'query' must have shape \(T, 12\) or \(batch, T, 12\)"),
-        (lambda: MODULE(X, X[:1], X[:1]), "'key' must have as many sequences as the queries"),
-        (lambda: MODULE(X, X, X[:, :3]), "'key' and 'value' must have the same shape"),
-        (lambda: MODULE(X, X, X, attn_mask=torch.zeros(5, 7)), "'attn_mask' must have shape .* the content alone"),
-        (lambda: MODULE(X, X, X, torch.zeros(2, 7)), "'key_padding_mask' must have shape .* the content alone"),
-        (lambda: MODULE(X, X, X, torch.zeros(2, 5, dtype=torch.int64)), "'key_padding_mask' must be of booleans"),
-        (lambda: MODULE(X, X, X, attn_mask=np.zeros((5, 5))), "'attn_mask' must be a Tensor"),
-        (lambda: MODULE(X.numpy(), X, X), "'query' must be a Tensor"),
-    ],
-)
-def test_complaints(call, text):
-    with pytest.raises((TypeError, ValueError), match=text):
-        call()

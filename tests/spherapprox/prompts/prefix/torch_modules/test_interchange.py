@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from spherapprox import SplitHead
-from spherapprox.prompts.prefix import AttentionLayer, Prefix, compress, program
+from spherapprox.prompts.prefix import AttentionLayer, Prefix
 
 torch = pytest.importorskip("torch")
 
@@ -31,18 +30,9 @@ def some(layers=2, heads=4, length=3, s=8, p=8, seed=0):
     ]
 
 
-def programmed():
-    head, eye = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0), np.eye(16)
-    return program(head, AttentionLayer(eye, eye, eye), embedding=eye[:, :2], readout=eye[0], kind="key_values")
-
-
-def shortened():
-    return compress(Prefix(np.eye(3), np.eye(3)), np.kron([[1.0], [-1.0], [2.0]], np.eye(3)), length=2)
-
-
-def same(found, wanted, atol=0.0):
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
+def same(found, expected, atol=0.0):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.key, other.key, rtol=0, atol=atol)
         np.testing.assert_allclose(one.value, other.value, rtol=0, atol=atol)
 
@@ -67,46 +57,6 @@ def test_embeddings_and_back():
     np.testing.assert_array_equal(rows[1, 40:45], prefixes[2].key[0, 1])  # key of layer 2, token 1, head 0
     np.testing.assert_array_equal(rows[1, 15:20], prefixes[0].value[1, 1])
     same(from_prompt_embeddings(rows.requires_grad_(), layers=3, heads=2, head_dim=5), prefixes)
-
-
-@pytest.mark.parametrize(
-    ("call", "text"),
-    [
-        (lambda: past_key_values(some()[0]), r"'prefixes' must be a list or a tuple.*\[prefix\]"),
-        (lambda: past_key_values([]), "'prefixes' must have a Prefix for each layer"),
-        (lambda: past_key_values([None]), r"'prefixes\[0\]' must be a Prefix"),
-        (lambda: past_key_values([shortened()]), r"it has biases, which no Prefix has: compress\(..., bias=False\)"),
-        (lambda: past_key_values([programmed()]), r"'prefixes\[0\]' must be a Prefix.*; its .prefix is one"),
-        (lambda: past_key_values(some(), dtype="float32"), "'dtype' must be a torch.dtype of floats, got 'float32'"),
-        (lambda: past_key_values(some(), dtype=torch.int64), "of floats, got torch.int64: model.dtype is one"),
-        (lambda: past_key_values(some(), dtype=torch.float8_e8m0fnu), "of floats, got torch.float8_e8m0fnu"),
-        (lambda: prompt_embeddings(some(), dtype=torch.complex64), "of floats, got torch.complex64"),
-        (lambda: from_past_key_values({"logits": 1.0}), "'pairs' must be a cache.*got a dict.*, .past_key_values"),
-        (lambda: from_past_key_values([1.0]), r"'pairs\[0\]' must be a pair of keys and values, got a float"),
-        (lambda: from_past_key_values([(torch.ones(1, 2, 3, 4, dtype=torch.cfloat),) * 2]), r"real.*complex64"),
-        (lambda: from_past_key_values(torch.nn.Linear(2, 2)), "'pairs' must be a cache.*got a Linear"),
-        (lambda: past_key_values([Prefix(np.eye(3), np.eye(3))]), r"'prefixes\[0\]' must have keys \(heads, L, s\)"),
-        (lambda: past_key_values(some() + some(length=4)), r"one length L in all layers.*\[3, 3, 4, 4\]"),
-        (lambda: past_key_values(some(), batch_size=0), "'batch_size' must be"),
-        (lambda: past_key_values([Prefix(np.full((1, 2, 3), 1e9), np.ones((1, 2, 3)))], dtype=torch.float16), "finite"),
-        (lambda: prompt_embeddings(some(p=4)), "'prefixes' must have keys and values of one shape"),
-        (lambda: prompt_embeddings(some() + some(heads=2)), "'prefixes' must have keys and values of one shape"),
-        (
-            lambda: from_prompt_embeddings(np.ones((3, 64)), layers=2, heads=4, head_dim=16),
-            r"shape \(L, 256\) of 2 . layers .*, got \(3, 64\): those of prompt tuning are inputs of the model",
-        ),
-        (
-            lambda: from_prompt_embeddings(np.full((3, 64), np.nan), layers=2, heads=4, head_dim=4),
-            "'embeddings' must be finite",
-        ),
-        (lambda: from_past_key_values([]), "'pairs' must have a Prefix for each layer"),
-        (lambda: from_past_key_values([(None, None)]), r"'pairs\[0\]\[0\]' must be a tensor, got None"),
-        (lambda: from_past_key_values([(torch.ones(2, 3, 4),) * 2]), r"'pairs\[0\]\[0\]' must have shape"),
-    ],
-)
-def test_complaints(call, text):
-    with pytest.raises((TypeError, ValueError), match=text):
-        call()
 
 
 def test_numpy_is_enough_until_torch_is_asked_for():
@@ -173,9 +123,9 @@ def test_gpt2_attends_to_the_prefix_as_its_arrays_do(gpt2, mask):
     options = {} if mask is None else {"attention_mask": torch.ones(2, 3 + 5)}
     own = gpt2.transformer.h[0].attn
     read, found, _ = watched(own, lambda: gpt2(TOKENS, **taking(gpt2, cache), **options))
-    wanted = layer_of(own).attend(read, prefix=prefixes[0], causal=True)
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
-    assert np.abs(wanted - layer_of(own).attend(read, causal=True)).max() > 0.1
+    expected = layer_of(own).attend(read, prefix=prefixes[0], causal=True)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert np.abs(expected - layer_of(own).attend(read, causal=True)).max() > 0.1
     embedded = gpt2.transformer.wte(TOKENS) + gpt2.transformer.wpe.weight[3:8]  # positions begin behind the prefix
     torch.testing.assert_close(read, gpt2.transformer.h[0].ln_1(embedded).detach())
 
@@ -261,10 +211,10 @@ def test_grouped_heads_with_rotary_keys(llama, monkeypatch):
         key, value = (part.repeat_interleave(4 // part.shape[1], 1)[:, :, 3:].numpy() for part in tensors[1:])
         for i in range(5):
             seen = slice(i + 1)
-            wanted = repeated.attend(
+            expected = repeated.attend(
                 query[:, :, i : i + 1].numpy(), key[:, :, seen], value[:, :, seen], scale=options["scale"]
             )
-            np.testing.assert_allclose(found[:, :, i : i + 1], wanted, rtol=0, atol=1e-13)
+            np.testing.assert_allclose(found[:, :, i : i + 1], expected, rtol=0, atol=1e-13)
 
 
 def test_prefixes_of_grouped_heads_that_the_model_made(llama):
@@ -304,7 +254,7 @@ def test_prefix_tuning_of_peft_answers_the_same(gpt2, llama):
     for base, heads in ((gpt2, 4), (llama, 2)):
         prefixes = some(heads=heads, seed=3)
         with torch.no_grad():
-            wanted = base(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE))).logits
+            expected = base(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE))).logits
         config = peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
         model = peft.get_peft_model(base, config).double().eval()
         encoder = model.prompt_encoder["default"]
@@ -314,7 +264,7 @@ def test_prefix_tuning_of_peft_answers_the_same(gpt2, llama):
         else:
             encoder.embedding.weight.data.copy_(rows)
         with torch.no_grad():
-            torch.testing.assert_close(model(TOKENS).logits, wanted)
+            torch.testing.assert_close(model(TOKENS).logits, expected)
         stored = model.get_prompt_embedding_to_save("default")
         same(from_prompt_embeddings(stored, layers=2, heads=heads, head_dim=8), prefixes)
         if hasattr(peft, "initialize_kv_prefix_from_past_key_values"):
@@ -335,17 +285,17 @@ def test_places_behind_a_prefix_that_stands_for_a_longer_one(kind, request):
         with torch.no_grad():
             return model(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE)), **options).logits
 
-    wanted = logits(base, prefixes, position_ids=places)
-    assert (logits(base, prefixes) - wanted).abs().max() > 1e-3
+    expected = logits(base, prefixes, position_ids=places)
+    assert (logits(base, prefixes) - expected).abs().max() > 1e-3
     if kind == "llama":  # rotary positions turn with the keys
         angles = (3 - long) * base.model.rotary_emb.inv_freq.double().numpy()
         turned = [Prefix(turn(prefix.key, angles), prefix.value) for prefix in prefixes]
-        torch.testing.assert_close(logits(base, turned), wanted, rtol=0, atol=1e-5)
+        torch.testing.assert_close(logits(base, turned), expected, rtol=0, atol=1e-5)
     config = peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
     model = peft.get_peft_model(base, config).double().eval()
     with torch.no_grad():
         model.prompt_encoder["default"].embedding.weight.copy_(prompt_embeddings(prefixes, **DOUBLE))
-        torch.testing.assert_close(model(TOKENS, position_ids=places - 3).logits, wanted)
+        torch.testing.assert_close(model(TOKENS, position_ids=places - 3).logits, expected)
 
 
 def turn(key, angles):

@@ -36,10 +36,10 @@ def test_random_layers(d, heads, kind):
     head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 150.0)
     module = program_module(layer(d, heads), head, **interface(d), kind=kind)
     programmed = program(head, module.attention.attention, **interface(d), kind=kind)
-    wanted = head(Y.numpy())
+    expected = head(Y.numpy())
     rounding = 1e-15 * programmed.condition * 150.0 * abs(head.values).max()
     for y in (Y, Y.reshape(2, 3, 3)):
-        away = abs(module(y).detach().numpy().reshape(-1) - wanted)
+        away = abs(module(y).detach().numpy().reshape(-1) - expected)
         assert np.all(away <= programmed.bound(y.numpy()).reshape(-1) + rounding)
     assert programmed.bound(Y.numpy()).max() < 1e-20
 
@@ -64,9 +64,9 @@ def test_sequences_content_and_several_outputs(batch_first, causal):
     programmed = program(head, mha, **interface(64, 3), offset=-5.0)
     y, content = Y.reshape(2, 3, 3), rng.standard_normal((2, 5, 64))
     np.testing.assert_allclose(module(y, causal=causal), programmed.attend(y.numpy(), causal=causal), atol=1e-12)
-    found = module(y, torch.tensor(content))
-    np.testing.assert_allclose(found, programmed.attend(y.numpy(), content), atol=1e-12)
-    away = np.linalg.norm(found.numpy() - head(Y.numpy()).reshape(2, 3, 3), axis=-1)
+    result = module(y, torch.tensor(content))
+    np.testing.assert_allclose(result, programmed.attend(y.numpy(), content), atol=1e-12)
+    away = np.linalg.norm(result.numpy() - head(Y.numpy()).reshape(2, 3, 3), axis=-1)
     assert np.all(away <= programmed.bound(y.numpy(), content) + 1e-11)
     assert away.max() > 1e-8
 
@@ -90,8 +90,8 @@ def test_the_prefix_can_be_trained(kind, names):
     target = torch.tensor(FIELD(Y.numpy()))
     loss = torch.mean((module(Y) - target) ** 2)
     loss.backward()
-    found = [name for name, p in module.named_parameters() if p.grad is not None]
-    assert found == [f"attention.{name}" for name in names]
+    result = [name for name, p in module.named_parameters() if p.grad is not None]
+    assert result == [f"attention.{name}" for name in names]
     with torch.no_grad():
         for parameter in module.parameters():
             if parameter.grad is not None:
@@ -133,35 +133,23 @@ def test_prefixes_of_every_maker_go_into_the_layer():
     targets_of_heads = rng.standard_normal((6, 4, 16))
     query, key, value = arrays.head_inputs(x)  # (6, heads, 5, 16)
     fitted = [fit_prefix(query[:, h, -1], key[:, h], value[:, h], targets_of_heads[:, h]) for h in range(4)]
-    found = PrefixAttention(mha, fitted)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
-    wanted = targets_of_heads.reshape(6, 64) @ arrays.out.T + arrays.out_bias
-    np.testing.assert_allclose(found.detach().numpy(), wanted, atol=1e-10)
-    whole = fit_layer(mha, x[:, -1], x, wanted)
-    found = PrefixAttention(mha, whole)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
-    np.testing.assert_allclose(found.detach().numpy(), wanted, atol=1e-10)
-    witness = reachable_by_layer(mha, x[:1, -1], x[:1], wanted[:1]).prefix
-    found = PrefixAttention(mha, witness)(*3 * [torch.tensor(x[:1])], need_weights=False)[0][:, -1]
-    np.testing.assert_allclose(found.detach().numpy(), wanted[:1], atol=1e-6)
-
-
-def test_complaints():
-    head = SplitHead(np.eye(3), np.ones(3), 1.0)
-    with pytest.raises(TypeError, match=r"'mha' must be a torch.nn.MultiheadAttention"):
-        program_module(as_layer(layer(32, 2)), head, **interface(32))
-    with pytest.raises(ValueError, match="'layer' has too small a rank"):
-        program_module(layer(16, 4), head, **interface(16))
-    module = program_module(layer(32, 2), head, **interface(32))
-    assert isinstance(module, ProgrammedAttention)
-    assert isinstance(module.attention, PrefixAttention)
-    for wrong in (Y[:, :2], Y[0], Y.numpy()):
-        with pytest.raises(ValueError, match=r"'y' must be a Tensor of shape \(T, 3\) or \(batch, T, 3\)"):
-            module(wrong)
-    with pytest.raises(ValueError, match="'y' must have rows of unit length, got length 2"):
-        module(2.0 * Y)
-    torch.testing.assert_close(module(torch.eye(3, dtype=torch.int64)), module(torch.eye(3)))
+    result = PrefixAttention(mha, fitted)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
+    expected = targets_of_heads.reshape(6, 64) @ arrays.out.T + arrays.out_bias
+    np.testing.assert_allclose(result.detach().numpy(), expected, atol=1e-10)
+    whole = fit_layer(mha, x[:, -1], x, expected)
+    result = PrefixAttention(mha, whole)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
+    np.testing.assert_allclose(result.detach().numpy(), expected, atol=1e-10)
+    witness = reachable_by_layer(mha, x[:1, -1], x[:1], expected[:1]).prefix
+    result = PrefixAttention(mha, witness)(*3 * [torch.tensor(x[:1])], need_weights=False)[0][:, -1]
+    np.testing.assert_allclose(result.detach().numpy(), expected[:1], atol=1e-6)
 
 
 @pytest.mark.parametrize("wrong", [None, "abc", 1.0, torch.ones(2)], ids=lambda v: type(v).__name__)
 def test_modules_are_made_of_what_is_programmed(wrong):
     with pytest.raises(TypeError, match=r"^'programmed' must be a ProgrammedPrefix, got"):
         ProgrammedAttention(layer(8, 2), wrong)
+
+
+def test_points_of_other_dtypes():
+    module = program_module(layer(32, 2), SplitHead(np.eye(3), np.ones(3), 1.0), **interface(32))
+    torch.testing.assert_close(module(torch.eye(3, dtype=torch.int64)), module(torch.eye(3)))

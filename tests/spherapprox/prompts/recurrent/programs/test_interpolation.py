@@ -27,10 +27,10 @@ def test_it_is_the_formula_and_errs_by_the_distance_to_points_at_most(dim, n, co
 
     model, points = Extension(dim, 2, constant), rng.uniform(-1.0, 1.0, (n, dim))
     x = np.vstack([rng.uniform(-1.0, 1.0, (50, dim)), points[:3]])
-    found = model.run(x, model.prompt(points, f(points)))
-    assert np.abs(found - formula(x, points, f(points), constant)).max() <= 1e-13 * (1.0 + constant)
+    result = model.run(x, model.prompt(points, f(points)))
+    assert np.abs(result - formula(x, points, f(points), constant)).max() <= 1e-13 * (1.0 + constant)
     distance = np.abs(x[:, None] - points).max(axis=2).min(axis=1)[:, None]
-    assert (np.abs(found - f(x)) <= constant * distance + 1e-13 * (1.0 + constant)).all()
+    assert (np.abs(result - f(x)) <= constant * distance + 1e-13 * (1.0 + constant)).all()
 
 
 @pytest.mark.parametrize(("dim", "cells"), [(1, 16), (2, 8), (3, 5)])
@@ -59,14 +59,3 @@ def test_no_products_and_bounds_for_every_module():
     program = Extension(3, 2, 5.0, bound=2.0).program
     assert not any(isinstance(v, Multiplicative) for v in program.variables)
     assert [validate(program, kind) for kind in ("rnn", "lstm", "gru")] == [()] * 3
-
-
-@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
-def test_torch_modules(kind):
-    torch = pytest.importorskip("torch")
-    rng = np.random.default_rng(0)
-    for dim in (1, 3):
-        model, points, x = Extension(dim), rng.random((20, dim)), rng.random((20, dim))
-        prompt = model.prompt(points, points.mean(axis=1))
-        outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
-        assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= 4e-15

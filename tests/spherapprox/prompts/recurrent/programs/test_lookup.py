@@ -48,10 +48,10 @@ def test_every_key_finds_its_value_and_no_other_key_does(length, vocabulary, rob
     known, told = keys[1:], values[1:]
     queries = np.vstack([known[::-1], keys[:1]]) if len(known) else keys
     if len(known):
-        wanted = np.vstack([told[::-1], np.zeros((1, length))])
-        assert np.array_equal(model.run(queries, model.prompt(known, told)), wanted)
+        expected = np.vstack([told[::-1], np.zeros((1, length))])
+        assert np.array_equal(model.run(queries, model.prompt(known, told)), expected)
         x = model.sequences(queries, model.prompt(known, told))
-        assert np.array_equal(model.answers(model.program(x)), wanted)
+        assert np.array_equal(model.answers(model.program(x)), expected)
 
 
 @pytest.mark.parametrize(("length", "robust"), [(3, True), (10, False), (20, True)])

@@ -3,45 +3,53 @@
 import numpy as np
 import pytest
 
-from spherapprox.prompts.recurrent import programs
-from spherapprox.prompts.recurrent.programs import model as models
+from spherapprox import EqualMeasurePartition, SplitHead, sphere, targets
+from spherapprox.prompts.recurrent import Multiplicative, programs, validate
 
 
-def test_parts_of_prompts_and_of_queries_make_no_difference(monkeypatch):
+def test_parts_of_prompts_and_of_queries_make_no_difference():
     rng = np.random.default_rng(0)
-    lookup, points = programs.Dictionary(3, 9), programs.Extension(2)
-    keys = np.unique(rng.integers(1, 10, (40, 3)), axis=0)
-    where = rng.random((50, 2))
-    cases = [
+    lookup, extension = programs.Dictionary(3, 9), programs.Extension(2)
+    keys, points = np.unique(rng.integers(1, 10, (40, 3)), axis=0), rng.random((50, 2))
+    for model, x, prompt in (
         (lookup, keys[:30], lookup.prompt(keys, keys[::-1])),
-        (points, rng.random((40, 2)), points.prompt(where, where[:, 0])),
-    ]
-    whole = [model.run(x, prompt) for model, x, prompt in cases]
-    monkeypatch.setattr(models, "_ENTRIES", 64)
-    for (model, x, prompt), wanted in zip(cases, whole, strict=True):
-        assert np.array_equal(model.run(x, prompt), wanted)
-        assert np.array_equal(model.run(x, prompt, workers=1), wanted)
-        assert np.array_equal(model.answers(model.network(model.sequences(x, prompt))), wanted)
+        (extension, rng.random((40, 2)), extension.prompt(points, points[:, 0])),
+    ):
+        answers = model.run(x, prompt)
+        assert np.array_equal(model._run(x, prompt, entries=64), answers)
+        assert np.array_equal(model._run(x, prompt, workers=1, entries=64), answers)
+        assert np.array_equal(model.answers(model.network(model.sequences(x, prompt))), answers)
 
 
-def test_what_does_not_fit_is_refused(monkeypatch):
-    model = programs.Dictionary(2, 9)
-    prompt = model.prompt([[1, 2]], [[3, 4]])
-    with pytest.raises(ValueError, match=r"'prompt' must be one prompt, shape \(L, 1\)"):
-        model.run([[1, 2]], prompt[None])
-    with pytest.raises(ValueError, match=r"'prompt' must be one prompt, shape \(L, 1\)"):
-        model.run([[1, 2]], prompt[:1])
-    with pytest.raises(ValueError, match="'outputs' must have 4 steps at least"):
-        model.answers(np.zeros((1, 3, 1)))
-    with pytest.raises(ValueError, match="sequences would take"):
-        programs.Extension(1).sequences(np.ones((10**6, 1)), np.broadcast_to(0.5, (10**4, 2)))
-    prompts = np.vstack([prompt, prompt]), prompt + 0.5, 3.0 * prompt, prompt[:2], [[1.0], [2.0], [3.0]]
-    for wrong, words in zip(
-        prompts, ("must be unique", "integers from 1 to 9", "integers", "2 tokens", "3 tokens"), strict=True
-    ):
-        with pytest.raises(ValueError, match=words):
-            model.run([[1, 2]], wrong)
-    with pytest.raises(
-        ValueError, match="'prompt' must have entries of at most 1 in size, as this model's have, got 3"
-    ):
-        programs.Extension(1).run([[0.5]], [[0.5, 3.0]])
+def field_head():
+    return SplitHead.from_target(targets.geomagnetic_field(2025.0), EqualMeasurePartition(2, 40), 8.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "make", "atol"),
+    [
+        (programs.Extension(1), 20, lambda model, x: model.prompt(x, x.mean(axis=1)), 4e-15),
+        (programs.Extension(3), 20, lambda model, x: model.prompt(x, x.mean(axis=1)), 4e-15),
+        (programs.Grid(1), 90, lambda model, x: model.prompt(lambda x: x.mean(axis=1), 4), 1e-9),
+        (programs.Grid(2), 90, lambda model, x: model.prompt(lambda x: x.mean(axis=1), 4), 1e-9),
+        (
+            programs.KernelSum(2, 1, 0.5, 10.0, bound=128.0, length=300),
+            8,
+            lambda model, x: model.prompt(field_head()),
+            1e-7,
+        ),
+    ],
+    ids=repr,
+)
+def test_torch_modules_answer_as_networks_do(model, size, make, atol):
+    torch, rng = pytest.importorskip("torch"), np.random.default_rng(0)
+    prompt = make(model, rng.random((size, model.dim)))
+    x = sphere.uniform(2, size, rng=rng) if isinstance(model, programs.KernelSum) else rng.random((size, model.dim))
+    if isinstance(model, programs.Grid):  # half of them near faces, in the ramps
+        faces = np.round(4.0 * x[::2]) / 4.0 + rng.uniform(-2.0, 2.0, x[::2].shape) / model.slope
+        x[::2] = np.clip(faces, 0.0, 1.0)
+    kinds = [kind for kind in ("rnn", "lstm", "gru") if not validate(model.program, kind)]
+    assert len(kinds) == (2 if any(isinstance(v, Multiplicative) for v in model.program.variables) else 3)
+    for kind in kinds:
+        outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
+        assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= atol, kind

@@ -31,8 +31,8 @@ def lipschitz(dim, rng):
 def test_errors_of_a_sum_of_kinks(dim, cells, error):
     model, f = Grid(dim, slope=1000.0, bound=2.0), lambda x: np.abs(x - 0.4).sum(axis=1)
     x = near_faces(dim, cells, 1000.0, np.random.default_rng(0))
-    found = np.abs(model.run(x, model.prompt(f, cells))[:, 0] - f(x)).max()
-    assert error * 0.9 < found <= error
+    result = np.abs(model.run(x, model.prompt(f, cells))[:, 0] - f(x)).max()
+    assert error * 0.9 < result <= error
 
 
 def test_where_the_printed_listing_returns_0():
@@ -74,13 +74,3 @@ def test_prompts_from_coarse_to_fine():
     for end, cells in ((4, 2), (20, 4), (276, 16)):
         alone = model.run(x, model.prompt(f, cells))
         assert np.abs(model.run(x, prompt[:end]) - alone).max() <= 1e-12
-
-
-@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
-def test_torch_modules(kind):
-    torch = pytest.importorskip("torch")
-    for dim in (1, 2)[: 1 if kind == "rnn" else 2]:
-        model, f = Grid(dim), lambda x: x.mean(axis=1)
-        x, prompt = near_faces(dim, 4, 1024.0, np.random.default_rng(0))[::20], model.prompt(f, 4)
-        outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
-        assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= 1e-9

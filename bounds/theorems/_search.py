@@ -21,6 +21,7 @@ _CLOSE = 3e-4
 """Points so far apart give a parabola whose top is right to about the square of this."""
 NEVER = -1e4
 """Stands for log 0 where a search must compare values."""
+NO_RADIUS = Hypothesis(f"a radius of at least {math.exp(LOG_SMALLEST):.1g}", False)
 
 
 def increasing_root(function: Curve, start: float, slope: float, low: float, high: float) -> tuple[float, float]:
@@ -35,8 +36,10 @@ def increasing_root(function: Curve, start: float, slope: float, low: float, hig
         if value == 0.0 or (x <= low and value > 0.0) or (x >= high and value < 0.0):
             break
         below, above = (x, above) if value < 0.0 else (below, x)
-        newton = -value / slope if math.isfinite(value) else math.copysign(max(8.0, 2.0 * abs(previous)), -value)
-        noise = 4e-16 * (1.0 + abs(x))
+        noise, newton = 4e-16 * (1.0 + abs(x)), -value / slope if math.isfinite(value) else math.inf
+        if newton == math.inf or (abs(newton) <= noise and abs(value) > 1e-6):
+            # infinity has no slope, and values that dwarf those near the root give none that leads there
+            newton = math.copysign(max(8.0, 2.0 * abs(previous)), -value)
         if abs(newton) <= noise:
             break
         if above - below <= noise:
@@ -263,5 +266,5 @@ def from_cover(
         log, note = cover.log, f", {cover.theorem} cover"
         hypotheses += cover.hypotheses
     elif all(hypothesis.holds for hypothesis in hypotheses):
-        hypotheses += (Hypothesis(f"a radius of at least {math.exp(LOG_SMALLEST):.1g}", False),)
+        hypotheses += (NO_RADIUS,)
     return theorem.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, note=note)

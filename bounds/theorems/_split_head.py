@@ -14,6 +14,7 @@ from ..records.theorem import Theorem
 from ._search import log_goal, too_fine
 
 LOG_PI = math.log(math.pi)
+EQUAL_CELLS = Hypothesis("cells of equal measure", True)
 
 
 def moderate_concentration(problem: Problem) -> float:

@@ -13,7 +13,7 @@ from ..records.problem import Problem
 from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._integrals import Excess, log_total, root_of_falling
 from ._search import accuracy, least_error
-from ._split_head import equal_measure_radius, extreme, log_equal_cells, log_error, moderate_concentration
+from ._split_head import EQUAL_CELLS, equal_measure_radius, extreme, log_equal_cells, log_error, moderate_concentration
 from .convolution import concentration_needed
 from .mean import log_mean_error
 from .requirements import CELLS
@@ -64,7 +64,7 @@ def equal(problem: Problem) -> Bound:
     needed = concentration_needed(w, dim, 1.0)
     radius = _largest_radius(Excess(concentration, dim, w)) if concentration > needed else 0.0
     enough = Hypothesis("a large enough concentration", radius > 0.0)
-    hypotheses = (accuracy(needed, concentration), enough, Hypothesis("cells of equal measure", True))
+    hypotheses = (accuracy(needed, concentration), enough, EQUAL_CELLS)
     log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
     return THEOREM.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, whole=dim == 1)
 
@@ -91,7 +91,7 @@ def _largest_radius(excess: Excess) -> float:
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     log_w = log_equal_error(problem.fixed_concentration, prefix.radius, problem.dim)
-    return log_error(problem, log_w), (Hypothesis("cells of equal measure", True),)
+    return log_error(problem, log_w), (EQUAL_CELLS,)
 
 
 def _free(problem: Problem, prefix: Prefix, log_error: Curve) -> float:

@@ -38,9 +38,12 @@ def test_keeps_its_promise_and_is_best(theorem, dim, share, lip, ratio, exponent
     assert bound.radius > 0.0
     promised = error(bound.concentration, bound.radius, dim, lip, sup, exponent)
     assert promised == pytest.approx(eps, rel=1e-11)
-    for factor in (0.1, 0.9, 0.999, 1.001, 1.1, 10.0, 1e4):
-        other = prefix(problem(eps, dim, sup, lip, exponent, factor * bound.concentration))
-        assert other.log >= bound.log * (1 - 1e-13) - 1e-11
+    for factor in (0.1, 0.9, 0.999, 1.001, 1.1, 10.0, 1e4, 1e60):
+        near = prefix(problem(eps, dim, sup, lip, exponent, factor * bound.concentration))
+        assert near.log >= bound.log * (1 - 1e-13) - 1e-11
+        assert (near.radius > 0.0) == near.holds
+        if near.holds:
+            assert error(near.concentration, near.radius, dim, lip, sup, exponent) <= eps * (1.0 + 1e-11)
 
 
 @both
@@ -153,6 +156,9 @@ def test_the_root_of_an_increasing_function_takes_few_calls(root, start, slope, 
     assert len(calls) < 80
     assert search.increasing_root(lambda x: x - 100.0, start, slope, -60.0, 60.0)[0] == 60.0
     assert search.increasing_root(lambda x: x + 100.0, start, slope, -60.0, 60.0)[0] == -60.0
+    assert search.increasing_root(
+        lambda x: math.expm1(min(9.0 * (x - root), 300.0)), 60.0, slope, -60.0, 60.0
+    )[0] == pytest.approx(root, abs=1e-12, rel=1e-13)  # fmt: skip
     assert search.increasing_root(lambda x: math.inf if x > root else x - root - 1.0, start, slope, -60.0, 60.0)[
         0
     ] == pytest.approx(root, abs=1e-12, rel=1e-13)

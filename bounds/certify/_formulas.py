@@ -83,9 +83,9 @@ def _log_density(dim: int) -> arb:
     square = arb(dim * (dim + 2)) / (12 * (dim + 1))
     best = log_ball(dim) + arb(dim + 1).log() / 2 + half(dim) * square.log()
     if dim > 24:
-        rest = dim - 24
-        parts = _log_density(24) + _log_density(rest) - log_ball(24) - log_ball(rest)
-        best = best.min(log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(rest) * (arb(rest) / dim).log())
+        n = dim - 24
+        parts = _log_density(24) + _log_density(n) - log_ball(24) - log_ball(n)
+        best = best.min(log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(n) * (arb(n) / dim).log())
     return best
 
 

@@ -54,16 +54,16 @@ def convolution_error(
     concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float = math.inf
 ) -> float:
     """Return E[min(L theta^alpha, 2 F)], the supremum of ``|f - K * f|`` over a class (4.1)."""
-    whole = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
+    unbounded = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
     if lipschitz * math.pow(math.pi, exponent) <= 2.0 * sup_norm:
-        return whole
+        return unbounded
     kink = math.exp((math.log(2.0 * sup_norm) - math.log(lipschitz)) / exponent)  # L kink^alpha = 2 F
     base = zonal.kernel(float(dim), concentration)
     power = 4 if exponent < 1.0 and dim < 16 else 1  # resolves theta^alpha at 0, as in the kernel's own moments
     near = log_integral(base, 0.0, kink, lambda theta: theta**exponent, power)
     beyond = log_integral(base, kink, math.pi)
     total = log_sum((math.log(lipschitz) + near, math.log(2.0 * sup_norm) + beyond))
-    return min(math.exp(total - log_integral(base, 0.0, math.pi)), whole, 2.0 * sup_norm)
+    return min(math.exp(total - log_integral(base, 0.0, math.pi)), unbounded, 2.0 * sup_norm)
 
 
 def _error(problem: Problem, _prefix: Prefix) -> Promise:

@@ -33,7 +33,7 @@ def core(problem: Problem) -> Bound:
     def model(concentration: float, angle: float) -> float:  # D is about rho lambda sin theta
         return concentration * math.sin(angle)
 
-    return from_variation(problem, THEOREM, log_variation, 1.0, model)
+    return from_variation(problem, THEOREM, log_variation, order=1.0, model=model)
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:

@@ -47,18 +47,13 @@ def polytope_count(dim: int, radius: float) -> int | None:
     return next((count for least, count in reversed(polytopes(dim)) if least <= radius), None)
 
 
-def log_polytope(dim: int, radius: float) -> float:
-    """Return the log of `polytope_count`, inf for none."""
-    count = polytope_count(dim, radius)
-    return math.inf if count is None else math.log(count)
-
-
 def _hypotheses(dim: int, radius: float) -> tuple[Hypothesis, ...]:
     least = polytopes(dim)[0][0]
     return (Hypothesis(f"radius >= {least:.6g}", radius >= least),)
 
 
 METHOD = Method(
-    "polytope", log_polytope, needs_radius=_hypotheses, whole=True,
+    "polytope", lambda dim, radius: math.log(polytope_count(dim, radius) or math.inf), needs_radius=_hypotheses,
+    whole=True,
     least_radius=lambda n, dim: next(least for least, count in polytopes(dim) if count <= n),
 )  # fmt: skip

@@ -56,9 +56,8 @@ def chain_error(
             return Bound("executor error", log, "upper", "chain", REFERENCE, (inside,))
         # 9.3 (snapped)
         near = _checks.real(radius, "snap_radius", above=0.0)
-        needed = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
-        found = Bound("executor error", math.log(error), "upper", "chain-snapped", REFERENCE, needed)
-        return settle(found)
+        conditions = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
+        return settle(Bound("executor error", math.log(error), "upper", "chain-snapped", REFERENCE, conditions))
 
     return entry(eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
 

@@ -103,14 +103,14 @@ class Model:
 
     def stored(self, number: Float64) -> Float64:
         """Return the error of a number in the model's dtype."""
-        kept = number if self.unit == 2.0**-53 else number.astype(np.float32).astype(np.float64)
-        return np.abs(kept - number)
+        rounded = number if self.unit == 2.0**-53 else number.astype(np.float32).astype(np.float64)
+        return np.abs(rounded - number)
 
     def relu(self, rounding: Float64, size: Float64, off: Bools) -> Float64:
         """Bound the error that a ReLU adds to its argument's, or all of it where the argument is below 0 for sure."""
-        rest = 2.0 * self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + 2.0 * self.step_error)
+        idle = 2.0 * self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + 2.0 * self.step_error)
         added = (6.0 * rounding if self.gates else rounding) + self.step_error + self.through(size)
-        return np.where(off, rest, added)
+        return np.where(off, idle, added)
 
     def carried(self, size: Float64) -> Float64:
         """Bound the errors that a number collects in all layers that carry it on, as a pair of ReLUs or otherwise."""
@@ -156,10 +156,10 @@ def atom(value: Float64, error: Float64, magnitude: Float64, model: Model) -> Pa
         error = error + (12.0 if model.gates else 3.0) * gamma(8.0, model.unit) * magnitude
     if model.gates:
         size = model.unit_sizes(np.abs(value) + 2.0 * error)
-        most = 2.0 * model.carried(size)
-        carried = model.carried(size + 2.0 * most)
-        error = error + np.where(carried <= most, carried, np.inf)
-        magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * most))
+        bound = 2.0 * model.carried(size)
+        carried = model.carried(size + 2.0 * bound)
+        error = error + np.where(carried <= bound, carried, np.inf)
+        magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * bound))
     magnitude = np.maximum(magnitude, np.abs(value) + 2.0 * error)
     largest = magnitude.max(axis=-1, keepdims=True)
     return Part(value, error, magnitude, 0, np.ones(value.shape[-1]), largest, np.zeros(value.shape))

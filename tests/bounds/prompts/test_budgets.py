@@ -1,5 +1,6 @@
 """Budgets of executors: numbers of the page, errors below bounds below eps, roundings."""
 
+import functools
 import itertools
 
 import mpmath as mp
@@ -166,23 +167,21 @@ def test_what_passes_a_gate_and_a_mean_is_off_by_no_more_than_is_stated(gate, si
     s, high, tokens = np.random.default_rng(0).random(4000).astype(np.float32), np.float32(gate), task.tokens
     passed = np.maximum((s + high) - high, np.float32(0.0))  # a gate that is open
     mean = np.float32(1.0) / np.float32(tokens) * (passed * np.float32(tokens))
-    gated, both = (np.abs(outputs.astype(float) - s).max() for outputs in (passed, mean))
+    gated, averaged = (np.abs(outputs.astype(float) - s).max() for outputs in (passed, mean))
     assert gated <= _bound_passage(2.0**-24, 0, 0.0, gate)
-    assert 0.0 < both <= _bound_passage(2.0**-24, tokens, 1.0, gate)
+    assert 0.0 < averaged <= _bound_passage(2.0**-24, tokens, 1.0, gate)
     # a row of weights, whose absolute sum is 0.75, adds them up
-    numbers = task, 2.0**-24, 1, 2, 1.0, 1e-9
-    assert _bound_roundings(*numbers, 1.0, gate) - _bound_roundings(*numbers, 1.0, 0.0) >= 0.75 * (
-        gated if gate else 0.0
-    )
-    assert _bound_roundings(*numbers, 1.0, gate) >= 0.75 * both + _bound_roundings(*numbers, 1e-100, 0.0)
+    roundings = functools.partial(_bound_roundings, task, 2.0**-24, 1, segments=2, sharp=1.0, eta=1e-9)
+    assert roundings(size=1.0, gate=gate) - roundings(size=1.0, gate=0.0) >= 0.75 * (gated if gate else 0.0)
+    assert roundings(size=1.0, gate=gate) >= 0.75 * averaged + roundings(size=1e-100, gate=0.0)
 
 
 def test_gates_of_a_budget_are_those_of_its_executor_and_cover_roundings(monkeypatch):
-    passed = []  # whose roundings count in each layer
-    monkeypatch.setattr("bounds.prompts.budgets._bound_roundings", lambda *numbers: passed.append(numbers[-1]) or 1e-12)
+    counted = []  # the gates whose roundings count in each layer
+    monkeypatch.setattr("bounds.prompts.budgets._bound_roundings", lambda *_, gate, **__: counted.append(gate) or 1e-12)
     budget = prompts.executor_budget((2, 3, 1), 1e-2, weight_bound=2.0, row_bound=(3.0, 5.0))
     gates = budget.executor()._gates()
-    assert passed[-2:] == [0.0, gates[0]]
+    assert counted[-2:] == [0.0, gates[0]]
     rows = list(zip(budget.sizes, budget.segments, budget.activation_bounds, strict=False))
     assert gates == [gate_above(5.0, 2.0, *row) for row in rows]
     for gate, (n, count, held) in zip(gates, rows, strict=True):  # what sums are at most, and a tenth for roundings

@@ -70,9 +70,9 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     # Step 2: the others by the midpoint and the trapezoidal rule (1.4, eigenvalues)
     if k > first:
         start, stop = m + first, m + float(k)
-        whole = _asinh_integral(start, stop, lam)
-        upper -= whole
-        lower -= whole + 0.5 * (math.asinh(stop / lam) - math.asinh(start / lam))
+        integral = _asinh_integral(start, stop, lam)
+        upper -= integral
+        lower -= integral + 0.5 * (math.asinh(stop / lam) - math.asinh(start / lam))
     return min(lower, 0.0), min(upper, 0.0)
 
 

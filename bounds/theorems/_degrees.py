@@ -13,6 +13,9 @@ from scipy.optimize import brentq, minimize_scalar
 
 from spherapprox._scalars import bessel, bessel_ratio, gamma
 
+from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._search import log_sum
 
 
@@ -56,6 +59,16 @@ def log_quadrature_points(degree: float, dim: int) -> float:
     else:
         tchakaloff = log_polynomials(degree, dim)
     return min(tchakaloff, log_gauss_points(degree, dim))
+
+
+def at_degree(problem: Problem, theorem: Theorem, lam: float | None, degree: float, *hypotheses: Hypothesis) -> Bound:
+    """Return the bound of a positive quadrature exact to the next whole degree, inf where the last hypothesis fails."""
+    log, constants = math.inf, tuple[tuple[str, float], ...]()
+    if hypotheses[-1].holds:
+        degree = float(math.ceil(degree))
+        log = log_quadrature_points(degree, problem.dim)
+        constants = (("degree", degree), ("log product Gauss", log_gauss_points(degree, problem.dim)))
+    return theorem.prefix_length(log, *hypotheses, concentration=lam, constants=constants, whole=log < EXACT)
 
 
 def log_eigenvalue(degree: float, concentration: float, dim: int) -> float:

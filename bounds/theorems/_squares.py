@@ -110,9 +110,9 @@ def log_close_pairs(d: int, outer: Float64, inner: Float64, chord: float) -> Flo
     # 4.E, ii: H, its two terms at the best x
     cell = 0.5 * math.sqrt(d + 3.0)
     log_main = math.log(0.5 * float(zeta(m)) * (1.0 + 2.0**-m) * (1.0 + 1.0 / m)) + m * np.log(reach)
-    log_rest = np.log(reach)
-    split = np.exp((log_main - log_rest + math.log(cell)) / (d + 1.0))  # every value > 0 is right, this one is best
-    log_differences = log_ball(d) + d * np.log(split + cell) + np.logaddexp(log_main - d * np.log(split), log_rest)
+    log_plane = np.log(reach)
+    split = np.exp((log_main - log_plane + math.log(cell)) / (d + 1.0))  # every value > 0 is right, this one is best
+    log_differences = log_ball(d) + d * np.log(split + cell) + np.logaddexp(log_main - d * np.log(split), log_plane)
     return np.where(reach < math.sqrt(2.0), -math.inf, log_slices + log_differences)
 
 

@@ -61,10 +61,10 @@ def equal(problem: Problem) -> Bound:
     if bound := extreme(problem, THEOREM):
         return bound
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
-    needed = concentration_needed(w, dim, 1.0)
-    radius = _largest_radius(Excess(concentration, dim, w)) if concentration > needed else 0.0
+    threshold = concentration_needed(w, dim, 1.0)
+    radius = _largest_radius(Excess(concentration, dim, w)) if concentration > threshold else 0.0
     enough = Hypothesis("a large enough concentration", radius > 0.0)
-    hypotheses = (accuracy(needed, concentration), enough, EQUAL_CELLS)
+    hypotheses = (accuracy(threshold, concentration), enough, EQUAL_CELLS)
     log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
     return THEOREM.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, whole=dim == 1)
 

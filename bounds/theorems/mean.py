@@ -28,14 +28,14 @@ def split_mean(problem: Problem) -> Bound:
     if (hypothesis := too_fine(problem)) is not None:
         return THEOREM.prefix_length(math.inf, hypothesis, concentration=0.0, radius=0.0)
     angle = math.exp(goal)
-    needed = concentration_needed(angle, dim, 1.0)
+    threshold = concentration_needed(angle, dim, 1.0)
 
     def excess_at(concentration: float) -> Curve:
         kernel = VonMisesFisher(dim, concentration)
         return lambda log_radius: kernel.shifted_mean_angle(math.exp(log_radius), log=True) - goal
 
-    concentration, radius = best_radius(excess_at, _mean_start(angle, dim), 1.0, angle, needed, problem)
-    hypotheses: tuple[Hypothesis, ...] = accuracy(needed, concentration), EQUAL_CELLS
+    concentration, radius = best_radius(excess_at, _mean_start(angle, dim), 1.0, angle, threshold, problem)
+    hypotheses: tuple[Hypothesis, ...] = accuracy(threshold, concentration), EQUAL_CELLS
     if radius == 0.0 and hypotheses[0].holds:
         hypotheses += (NO_RADIUS,)
     log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf

@@ -64,11 +64,11 @@ def nearest_concentration(radius: float, room: float, log_n: float) -> float:
         return math.inf
     log_others = LOG_PI + log_less_one(log_n)
 
-    def needed(share: float) -> float:
+    def concentration(share: float) -> float:
         eta = min(share * room, math.pi - radius)
         return (log_others - math.log(room * (1.0 - share))) / _cos_drop(radius, eta)
 
-    minimum = minimize_scalar(needed, bounds=(1e-6, 1.0 - 1e-9), method="bounded", options={"xatol": 1e-10})
+    minimum = minimize_scalar(concentration, bounds=(1e-6, 1.0 - 1e-9), method="bounded", options={"xatol": 1e-10})
     return max(float(minimum.fun), 0.0)
 
 
@@ -80,26 +80,26 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
     largest such rho and never passes it, also where N(rho) has jumps.
     """
     # Step 1: v, the last maximum of log(goal - v) - lambda cos v
-    rest = _room_beyond(goal, concentration)
-    if rest == 0.0:
+    room = _room_beyond(goal, concentration)
+    if room == 0.0:
         return 0.0
-    outer, log_rest = goal - rest, math.log(rest)
+    outer, log_room = goal - room, math.log(room)
 
     def allowed(radius: float) -> tuple[float, bool]:
         cover = covering_bound(radius, problem.dim, problem.covering)
         if not math.isfinite(cover.log):
             return 0.0, False
-        spent = (LOG_PI + log_less_one(cover.log) - log_rest) / (2.0 * concentration)
+        spent = (LOG_PI + log_less_one(cover.log) - log_room) / (2.0 * concentration)
         square = math.sin(0.5 * outer) ** 2 - spent
         return min(2.0 * math.asin(math.sqrt(square)), outer) if square > 0.0 else 0.0, cover.whole
 
     # Step 2: rho <- T(N(rho)) from v, while N jumps
     radius = outer
     for _ in range(100):
-        new, whole = allowed(radius)
+        new, is_whole = allowed(radius)
         if new >= radius or new == 0.0:
             return min(new, radius)
-        if not whole:
+        if not is_whole:
             break
         radius = new
 

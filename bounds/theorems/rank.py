@@ -29,8 +29,8 @@ def rank(problem: Problem) -> Bound:
     log = math.inf
     if enough.holds:
         log = min(log_polynomials(degree, problem.dim), log_rank_points(max(degree, 5.0), problem.dim))
-    whole = log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT
-    return THEOREM.prefix_length(log, polynomials.assumes, enough, free, constants=(("degree", degree),), whole=whole)
+    exact = log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT
+    return THEOREM.prefix_length(log, polynomials.assumes, enough, free, constants=(("degree", degree),), whole=exact)
 
 
 def log_rank_points(degree: float, dim: int) -> float:

@@ -5,18 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.bound import Bound, Hypothesis
 from ..records.problem import LARGEST_CONCENTRATION, Problem
 from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._approximation import by_constant
-from ._degrees import (
-    falling_root,
-    log_gauss_points,
-    log_quadrature_points,
-    log_rising_ratio,
-    log_rising_tail,
-    over_concentrations,
-)
+from ._degrees import at_degree, falling_root, log_rising_ratio, log_rising_tail, over_concentrations
 from ._search import best_concentration
 from .requirements import RULE
 
@@ -111,13 +104,7 @@ def smooth_quadrature(problem: Problem) -> Bound:
         return THEOREM.prefix_length(math.inf, smooth, concentration=lam)
     lam, degree = _best(problem) if lam is None else (lam, least_degree(problem, lam))
     room = Hypothesis("a concentration whose smooth part is below eps", degree < math.inf)
-    log = math.inf
-    constants: tuple[tuple[str, float], ...] = ()
-    if room.holds:
-        degree = float(math.ceil(degree))
-        log = log_quadrature_points(degree, problem.dim)
-        constants = (("degree", degree), ("log product Gauss", log_gauss_points(degree, problem.dim)))
-    return THEOREM.prefix_length(log, smooth, room, concentration=lam, constants=constants, whole=log < EXACT)
+    return at_degree(problem, THEOREM, lam, degree, smooth, room)
 
 
 def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:

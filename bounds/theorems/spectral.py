@@ -31,7 +31,7 @@ def spectral(problem: Problem) -> Bound:
     degree = exactness = math.inf
     log_lambda, lam = 0.0, problem.concentration
     if polynomials.assumes.holds and lam is not None:
-        degree, tail = least_degrees(problem, polynomials, lam, lambda g: 0.0, both=True)
+        degree, tail = least_degrees(problem, polynomials, lam, lambda g: 0.0, joint=True)
         exactness = degree + tail
         log_lambda = math.log(lam) if lam > 0.0 else -math.inf
     elif polynomials.assumes.holds and (degree := least_polynomial(problem, polynomials)) < math.inf:

@@ -53,22 +53,22 @@ def printed_count(
     dim, lip, constants = problem.dim, problem.lipschitz, constants_of(problem)
     needed_at, count_at = accuracies(problem.eps, lip, problem.sup_norm, math.sqrt(dim + 1.0))
     # (4.6), B.2.5: Lambda
-    needed = lemmas.log_concentration_needed(needed_at, dim, **constants)
-    chosen = needed if problem.concentration is None else _log(problem.concentration)
+    threshold = lemmas.log_concentration_needed(needed_at, dim, **constants)
+    log_concentration = threshold if problem.concentration is None else _log(problem.concentration)
     # B.2.9: delta, and N = Phi(m)/delta^(m+1) below
-    delta = lemmas.log_delta_at(chosen, count_at, dim, lipschitz=lip, sup_norm=problem.sup_norm)
+    delta = lemmas.log_delta_at(log_concentration, count_at, dim, lipschitz=lip, sup_norm=problem.sup_norm)
     conditions = [
         *assumptions(problem)[:2],
-        Hypothesis(f"concentration >= {_power(needed)}", chosen >= needed),
+        Hypothesis(f"concentration >= {_power(threshold)}", log_concentration >= threshold),
         *extra,
         # 1 - cos, the square of a sine so that it keeps its digits
         Hypothesis(f"caps of radius less than {largest_cap:.3g}", delta < _log(2.0 * math.sin(0.5 * largest_cap) ** 2)),
         *assumptions(problem)[2:],
     ]
     numbers = [*[*constants.items()][1:], ("log_delta", delta)]
-    if chosen > math.log(1e300):
-        numbers.append(("log_concentration", chosen))
-    value = problem.concentration if problem.concentration is not None else _exp(chosen)
+    if log_concentration > math.log(1e300):
+        numbers.append(("log_concentration", log_concentration))
+    value = problem.concentration if problem.concentration is not None else _exp(log_concentration)
     log = lemmas.log_count_of(delta, dim)
     return theorem.prefix_length(log, *conditions, concentration=value, constants=tuple(numbers))
 

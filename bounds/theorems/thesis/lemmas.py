@@ -172,8 +172,8 @@ def convolution_error(
         return math.inf
 
     def excess(log_eps: float) -> float:
-        needed = _log_needed(math.exp(log_eps), dim, lipschitz, jackson_constant, harmonic_constant)
-        return max(needed - math.log(concentration), -700.0)
+        log_threshold = _log_needed(math.exp(log_eps), dim, lipschitz, jackson_constant, harmonic_constant)
+        return max(log_threshold - math.log(concentration), -700.0)
 
     # u = 0 at this eps, where Lambda reaches 0; a little above it lest rounding leave u > 0
     mean = math.sqrt(8.0) * math.sqrt(harmonic_constant) * math.sqrt(lipschitz) * math.sqrt(jackson_constant)

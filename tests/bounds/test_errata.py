@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from bounds import covering_number, jackson, prompts
 from bounds.prompts import sequences
+from bounds.theorems.thesis import convolution as kernel
 from bounds.theorems.thesis import harmonics
 from bounds.theorems.thesis import lemmas as thesis
 from spherapprox import SplitHead, attention, points, special
@@ -28,7 +29,7 @@ def test_31_rounding_up_is_below_plus_one():
         assert not degree >= bare + 1.0
         # the proof's own direction: the lambda of the actual degree is at most Lambda
         ones = {"dim": 8, "harmonic_constant": 1.0}
-        assert thesis.concentration_at_degree(eps, degree, **ones) <= thesis.concentration_needed(
+        assert kernel.concentration_at_degree(eps, degree, **ones) <= kernel.concentration_needed(
             eps, lipschitz=lip, jackson_constant=c_r, **ones
         ) * (1.0 + 1e-12)
 
@@ -61,9 +62,9 @@ def test_33_the_concentration_is_too_small():
         return thesis.vector_error(1.0 - float(VonMisesFisher(dim, lam).eigenvalue(1)), dim)
 
     inner = thesis.inner_accuracy(eps, dim, lipschitz=1.0, sup_norm=1.0, printed=True)
-    assert error(thesis.concentration_needed(inner, dim, **known)) > 2.0 * eps
+    assert error(kernel.concentration_needed(inner, dim, **known)) > 2.0 * eps
     inner = thesis.inner_accuracy(eps, dim, lipschitz=1.0, sup_norm=1.0)
-    corrected = thesis.concentration_needed(inner / (2.0 * math.sqrt(dim + 1.0)), dim, **known)
+    corrected = kernel.concentration_needed(inner / (2.0 * math.sqrt(dim + 1.0)), dim, **known)
     assert error(corrected) <= inner / 2.0
     assert thesis.split_error(inner, dim, sup_norm=1.0) == pytest.approx(eps, rel=1e-14)
 
@@ -142,8 +143,8 @@ def test_38_the_second_coefficient(dim):
         rest = (exact - 128 / eps**4) * eps**3 / 16
     assert float(rest) == pytest.approx(dim + 5.0, abs=1e-6)
     ones = {"lipschitz": 1.0, "jackson_constant": 1.0, "harmonic_constant": 1.0}
-    right, printed = (thesis.concentration_series(1e-3, dim, **ones, printed=p) for p in (False, True))
-    exact = thesis.concentration_needed(1e-3, dim, **ones)
+    right, printed = (kernel.concentration_series(1e-3, dim, **ones, printed=p) for p in (False, True))
+    exact = kernel.concentration_needed(1e-3, dim, **ones)
     assert abs(right / exact - 1.0) < 1e-4 * abs(printed / exact - 1.0) + 1e-6
     assert abs(printed / exact - 1.0) > 5e-4
 

@@ -10,7 +10,7 @@ from ...jackson import jackson_constant
 from ...records.bound import Bound, Hypothesis
 from ...records.problem import Problem
 from ...records.theorem import Theorem
-from . import lemmas
+from . import convolution, lemmas
 
 OPTIONS = ("concentration", "jackson_constant", "harmonic_constant")
 """The options of every theorem of the thesis."""
@@ -53,7 +53,7 @@ def printed_count(
     dim, lip, constants = problem.dim, problem.lipschitz, constants_of(problem)
     needed_at, count_at = accuracies(problem.eps, lip, problem.sup_norm, math.sqrt(dim + 1.0))
     # (4.6), B.2.5: Lambda
-    threshold = lemmas.log_concentration_needed(needed_at, dim, **constants)
+    threshold = convolution.log_concentration_needed(needed_at, dim, **constants)
     log_concentration = threshold if problem.concentration is None else _log(problem.concentration)
     # B.2.9: delta, and N = Phi(m)/delta^(m+1) below
     delta = lemmas.log_delta_at(log_concentration, count_at, dim, lipschitz=lip, sup_norm=problem.sup_norm)

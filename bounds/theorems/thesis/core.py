@@ -10,7 +10,7 @@ from ...records.problem import Problem
 from ...records.theorem import Prefix, Promise, Theorem
 from .._search import log_sum
 from ..requirements import CELLS
-from . import lemmas
+from . import convolution, lemmas
 from ._printed import OPTIONS, assumptions, constants_of, printed_count
 
 
@@ -31,13 +31,13 @@ def threshold(problem: Problem) -> float:
     """Return Lambda(eps) of (4.6), the concentration of convolution error eps, for exponent 1."""
     if problem.exponent != 1.0:
         raise ValueError(f"'exponent' must be 1 for theorem='{THEOREM.name}', got {problem.exponent:g}")
-    return lemmas.concentration_needed(problem.eps, problem.dim, **constants_of(problem))
+    return convolution.concentration_needed(problem.eps, problem.dim, **constants_of(problem))
 
 
 def core_error(concentration: float, radius: float, problem: Problem) -> float:
     """Return the log of 4.12's error at a concentration and a cap radius: convolution, then 3 L_g radius (B.2.7)."""
     lip, sup = problem.lipschitz, problem.sup_norm
-    smooth = math.log(lemmas.convolution_error(concentration, problem.dim, **constants_of(problem)))
+    smooth = math.log(convolution.convolution_error(concentration, problem.dim, **constants_of(problem)))
     slope = lemmas.log_modulus(concentration, problem.dim, lipschitz=lip, sup_norm=sup)
     return log_sum(smooth, lemmas.log_riemann_error(slope, radius))
 

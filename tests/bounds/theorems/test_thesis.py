@@ -14,6 +14,7 @@ from bounds.covering import log_rogers_constant
 from bounds.jackson import approximation_error, jackson_constant
 from bounds.records import Prefix
 from bounds.theorems import state
+from bounds.theorems.thesis import convolution as kernel
 from bounds.theorems.thesis import harmonics
 from bounds.theorems.thesis import lemmas as thesis
 from spherapprox import EqualMeasurePartition, special
@@ -88,9 +89,9 @@ def test_concentration_is_zero_where_nothing_is_needed():
 def test_log_concentration_beyond_the_largest_float(eps, dim, lip, c_r):
     numbers = {"lipschitz": lip, "jackson_constant": c_r, "harmonic_constant": 1e80}
     truth = truth_concentration(eps, dim, lip, c_r, 1e80, digits=420)
-    log = thesis.log_concentration_needed(eps, dim, **numbers)
+    log = kernel.log_concentration_needed(eps, dim, **numbers)
     assert log == pytest.approx(float(mp.log(truth)), rel=1e-14)
-    direct = thesis.concentration_needed(eps, dim, **numbers)
+    direct = kernel.concentration_needed(eps, dim, **numbers)
     assert direct == math.inf or direct == pytest.approx(float(truth), rel=1e-12)
     assert direct == math.inf or truth < 1e309
 
@@ -102,62 +103,62 @@ def test_log_concentration_beyond_the_largest_float_where_the_target_is_nearly_c
     numbers = {"lipschitz": lip, "jackson_constant": 1.0, "harmonic_constant": 1e200}
     truth = truth_concentration(1e-100, dim, lip, 1.0, 1e200, digits=700)
     assert truth > 1e300
-    log = thesis.log_concentration_needed(1e-100, dim, **numbers)
+    log = kernel.log_concentration_needed(1e-100, dim, **numbers)
     assert log == pytest.approx(float(mp.log(truth)), rel=1e-15)
 
 
 def test_lemmas_where_nothing_or_everything_is_needed():
-    assert thesis.convolution_error(0.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
-    assert thesis.concentration_at_degree(0.1, 0, 8, harmonic_constant=1.0) == 0.0
-    assert thesis.best_approximation(0, 8, lipschitz=1.0, jackson_constant=1.0) == math.inf
+    assert kernel.convolution_error(0.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
+    assert kernel.concentration_at_degree(0.1, 0, 8, harmonic_constant=1.0) == 0.0
+    assert kernel.best_approximation(0, 8, lipschitz=1.0, jackson_constant=1.0) == math.inf
     assert thesis.split_error(6.0, 8, sup_norm=1.0) == math.inf
     assert (
-        thesis.concentration_series(1e-200, 8, lipschitz=1e200, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
+        kernel.concentration_series(1e-200, 8, lipschitz=1e200, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
     )
 
 
 def test_log_concentration_of_zero():
     assert (
-        thesis.log_concentration_needed(10.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0)
+        kernel.log_concentration_needed(10.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0)
         == -math.inf
     )
 
 
 def test_the_series_of_the_concentration_is_the_concentration():
     numbers = {"lipschitz": 2.0, "jackson_constant": 3.0, "harmonic_constant": 0.5}
-    series = thesis.concentration_series(1e-4, 8, **numbers)
-    assert series == pytest.approx(thesis.concentration_needed(1e-4, 8, **numbers), rel=1e-9)
-    gap = series - thesis.concentration_series(1e-4, 8, **numbers, printed=True)
+    series = kernel.concentration_series(1e-4, 8, **numbers)
+    assert series == pytest.approx(kernel.concentration_needed(1e-4, 8, **numbers), rel=1e-9)
+    gap = series - kernel.concentration_series(1e-4, 8, **numbers, printed=True)
     assert gap == pytest.approx(16.0 * 2.0**2 * 6.0 * 0.5 * 3.0**2 / 1e-4**3, rel=1e-3)
 
 
 @given(degree=st.integers(1, 10**6), dim=st.integers(1, 10**4), log_eps=st.floats(-12, 0), harmonic=positive)
 def test_concentration_at_a_degree_makes_b24_half_of_eps(degree, dim, log_eps, harmonic):
     eps = 10.0**log_eps
-    lam = thesis.concentration_at_degree(eps, degree, dim, harmonic_constant=harmonic)
+    lam = kernel.concentration_at_degree(eps, degree, dim, harmonic_constant=harmonic)
     if lam == 0.0:
         assert harmonic * degree <= 0.5 * eps * (1 + 1e-12)
     else:
-        error = thesis.projection_error(degree, lam, dim, harmonic_constant=harmonic)
+        error = kernel.projection_error(degree, lam, dim, harmonic_constant=harmonic)
         assert error == pytest.approx(0.5 * eps, rel=1e-9)
 
 
 def test_best_approximation_scales_with_the_lipschitz_constant():
-    assert thesis.best_approximation(20, 8, lipschitz=3.0) == 3.0 * approximation_error(20, 8)
-    assert thesis.best_approximation(20, 8, lipschitz=3.0, jackson_constant=2.0) == pytest.approx(0.3)
+    assert kernel.best_approximation(20, 8, lipschitz=3.0) == 3.0 * approximation_error(20, 8)
+    assert kernel.best_approximation(20, 8, lipschitz=3.0, jackson_constant=2.0) == pytest.approx(0.3)
 
 
 @given(degree=st.integers(0, 60), dim=st.integers(1, 200), lam=st.floats(-2, 5).map(lambda e: 10.0**e))
 def test_eigenvalues_are_above_lemma_b23(degree, dim, lam):
     truth = float(VonMisesFisher(dim, lam).eigenvalues(max(degree, 1), log=True)[degree])
-    assert thesis.eigenvalue_lower(degree, lam, dim) <= truth + 1e-12
+    assert kernel.eigenvalue_lower(degree, lam, dim) <= truth + 1e-12
 
 
 def test_projection_error_contains_a_harmonic():
     # W_q = one harmonic Y_q with sup 1 moves by exactly 1 - a_q, C_H = 1
     for dim, degree, lam in ((2, 3, 10.0), (8, 5, 300.0), (1, 1, 0.5)):
         moved = 1.0 - float(VonMisesFisher(dim, lam).eigenvalue(degree))
-        assert moved <= thesis.projection_error(degree, lam, dim, harmonic_constant=1.0)
+        assert moved <= kernel.projection_error(degree, lam, dim, harmonic_constant=1.0)
 
 
 def test_count_against_mpmath():
@@ -342,4 +343,4 @@ def test_core_error_inverts_the_prefix_length():
         points=Prefix(radius=radius),
     ).value  # fmt: skip
     assert eps / 2 < achieved <= eps
-    assert thesis.convolution_error(bound.concentration, dim, lipschitz=1.0, **ONES) == pytest.approx(eps / 2, rel=1e-9)
+    assert kernel.convolution_error(bound.concentration, dim, lipschitz=1.0, **ONES) == pytest.approx(eps / 2, rel=1e-9)

@@ -391,13 +391,11 @@ def test_322_terms_of_either_sign_cancel(off, wanted):
 
 def test_323_the_separation_is_more_than_its_proof_gives():
     known = {"token_dim": 2, "separation": 0.5, "smallest_norm": 1.0, "largest_norm": 2.0}
-    found = {name: prompts.context_separation(4, 2, **known, theorem=name).log10 for name in ("corrected", "printed")}
-    assert found == {"corrected": pytest.approx(-9462.39, abs=0.01), "printed": pytest.approx(-6165.09, abs=0.01)}
     for v in range(2, 15):
-        shown, claimed, sharp = (
+        proven, claimed, sharp = (
             prompts.context_separation(v, 2, **known, theorem=name).log for name in ("corrected", "printed", "sharp")
         )
-        assert (claimed > shown) == (v <= 8)
+        assert (claimed > proven) == (v <= 8)
         assert claimed < sharp
 
 

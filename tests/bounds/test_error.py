@@ -126,19 +126,6 @@ def test_the_smallest_concentrations_are_nearly_uniform(theorem):
         assert error_bound(**known, concentration=concentration).value == pytest.approx(uniform, rel=1e-14)
 
 
-@pytest.mark.parametrize("exactness", [0, 2])
-def test_spectral_correction_needs_exactness_of_twice_the_degree(exactness):
-    bound = error_bound(
-        dim=2,
-        theorem=state("sharp-core-spectral", degree=4),
-        sup_norm=1.0,
-        concentration=10.0,
-        points=Prefix(exactness=exactness),
-    )
-    assert bound.value == math.inf
-    assert bound.failed == ("exactness >= 2 degree",)
-
-
 @pytest.mark.parametrize("theorem", ["sharp-split", "sharp-split-equal"])
 def test_the_least_slack_and_the_most_points(theorem):
     best = best_concentration(dim=2, theorem=state(theorem, slack=1e-12), lipschitz=1.0, points=Prefix(n=1e6))

@@ -48,13 +48,9 @@ def test_random_then_fill_of_few_caps_is_the_least_of_a_scan(radius):
 
 @pytest.mark.parametrize(
     ("dim", "radius", "best_lower", "zonal", "lattice"),
-    [
-        (2, 0.1, 2.69, 2.82, 2.83),
-        (4, 0.1, 4.73, 5.48, 5.33),
-        (8, 0.1, 8.87, 11.00, 10.32),
-        (24, 0.01, 49.09, 55.82, 50.77),
-    ],
-)
+    [(2, 0.1, 2.69, 2.82, 2.83), (4, 0.1, 4.73, 5.48, 5.33), (8, 0.1, 8.87, 11.00, 10.32),
+     (24, 0.01, 49.09, 55.82, 50.77)],
+)  # fmt: skip
 def test_printed_in_the_theorem(dim, radius, best_lower, zonal, lattice):
     for method, log10 in {"best-lower": best_lower, "zonal": zonal, "lattice": lattice}.items():
         assert covering_number(radius, dim=dim, method=method).log10 == pytest.approx(log10, abs=0.00501)
@@ -160,15 +156,9 @@ def icosahedron():
 
 @pytest.mark.parametrize(
     ("points", "dim"),
-    [
-        (icosahedron(), 2),
-        (sign_vectors(3, 1), 2),
-        (six_hundred_cell(), 3),
-        (sign_vectors(4, 2), 3),
-        (sign_vectors(5, 2), 4),
-        (sign_vectors(6, 2), 5),
-    ],
-)
+    [(icosahedron(), 2), (sign_vectors(3, 1), 2), (six_hundred_cell(), 3), (sign_vectors(4, 2), 3),
+     (sign_vectors(5, 2), 4), (sign_vectors(6, 2), 5)],
+)  # fmt: skip
 def test_polytopes_have_their_covering_radius(points, dim):
     radius = math.acos(-ConvexHull(points).equations[:, -1].max())  # the farthest point lies over the nearest facet
     assert any(count == len(points) and least == pytest.approx(radius, abs=1e-12) for least, count in polytopes(dim))
@@ -363,18 +353,11 @@ def test_two_caps_cover_at_a_right_angle_and_one_at_two():
 
 @pytest.mark.parametrize(
     ("method", "dim", "radius", "condition"),
-    [
-        ("rogers", 8, 0.5, "sin(radius) <= 1/(dim+1)"),
-        ("rogers", 1, 0.1, "dim >= 2"),
-        ("circle", 2, 0.1, "dim = 1"),
-        ("boroczky-wintsche", 2, 0.1, "dim >= 3"),
-        ("lattice", 8, 0.8, "radius <= pi/4"),
-        ("lattice", 65, 0.1, "2 <= dim <= 64"),
-        ("zonal", 1, 0.1, "2 <= dim <= 64"),
-        ("polytope", 2, 0.6, "radius >= 0.652358"),
-        ("fejes-toth", 3, 0.1, "dim = 2"),
-    ],
-)
+    [("rogers", 8, 0.5, "sin(radius) <= 1/(dim+1)"), ("rogers", 1, 0.1, "dim >= 2"), ("circle", 2, 0.1, "dim = 1"),
+     ("boroczky-wintsche", 2, 0.1, "dim >= 3"), ("lattice", 8, 0.8, "radius <= pi/4"),
+     ("lattice", 65, 0.1, "2 <= dim <= 64"), ("zonal", 1, 0.1, "2 <= dim <= 64"),
+     ("polytope", 2, 0.6, "radius >= 0.652358"), ("fejes-toth", 3, 0.1, "dim = 2")],
+)  # fmt: skip
 def test_outside_its_range_a_method_is_trivial(method, dim, radius, condition):
     outside = covering_number(radius, dim=dim, method=method)
     assert outside.value == (1.0 if method in NECESSARY else math.inf)

@@ -30,16 +30,9 @@ def degree(score, eps, basis):
 
 @pytest.mark.parametrize(
     ("score", "eps", "degrees"),
-    [
-        (1.0, 1e-4, (7, 6)),
-        (4.0, 1e-4, (19, 13)),
-        (16.0, 1e-8, (68, 45)),
-        (2.5, 1e-6, (16, 11)),
-        (9.0, 1e-3, (35, 23)),
-        (30.0, 1e-10, (122, 79)),
-        (1e-60, 0.5, (0, 0)),
-    ],
-)
+    [(1.0, 1e-4, (7, 6)), (4.0, 1e-4, (19, 13)), (16.0, 1e-8, (68, 45)), (2.5, 1e-6, (16, 11)), (9.0, 1e-3, (35, 23)),
+     (30.0, 1e-10, (122, 79)), (1e-60, 0.5, (0, 0))],
+)  # fmt: skip
 def test_degrees(score, eps, degrees):
     assert tuple(least_degree(score, eps, basis) for basis in BASES) == degrees
 
@@ -64,12 +57,9 @@ def test_huge_scores_have_degrees_in_proportion(basis, ratio):
 
 @pytest.mark.parametrize(
     ("n", "exponents"),
-    [
-        (1e4, (0.9759, 2.1355, 0.6141, 1.2414)),
-        (1e6, (0.9175, 2.0413, 0.5810, 1.2672)),
-        (1e12, (0.8123, 2.1268, 0.6234, 1.3481)),
-    ],
-)
+    [(1e4, (0.9759, 2.1355, 0.6141, 1.2414)), (1e6, (0.9175, 2.0413, 0.5810, 1.2672)),
+     (1e12, (0.8123, 2.1268, 0.6234, 1.3481))],
+)  # fmt: skip
 def test_exponents(n, exponents):
     dim = math.ceil(math.log(n))
     found = [prompts.attention_cost(n, dim, b, 1.0 / n, scaled=s) for b in (1.0, 0.5) for s in (True, False)]

@@ -26,15 +26,10 @@ def bits_of(count, classes, accuracy):
 
 @pytest.mark.parametrize(
     ("count", "classes", "numbers", "bits", "accuracy", "needed", "tokens"),
-    [
-        (10**6, 32_000, 4096, 16, 1.0, 14_965_784.28, 229),
-        (10**6, 32_000, 4096, 16, 0.5, 6_482_924.98, 99),
-        (10**5, 10, 768, 32, 0.99, 320_949.87, 14),
-        (50, 2, 8, 8, 1.0, 50.0, 1),
-        (64, 2, 8, 8, 1.0, 64.0, 1),
-        (65, 2, 8, 8, 1.0, 65.0, 2),
-    ],
-)
+    [(10**6, 32_000, 4096, 16, 1.0, 14_965_784.28, 229), (10**6, 32_000, 4096, 16, 0.5, 6_482_924.98, 99),
+     (10**5, 10, 768, 32, 0.99, 320_949.87, 14), (50, 2, 8, 8, 1.0, 50.0, 1), (64, 2, 8, 8, 1.0, 64.0, 1),
+     (65, 2, 8, 8, 1.0, 65.0, 2)],
+)  # fmt: skip
 def test_bits_of_the_page(count, classes, numbers, bits, accuracy, needed, tokens):
     bound = prompts.memorization_length(
         count, theorem="memorize-bits", numbers=numbers, bits=bits, classes=classes, accuracy=accuracy

@@ -149,18 +149,9 @@ def test_numbers_of_ratios():
 
 @pytest.mark.parametrize(
     ("n", "dim"),
-    [
-        (3, 4),
-        (3, 10**9),
-        (10, 768),
-        (10_000, 16),
-        (14_142, 10**6),
-        (14_143, 10**6),
-        (14_143, 4),
-        (10**9, 2),
-        (10**9, 10**9),
-    ],
-)
+    [(3, 4), (3, 10**9), (10, 768), (10_000, 16), (14_142, 10**6), (14_143, 10**6), (14_143, 4), (10**9, 2),
+     (10**9, 10**9)],
+)  # fmt: skip
 def test_ratios_in_mpmath(n, dim):
     found = prompts.separating_ratio(n, dim)
     with mp.workdps(40):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from bounds import error_bound
 from bounds.records import Prefix
 from bounds.records.problem import Problem
-from bounds.theorems._search import best_concentration
 from bounds.theorems.mean import log_mean_error, split_mean
 from spherapprox.special import log_cap_measure
 
@@ -50,15 +49,3 @@ def test_mean_against_direct_quadrature():
         dim=dim, theorem="sharp-split-mean", lipschitz=3.0, concentration=lam, points=Prefix(radius=rho)
     ).value
     assert bound == pytest.approx(3.0 * min(quotient, math.pi), rel=1e-8)
-
-
-@settings(max_examples=12)
-@given(dim=st.sampled_from([1, 2, 8, 10**4]), radius=st.floats(-12, 0.49).map(lambda e: 10.0**e))
-def test_best_concentration_of_the_mean_bound(dim, radius):
-    def log_error(lam):
-        return log_mean_error(lam, radius, dim)
-
-    best = best_concentration(log_error, dim, radius)
-    offsets = (-10.0, -3.0, -1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0, 3.0, 10.0)
-    others = [best * math.exp(x) for x in offsets] if best > 0.0 else np.geomspace(1e-6, 1e6, 13)
-    assert log_error(best) <= min(log_error(float(lam)) for lam in others) + 1e-9

@@ -11,8 +11,6 @@ from bounds.prompts import recurrent
 from bounds.prompts.lengths import UNITS
 from bounds.prompts.recurrent.gates import RELU_GAP
 
-NEAR = {"rel": 1e-9}
-
 
 def relu_cell(a, mu, eps, held=None):
     """Return the exact ReLU of an LSTM, or of a GRU that holds a value, in multiple precision."""
@@ -214,3 +212,9 @@ def test_products_by_torch_are_within_the_bound(kind, dtype):
             assert rounded > 0.9 * bound.value
             assert error >= 0.1 * rounded
             assert rounded >= 4.0 * unit / delta
+
+
+def test_very_large_and_very_small_numbers():
+    assert recurrent.gate_error(1e100, sharpness=1e-60, scale=1e100, dtype="float32").log > 1000.0
+    assert recurrent.gate_error(0.0, kind="gru-product", factor=0.0, sharpness=1e100, scale=1.0).value == 0.0
+    assert len(recurrent.gate_error([1.0, 2.0], sharpness=8.0, scale=0.1)) == 2

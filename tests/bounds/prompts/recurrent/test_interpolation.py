@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from bounds.prompts import recurrent
 from bounds.records import HypothesisError
 
-NEAR = {"rel": 1e-9}
-
 
 def grid_weights(q, cells, slope):
     """Return the weights that the program of a grid gives to its cells on an axis, and their centres."""
@@ -200,3 +198,17 @@ def test_wholes_that_floats_have_a_little_above_are_no_more():
             found = recurrent.prompt_length(eps, dim=3, lipschitz=lip, theorem="lower")
             assert found.as_integer() == k**3
         assert recurrent.prompt_length(0.5 / k, dim=1, theorem="lower", norm="euclidean").as_integer() == k
+
+
+def test_very_large_and_very_small_numbers():
+    for norm in ("max", "euclidean"):
+        cube = {"dim": 10**6, "norm": norm}
+        below, above = (recurrent.prompt_length(1e-50, theorem=name, **cube).log for name in ("lower", "extension"))
+        assert 0.0 < below <= above < math.inf
+        assert recurrent.state_bits(1e-50, **cube).log > 0.0
+    assert recurrent.error_bound(dim=10**6, n=2**53, norm="euclidean", theorem="lower").value > 0.5
+
+
+def test_arrays_give_bounds_of_all():
+    bounds = recurrent.prompt_length([0.1, 0.05], dim=[[1], [2]])
+    assert [[bound.as_integer() for bound in row] for row in bounds] == [[5, 10], [25, 100]]

@@ -49,15 +49,15 @@ def test_33_the_concentration_is_too_small():
     # m + 1 equal components cos(theta(x, z)): L = F = C_H = 1, and any C_R > 0, for polynomials of degree 1 are exact.
     # With however many cells, the head tends to the convolution, and that alone is off by more than eps at z.
     dim, eps = 63, 0.1
-    known = {"lipschitz": 1.0, "jackson_constant": 1e-3, "harmonic_constant": 1.0}
+    options = {"lipschitz": 1.0, "jackson_constant": 1e-3, "harmonic_constant": 1.0}
 
     def error(lam):
         return thesis.vector_error(1.0 - float(VonMisesFisher(dim, lam).eigenvalue(1)), dim)
 
     inner = thesis.inner_accuracy(eps, dim, lipschitz=1.0, sup_norm=1.0, printed=True)
-    assert error(kernel.concentration_needed(inner, dim, **known)) > 2.0 * eps
+    assert error(kernel.concentration_needed(inner, dim, **options)) > 2.0 * eps
     inner = thesis.inner_accuracy(eps, dim, lipschitz=1.0, sup_norm=1.0)
-    corrected = kernel.concentration_needed(inner / (2.0 * math.sqrt(dim + 1.0)), dim, **known)
+    corrected = kernel.concentration_needed(inner / (2.0 * math.sqrt(dim + 1.0)), dim, **options)
     assert error(corrected) <= inner / 2.0
     assert thesis.split_error(inner, dim, sup_norm=1.0) == pytest.approx(eps, rel=1e-14)
 
@@ -133,8 +133,8 @@ def test_38_the_second_coefficient(dim):
         eps = mp.mpf("1e-9")
         u, s = 1 - eps**2 / (8 + 2 * eps), eps / (4 + eps)
         exact = (8 + dim * eps + eps) * u**s / (eps * (1 - u ** (2 * s)))
-        rest = (exact - 128 / eps**4) * eps**3 / 16
-    assert float(rest) == pytest.approx(dim + 5.0, abs=1e-6)
+        remainder = (exact - 128 / eps**4) * eps**3 / 16
+    assert float(remainder) == pytest.approx(dim + 5.0, abs=1e-6)
     ones = {"lipschitz": 1.0, "jackson_constant": 1.0, "harmonic_constant": 1.0}
     right, printed = (kernel.concentration_series(1e-3, dim, **ones, printed=p) for p in (False, True))
     exact = kernel.concentration_needed(1e-3, dim, **ones)

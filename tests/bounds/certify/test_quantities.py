@@ -46,8 +46,8 @@ def test_the_kernel_to_all_printed_digits(dim, lam, log_c, a_1, a_10, theta):
     assert agrees(quantities.eigenvalue(dim, lam, 1), a_1)
     assert agrees(quantities.eigenvalue(dim, lam, 10), a_10)
     assert agrees(quantities.mean_angle(dim, lam), theta)
-    kernel, rest = VonMisesFisher(dim, float(lam)), quantities.eigenvalue_complement(dim, lam, 10)
-    assert kernel.eigenvalue_complement(10) == pytest.approx(float(rest.midpoint), rel=1e-14)
+    kernel, remainder = VonMisesFisher(dim, float(lam)), quantities.eigenvalue_complement(dim, lam, 10)
+    assert kernel.eigenvalue_complement(10) == pytest.approx(float(remainder.midpoint), rel=1e-14)
 
 
 # dim, radius, method, log10 N

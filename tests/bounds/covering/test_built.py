@@ -69,9 +69,9 @@ def test_roots_of_e8_and_three_signs():
         for _ in range(30):  # away from the nearest point
             x -= 0.02 * points[np.argmax(x @ points.T, axis=1)]
             x /= np.linalg.norm(x, axis=1, keepdims=True)
-        found = math.acos((x @ points.T).max(axis=1).min())
+        result = math.acos((x @ points.T).max(axis=1).min())
         least = next(least for least, count in polytopes(dim) if count == len(points))
-        assert least - 0.05 < found <= least + 1e-12
+        assert least - 0.05 < result <= least + 1e-12
         farthest = np.eye(dim + 1)[0] if dim == 7 else np.full(9, 1 / 3)
         assert math.acos((points @ farthest).max()) == pytest.approx(least, abs=1e-12)
 
@@ -165,8 +165,8 @@ def dual_root_lattice(dim, radius, shift, reach):
     basis = np.linalg.qr(np.column_stack([np.ones(dim + 1), np.eye(dim + 1)[:, :dim]]))[0][:, 1:]  # of the hyperplane
     generators = (np.eye(dim + 1) @ basis)[:dim] * radius / math.sqrt(dim * (dim + 2) / (12 * (dim + 1)))
     shortest = 1 / np.linalg.norm(np.linalg.inv(generators), axis=0)  # lattice coordinates are at most |x| / shortest
-    most = [math.ceil(reach / s) + 1 for s in shortest]
-    grid = np.stack(np.meshgrid(*(np.arange(-k, k + 1) for k in most)), axis=-1).reshape(-1, dim)
+    largest = [math.ceil(reach / s) + 1 for s in shortest]
+    grid = np.stack(np.meshgrid(*(np.arange(-k, k + 1) for k in largest)), axis=-1).reshape(-1, dim)
     points = (grid + shift) @ generators
     return points[np.linalg.norm(points, axis=1) <= reach]
 

@@ -28,11 +28,11 @@ TRAINED = {"weight_bound": 1.085, "row_bound": 8.36}
 def random_network(budget, rng, extreme=False):
     """Return a network within the bounds of a budget, or at them."""
     weights, biases = [], []
-    for k, n, most in zip(budget.sizes, budget.sizes[1:], budget.row_bound, strict=False):
+    for k, n, largest in zip(budget.sizes, budget.sizes[1:], budget.row_bound, strict=False):
         rows = rng.uniform(-1.0, 1.0, (n, k)) * budget.weight_bound
         if extreme:
-            rows = rng.choice([-1.0, 1.0]) * np.full((n, k), min(budget.weight_bound, most / k))
-        weights.append(rows * np.minimum(1.0, most / np.abs(rows).sum(axis=1, keepdims=True)))
+            rows = rng.choice([-1.0, 1.0]) * np.full((n, k), min(budget.weight_bound, largest / k))
+        weights.append(rows * np.minimum(1.0, largest / np.abs(rows).sum(axis=1, keepdims=True)))
         biases.append((np.sign if extreme else np.asarray)(rng.uniform(-1.0, 1.0, n)) * budget.weight_bound)
     return ReluNetwork(weights, biases)
 
@@ -87,9 +87,9 @@ def test_errors_are_below_the_bound_below_eps(sizes, eps, largest, rows, radius,
     rng = np.random.default_rng(seed)
     for extreme in (False, True):
         network, x = random_network(budget, rng, extreme), inputs(budget, rng)
-        found = executor.run(executor.encode(network), x)
-        assert np.abs(found - network(x)).max() <= budget.bound.value
-        assert np.abs(found).max() <= budget.row_bound[-1] * budget.activation_bounds[-1] + largest + eps
+        result = executor.run(executor.encode(network), x)
+        assert np.abs(result - network(x)).max() <= budget.bound.value
+        assert np.abs(result).max() <= budget.row_bound[-1] * budget.activation_bounds[-1] + largest + eps
     zero = ReluNetwork([np.zeros((n, k)) for k, n in itertools.pairwise(sizes)], [np.zeros(n) for n in sizes[1:]])
     assert np.abs(executor.run(executor.encode(zero), inputs(budget, rng))).max() <= budget.bound.value
 
@@ -116,11 +116,11 @@ def exact_outputs(executor, network, x):
             masses = [mp.exp(logit) for logit in logits]
             total = sum(masses) + executor.layout.workers
             read = [sum(m * float(r) for m, r in zip(masses, column, strict=True)) / total for column in records.T]
-            found = read[-1]
+            result = read[-1]
             for a, y in zip(read[:k], held, strict=False):
-                found += weight * bound * (square((a / weight + y / bound) / 2, count)
+                result += weight * bound * (square((a / weight + y / bound) / 2, count)
                                            - square((a / weight - y / bound) / 2, count))  # fmt: skip
-            outputs.append(found)
+            outputs.append(result)
         start += n
         held = [max(v, mp.mpf(0)) for v in outputs] if layer < len(executor.segments) - 1 else outputs
     return held
@@ -136,15 +136,15 @@ def square(t, count):
 def test_roundings_are_below_their_bound(sizes):
     budget = prompts.executor_budget(sizes, 1e-3, weight_bound=1.25, row_bound=2.0)
     executor, rng = budget.executor(), np.random.default_rng(0)
-    most = dict(budget.bound.constants)["roundings"]
-    assert most < 1e-10
+    largest = dict(budget.bound.constants)["roundings"]
+    assert largest < 1e-10
     with mp.workdps(30):
         for _ in range(3):
             network, x = random_network(budget, rng), inputs(budget, rng, 4)
-            found = executor.run(executor.encode(network), x)
-            for row, outputs in zip(x, found, strict=True):
+            result = executor.run(executor.encode(network), x)
+            for row, outputs in zip(x, result, strict=True):
                 exact = exact_outputs(executor, network, row)
-                assert max(abs(float(a - mp.mpf(float(b)))) for a, b in zip(exact, outputs, strict=True)) <= most
+                assert max(abs(float(a - mp.mpf(float(b)))) for a, b in zip(exact, outputs, strict=True)) <= largest
 
 
 def test_roundings_of_single_precision_take_a_larger_eps():

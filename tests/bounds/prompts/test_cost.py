@@ -47,10 +47,10 @@ def test_degrees_are_those_of_mpmath(score, eps, basis):
 @pytest.mark.parametrize(("basis", "ratio"), [("taylor", 3.5911214766686), ("chebyshev", 2.2334229)])
 def test_huge_scores_have_degrees_in_proportion(basis, ratio):
     # Stirling: g/b (log(g/b) - 1) = 1, and for Bessel functions u asinh(u) - sqrt(1 + u^2) = 1
-    found = least_degree(1e9, 1e-3, basis)
-    assert found / 1e9 == pytest.approx(ratio, rel=1e-6)
+    result = least_degree(1e9, 1e-3, basis)
+    assert result / 1e9 == pytest.approx(ratio, rel=1e-6)
     limit = math.log(1e-3) - 1e9
-    u = found / 1e9
+    u = result / 1e9
     first = 1e9 * (u - u * math.log(u)) if basis == "taylor" else 1e9 * (math.sqrt(1.0 + u * u) - u * math.asinh(u))
     assert abs(first - limit) < 40.0
 
@@ -62,20 +62,20 @@ def test_huge_scores_have_degrees_in_proportion(basis, ratio):
 )  # fmt: skip
 def test_exponents(n, exponents):
     dim = math.ceil(math.log(n))
-    found = [prompts.attention_cost(n, dim, b, 1.0 / n, scaled=s) for b in (1.0, 0.5) for s in (True, False)]
-    assert [round(one.exponent, 4) for one in found] == list(exponents)
-    assert [one.subquadratic for one in found] == [True, False, True, False]
-    assert [one.score_bound for one in found] == [1.0, dim, 0.25, 0.25 * dim]
+    result = [prompts.attention_cost(n, dim, b, 1.0 / n, scaled=s) for b in (1.0, 0.5) for s in (True, False)]
+    assert [round(cost.exponent, 4) for cost in result] == list(exponents)
+    assert [cost.subquadratic for cost in result] == [True, False, True, False]
+    assert [cost.score_bound for cost in result] == [1.0, dim, 0.25, 0.25 * dim]
 
 
 def test_practice():
     heads = prompts.attention_cost(32_768, [64, 8], 1.0, 1e-2)
-    assert [one.degree for one in heads] == [4, 4]
-    assert [round(one.exponent, 3) for one in heads] == [1.309, 0.597]
-    assert [one.subquadratic for one in heads] == [False, True]
-    assert [round(math.exp(one.log_rank)) for one in heads] == [math.comb(68, 4), math.comb(12, 4)] == [814_385, 495]
+    assert [cost.degree for cost in heads] == [4, 4]
+    assert [round(cost.exponent, 3) for cost in heads] == [1.309, 0.597]
+    assert [cost.subquadratic for cost in heads] == [False, True]
+    assert [round(math.exp(cost.log_rank)) for cost in heads] == [math.comb(68, 4), math.comb(12, 4)] == [814_385, 495]
     more = prompts.attention_cost(1e8, 19, 0.8, 1e-6), prompts.attention_cost(5e5, 6, 0.7, 1e-4, scaled=False)
-    assert [(one.degree, round(one.exponent, 12)) for one in more] == [(6, 0.656027320149), (11, 0.718126310119)]
+    assert [(cost.degree, round(cost.exponent, 12)) for cost in more] == [(6, 0.656027320149), (11, 0.718126310119)]
     assert more[0].log_rank == pytest.approx(math.log(math.comb(25, 6)), rel=1e-15)
     # any number of tokens: degree and rank do not depend on it
     huge = prompts.attention_cost(1e300, 64, 1.0, 1e-2)

@@ -37,7 +37,7 @@ def test_314_the_printed_tokens_are_read_one_too_high():
         model = VirtualToken(v, kind="map")
         every = [np.array(target) for target in itertools.product(range(v), repeat=v)]
         printed = [[model.generate((target + 1) / v, x)[0] for x in range(v)] for target in every]
-        right = [target for target, found in zip(every, printed, strict=True) if np.array_equal(found, target)]
+        right = [target for target, result in zip(every, printed, strict=True) if np.array_equal(result, target)]
         assert len(every) == count
         assert len(right) == 1
         assert np.array_equal(right[0], np.full(v, v - 1))
@@ -120,11 +120,13 @@ def test_317_an_executor_cannot_alternate_more_often_than_its_networks():
         shrink = min(1.0, network.largest / np.abs(fitted).max(), budget.row_bound[1] / np.abs(fitted[:-1]).sum()) if (
             fitted.any()
         ) else 1.0  # fmt: skip
-        tried = ReluNetwork([turned[:, None], shrink * fitted[None, :-1]], [-turned * knots, shrink * fitted[-1:]])
-        found = executor.run(executor.encode(tried), extrema)
-        assert np.abs(found - signs).max() >= 1.0 - bound
-        assert np.count_nonzero(np.diff(np.sign(tried(x)[:, 0]))) <= n + 1
-        least = min(least, float(np.abs(executor.run(executor.encode(tried), x) - fast).max()))
+        trial_network = ReluNetwork(
+            [turned[:, None], shrink * fitted[None, :-1]], [-turned * knots, shrink * fitted[-1:]]
+        )
+        result = executor.run(executor.encode(trial_network), extrema)
+        assert np.abs(result - signs).max() >= 1.0 - bound
+        assert np.count_nonzero(np.diff(np.sign(trial_network(x)[:, 0]))) <= n + 1
+        least = min(least, float(np.abs(executor.run(executor.encode(trial_network), x) - fast).max()))
     assert 1.0 - bound <= least <= 1.0 + bound
 
 
@@ -185,8 +187,10 @@ def test_320_a_grid_of_corners_and_a_length_that_suffices():
     assert printed.value == pytest.approx(1.0)
     assert prompts.prompt_length(0.2, token_dim=1, length=1, lipschitz=0.1, theorem="grid").as_integer() == 11
     # it is no lower bound: midpoints take fewer
-    known = {"token_dim": 2, "length": 1, "lipschitz": 4.0, "exponent": 2.0}
-    fewer, printed = (prompts.prompt_length(0.02, theorem=name, **known) for name in ("grid-midpoint", "grid-printed"))
+    options = {"token_dim": 2, "length": 1, "lipschitz": 4.0, "exponent": 2.0}
+    fewer, printed = (
+        prompts.prompt_length(0.02, theorem=name, **options) for name in ("grid-midpoint", "grid-printed")
+    )
     assert fewer.value < 0.5 * printed.value
     near = {"token_dim": 2, "length": 1, "lipschitz": 1.01, "exponent": math.inf}  # whole cells cost more here
     more, printed = (prompts.prompt_length(1 / 1.2, theorem=name, **near) for name in ("grid-midpoint", "grid-printed"))
@@ -225,10 +229,10 @@ def test_322_terms_of_either_sign_cancel(off, wanted):
 
 
 def test_323_the_separation_is_more_than_its_proof_gives():
-    known = {"token_dim": 2, "separation": 0.5, "smallest_norm": 1.0, "largest_norm": 2.0}
+    options = {"token_dim": 2, "separation": 0.5, "smallest_norm": 1.0, "largest_norm": 2.0}
     for v in range(2, 15):
         proven, claimed, sharp = (
-            prompts.context_separation(v, 2, **known, theorem=name).log for name in ("corrected", "printed", "sharp")
+            prompts.context_separation(v, 2, **options, theorem=name).log for name in ("corrected", "printed", "sharp")
         )
         assert (claimed > proven) == (v <= 8)
         assert claimed < sharp

@@ -128,8 +128,8 @@ def test_best_concentration_is_best(theorem, dim, radius, sup):
 
     best = search.best_concentration(log_error, dim, radius)
     offsets = (-10.0, -3.0, -1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0, 3.0, 10.0)
-    others = [best * math.exp(x) for x in offsets] if best > 0.0 else np.geomspace(1e-6, 1e6, 13)
-    assert log_error(best) <= min(log_error(float(lam)) for lam in (*others, 0.0)) + 1e-9
+    rivals = [best * math.exp(x) for x in offsets] if best > 0.0 else np.geomspace(1e-6, 1e6, 13)
+    assert log_error(best) <= min(log_error(float(lam)) for lam in (*rivals, 0.0)) + 1e-9
 
 
 def test_best_concentration_takes_the_left_end_of_a_plateau():

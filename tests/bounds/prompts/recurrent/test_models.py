@@ -36,7 +36,7 @@ def test_units_of_large_values_count_weights_that_underflow(kind):
     torch = pytest.importorskip("torch")
     program = Program(LinState(1e-150 * Input(1), np.zeros((1, 1))))
     module = program.compile().to_torch(kind, value_bound=2.0**600)
-    found = module(torch.full((1, 1), 1e170, dtype=torch.float64)).numpy()
+    result = module(torch.full((1, 1), 1e170, dtype=torch.float64)).numpy()
     limit = module_error(program, [[1e170]], kind=kind, value_bound=2.0**600)
-    assert (off(program, [[1e170]], found) <= limit).all()
+    assert (off(program, [[1e170]], result) <= limit).all()
     assert limit.max() < 1e22

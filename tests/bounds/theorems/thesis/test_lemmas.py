@@ -113,8 +113,8 @@ def test_inner_accuracy_and_split_error_are_inverse(eps, dim):
 def test_mask_error_against_mpmath():
     for log_mass, mask, inputs in ((3.0, 0.0, 1), (200.0, -5.0, 7), (-300.0, 2.0, 3), (1e4, -1e4, 2)):
         with mp.workdps(30):
-            other = inputs * mp.exp(mask)
-            truth = 2.0 * other / (other + mp.exp(log_mass))
+            second = inputs * mp.exp(mask)
+            truth = 2.0 * second / (second + mp.exp(log_mass))
         value = thesis.mask_error(log_mass, mask, sup_norm=2.0, inputs=inputs)
         assert value == pytest.approx(float(truth), rel=1e-12)
 

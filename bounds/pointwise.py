@@ -25,7 +25,7 @@ from .records.bound import Bound, Hypothesis
 from .theorems import POINTWISE
 from .theorems.second_order import Expansion, PointwiseTheorem
 
-__all__ = ["PointwiseBound", "second_order_bound"]
+__all__ = ["second_order_bound"]
 
 _SEARCH_POINTS = 4000
 """Points at which a concentration is judged."""

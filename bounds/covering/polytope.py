@@ -25,7 +25,7 @@ _MOST_SIGNS = 3
 
 @functools.cache
 def polytopes(dim: int) -> tuple[tuple[float, int], ...]:
-    """Return (covering radius, number of points) of explicit covers of S^dim, ever fewer points at ever larger radii.
+    """Return (covering radius, number of points) of explicit covers of S^dim, fewer at larger radii (4.2, polytope).
 
     The simplex; the vectors with k entries +-1, the others 0, for k^2 <= dim + 1 (k = 1: the cross-polytope, k = 2:
     the roots of D_n); in dimensions 2, 3 and 7 the icosahedron, the 600-cell and the roots of E8.

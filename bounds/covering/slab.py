@@ -35,7 +35,7 @@ class Cell:
 
 
 def log_mean_projection(part: int, dim: int) -> float:
-    """Return the log of the mean length of the first `part` coordinates of a unit vector of R^dim."""
+    """Return the log of the mean length of the first `part` coordinates of a unit vector of R^dim (4.2, slab)."""
     x, y = 0.5 * part, 0.5 * dim
     return math.lgamma(x + 0.5) - math.lgamma(x) - (math.lgamma(y + 0.5) - math.lgamma(y))
 
@@ -53,7 +53,7 @@ _LEECH = Cell(24, -12.0 * math.log(2.0), math.sqrt(0.5), 1.0)
 
 @functools.cache
 def _sum(a: Cell, b: Cell) -> Cell:
-    """Return the orthogonal sum, with squared covering radii in proportion to the dimensions."""
+    """Return the orthogonal sum, with squared covering radii in proportion to the dimensions (4.2, slab)."""
     n = a.dim + b.dim
     parts = [(cell, 0.5 * math.log(cell.dim / n)) for cell in (a, b)]
     return Cell(

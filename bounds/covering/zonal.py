@@ -45,7 +45,7 @@ def _log_coefficients(dim: int) -> Float64:
 
 
 def log_zonal_sum(dim: int, radius: float) -> float:
-    """Return the log of the closed form, which falls smoothly as the radius grows."""
+    """Return the log of the closed form, which falls smoothly as the radius grows (4.2, zonal)."""
     coefficients = _log_coefficients(dim)
     terms = coefficients - math.log(math.sin(radius / 2.0)) * np.arange(dim + 1)
     top = float(terms[-1]) if radius < 0.5 else float(terms.max())
@@ -54,7 +54,7 @@ def log_zonal_sum(dim: int, radius: float) -> float:
 
 @functools.cache
 def counted(dim: int) -> tuple[Float64, Float64]:
-    """Return radii, increasing, and the sufficient number of points from each on, counted band by band.
+    """Return radii, increasing, and the sufficient number of points from each on, counted band by band (4.2, counting).
 
     Empty above dim 8. The radii are those of a fixed ladder and of the polytopes.
     """

@@ -63,7 +63,7 @@ def chain_error(
 
 
 def _log_geometric(rate: float, count: int) -> float:
-    """Return log(1 + rate + ... + rate^(count - 1))."""
+    """Return log(1 + rate + ... + rate^(count - 1)) (9.3)."""
     if rate in (0.0, 1.0) or count == 1:
         return math.log(count) if rate == 1.0 else 0.0
     step = math.log(rate)

@@ -199,7 +199,7 @@ Cells = tuple[float, Side, tuple[Hypothesis, ...]]
 
 
 def _table(share: float, lipschitz: float, eps: float, stretch: float) -> Cells:
-    """Return the cells for each number with which a table is within eps (8.8, grid and midpoint)."""
+    """Return the cells for each number with which a table is within eps (8.8, grid)."""
     return math.ceil((lipschitz + 1.0) * stretch / (share * eps) * (1.0 - ACCURACY)), "upper", ()
 
 

@@ -91,7 +91,7 @@ def _descending(value: ArrayLike, name: str) -> list[float]:
 
 
 def _hypotheses(a: list[float], b: list[float]) -> tuple[Hypothesis, ...]:
-    """Return the conditions on two descending vectors."""
+    """Return the conditions on two descending vectors (8.9, boltzmann)."""
     union, n = sorted({*a, *b}), len(a)
     gap = min((y - x for x, y in pairwise(union)), default=math.inf)
     return (

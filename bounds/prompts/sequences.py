@@ -238,7 +238,7 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
 
 
 def _goals(eps: float, lips: Float64) -> Float64:
-    """Split eps into errors L_i goal_i of the tokens: equal ones, but for tokens that err less at any radius."""
+    """Split eps into errors L_i goal_i of the tokens: equal ones, but for tokens that err less at any radius (7.3)."""
     free, room = lips > 0.0, eps
     while (cheap := free & (lips * math.pi * np.count_nonzero(free) <= room)).any():
         room -= math.pi * math.fsum(lips[cheap])
@@ -265,7 +265,7 @@ def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
 
 
 def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:
-    """Return the logarithm of the radius at which N balls of the metric have measure 1 together."""
+    """Return the logarithm of the radius at which N balls of the metric have measure 1 together (7.3, lower)."""
     share = log_n / len(lips) if metric == "max" else log_n
     angle = float(special.cap_angle(dim, -share))
     alone = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)

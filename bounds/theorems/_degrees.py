@@ -48,7 +48,7 @@ def log_polynomials(degree: float, dim: int) -> float:
 
 
 def log_gauss_points(degree: float, dim: int) -> float:
-    """Return the log of (g+1) (floor(g/2)+1)^(m-1), the points of the product Gauss rule exact to degree g."""
+    """Return log[(g+1) (floor(g/2)+1)^(m-1)], the points of the product Gauss rule of degree g (4.C, Points)."""
     return math.log1p(degree) + (dim - 1.0) * math.log1p(math.floor(0.5 * degree))
 
 
@@ -89,7 +89,7 @@ def log_term(degree: float, concentration: float, dim: int) -> float:
 
 
 def log_growth(degree: float, dim: int) -> float:
-    """Return log[dim H_(l+1) / dim H_l] for l >= 1, which falls with l."""
+    """Return log[dim H_(l+1) / dim H_l] for l >= 1, which falls with l (4.C, Tails)."""
     return 0.0 if dim == 1 else math.log1p(2.0 / (2.0 * degree + dim - 1.0)) + math.log1p((dim - 2.0) / (degree + 1.0))
 
 
@@ -101,7 +101,7 @@ def log_tail(degree: float, concentration: float, dim: int) -> float:
 
 
 def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, float, float]:
-    """Bound log rho_g, log rho_(g-1) and log rho_(g-2), from one eigenvalue; g >= 2."""
+    """Bound log rho_g, log rho_(g-1) and log rho_(g-2), from one eigenvalue; g >= 2 (4.C, Tails)."""
     if concentration == 0.0:
         return -math.inf, -math.inf, -math.inf
     term = log_term(degree + 1.0, concentration, dim)

@@ -19,7 +19,7 @@ def least_polynomial(problem: Problem, approximation: Approximation) -> float:
 
 
 def log_room(problem: Problem, approximation: Approximation, degree: float) -> float:
-    """Return log(eps - |f - p_n|), the log of the error left to the tail; -inf for none."""
+    """Return log(eps - |f - p_n|), the log of the error left to the tail; -inf for none (4.7)."""
     share = math.exp(min(approximation.log_error(degree) - math.log(problem.eps), 0.0))
     return math.log(problem.eps) + math.log1p(-share) if share < 1.0 else -math.inf
 
@@ -43,7 +43,7 @@ def log_flat_concentration(degree: float, dim: int, log_allowed: float) -> float
 
 
 def log_amplification(degree: float, log_lambda: float, dim: int) -> float:
-    """Return -log a_n >= 0 at a concentration given by its log, which may be below the smallest float."""
+    """Return -log a_n >= 0 at a concentration given by its log, which may be below the smallest float (4.7)."""
     if degree == 0.0:
         return 0.0
     if log_lambda > -300.0:

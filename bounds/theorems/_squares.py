@@ -141,7 +141,7 @@ FAMILIES: dict[str, Callable[[int, float], Family]] = {
 
 
 def log_arcs(angle: Float64) -> Float64:
-    """Return the log of ceil(2 pi/angle) - 1, at least 1, the most points of the circle more than an angle apart."""
+    """Return log max(ceil(2 pi/angle) - 1, 1), the most points of the circle more than an angle apart (4.E)."""
     log_count: Float64 = np.log(np.maximum(np.ceil(2.0 * math.pi / angle * (1.0 - 1e-15)) - 1.0, 1.0))
     return log_count
 

@@ -34,7 +34,7 @@ def log_nearest_error(concentration: float, radius: float, log_n: float) -> floa
 
 
 def _cos_drop(radius: float, eta: float) -> float:
-    """Return cos(rho) - cos(rho + eta) as a product."""
+    """Return cos(rho) - cos(rho + eta) as a product (4.4, nearest)."""
     return 2.0 * math.sin(radius + 0.5 * eta) * math.sin(0.5 * eta)
 
 
@@ -115,7 +115,7 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
 
 
 def _room_beyond(goal: float, concentration: float) -> float:
-    """Return the least root d = goal - v > 0 of lambda d sin(goal - d) = 1, 0 for none."""
+    """Return the least root d = goal - v > 0 of lambda d sin(goal - d) = 1, 0 for none (4.4, nearest)."""
     widest = float(brentq(lambda d: math.sin(goal - d) - d * math.cos(goal - d), 0.0, goal, xtol=1e-300, rtol=1e-15))
     if concentration * widest * math.sin(goal - widest) <= 1.0:
         return 0.0

@@ -100,7 +100,7 @@ def log_most_separated(separation: float, dim: int, *, sharp: bool = True) -> fl
 
 
 def _log_rankin(separation: float, dim: int) -> float:
-    """Return log[sin^2 b / (2 cos b int_0^b (cos u - cos b) dsigma(u))], sin b = sqrt(2) sin(separation/2) (Rankin)."""
+    """Return log[sin^2 b / (2 cos b int_0^b (cos u - cos b) dsigma(u))], sin b = sqrt(2) sin(separation/2) (4.A)."""
     sin_b = math.sqrt(2.0) * math.sin(0.5 * separation)
     if sin_b >= 1.0:
         return math.inf

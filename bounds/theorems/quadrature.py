@@ -99,7 +99,7 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
 
 
 def _best(problem: Problem) -> tuple[float | None, float]:
-    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree)."""
+    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree) (4.C)."""
     dim = problem.dim
     log_goal = math.log(problem.eps / problem.lipschitz) / problem.exponent
     # below lambda_0, with E[2u + kappa u^2] = goal^2, no degree will do; the best is a little above

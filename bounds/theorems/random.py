@@ -73,7 +73,7 @@ def log_bare(window: Window, log_rate: float, failure: float = 1.0) -> float:
 
 
 def _best_s(window: Window, log_s: float, harm: Callable[[float, Rate], float], tolerance: float) -> tuple[float, Rate]:
-    """Solve dP/dlog s = dQ/dlog s + harm for s by secants from a guess; return log s and the rate there.
+    """Solve dP/dlog s = dQ/dlog s + harm for s by secants from a guess; return log s and the rate there (4.F).
 
     The quotient of the two sides is nearly linear in s, and at s = 0 it is E g_+ / E g_-: from 1 on, no s will do.
     """
@@ -133,7 +133,7 @@ def sharpness(excess: Excess) -> float:
 
 
 def _walk(excess: Excess, kind: Callable[[Window, float], Choice], share: float, height: float) -> Choice:
-    """Minimise the count over eta = w times powers of a ratio, downhill from guesses of eta/w and s phi(t1).
+    """Minimise the count over eta = w times powers of a ratio, downhill from guesses of eta/w and s phi(t1) (4.F).
 
     The guesses are for small w; near pi/2 caps no longer grow like w^m but with a lower power, about m w cot w.
     """

@@ -34,7 +34,7 @@ def rank(problem: Problem) -> Bound:
 
 
 def log_rank_points(degree: float, dim: int) -> float:
-    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward for large binomials."""
+    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward for large binomials (4.G, rank)."""
     log = log_binomial(degree, float(dim))
     if log < EXACT:
         return math.log(4.0 * -(-math.comb(int(degree) + dim, dim) // (dim + 1)))

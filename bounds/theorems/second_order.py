@@ -54,7 +54,7 @@ def _length(vectors: Float64) -> Float64:
 
 
 def _spread(there: Expansion) -> Float64:
-    """Return m2, the mean square distance to the control points, (n,)."""
+    """Return m2, the mean square distance to the control points, (n,) (4.H)."""
     return np.asarray(np.einsum("nii->n", there.moments.second))
 
 

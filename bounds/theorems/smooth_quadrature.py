@@ -133,7 +133,7 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
 
 
 def _best(problem: Problem) -> tuple[float | None, float]:
-    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree)."""
+    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree) (4.I)."""
     assert problem.smoothness is not None
     dim, bend, log_eps = problem.dim, problem.smoothness, math.log(problem.eps)
 

@@ -63,6 +63,7 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
     enough = Hypothesis("exactness >= 2 degree", exactness >= 2 * degree)
     if not enough.holds:
         return math.inf, (rule, enough)
+    # 4.7: F rho_g/a_n
     log = log_spectral_error(problem.fixed_concentration, exactness - degree, degree, problem.dim)
     return log + math.log(problem.sup_norm), (rule, enough)
 

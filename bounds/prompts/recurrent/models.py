@@ -75,7 +75,7 @@ class Model:
         return 2.0 * RELU_GAP / self.gates.sharpness if self.gates else 0.0
 
     def rounding(self, part: Part, more: float = 0.0, extra: Float64 | float = 0.0) -> Float64:
-        """Bound the rounding of an affine function, with more terms of some extra magnitude."""
+        """Bound the rounding of an affine function, with more terms of some extra magnitude (10.6)."""
         terms = np.minimum(part.terms, self.numbers)
         count = self.units * terms + more + LAST
         weights = gamma(part.rounds + terms.max() + more, 2.0**-53)
@@ -98,7 +98,7 @@ class Model:
         return np.maximum.accumulate(size, axis=1) * self.drift(np.arange(1.0, size.shape[1] + 1.0))[:, None]
 
     def drift(self, steps: Float64 | float) -> Float64:
-        """Return by what factor roundings may have enlarged a number that is kept for some steps."""
+        """Return by what factor roundings may have enlarged a number that is kept for some steps (10.6)."""
         return np.asarray(np.exp(FUNCTIONS * self.unit * steps))
 
     def stored(self, number: Float64) -> Float64:
@@ -145,13 +145,13 @@ def model_of(program: Program, kind: str, dtype: str, value_bound: float | None)
 
 
 def gamma(count: Float64 | float, unit: float) -> Float64:
-    """Return the relative error of so many roundings one after another."""
+    """Return the relative error of so many roundings one after another (10.6)."""
     product = np.asarray(count, dtype=np.float64) * unit
     return np.where(product < 0.5, product / (1.0 - np.minimum(product, 0.5)), np.inf)
 
 
 def atom(value: Float64, error: Float64, magnitude: Float64, model: Model) -> Part:
-    """Return a variable that is no affine function, as the model reads it after all layers that carry it on."""
+    """Return a variable that is no affine function, as the model reads it after all layers that carry it on (10.6)."""
     if model.kind != "interpreter":
         error = error + (12.0 if model.gates else 3.0) * gamma(8.0, model.unit) * magnitude
     if model.gates:

@@ -148,7 +148,7 @@ def _(node: LinState, inputs: Sequence[Part], model: Model) -> Part:
 
 
 def _basis(transition: Float64) -> tuple[Float64, Float64, Float64] | None:
-    """Bound the entries of X^-1, X^-1 A X and X, transposed, in a Schur basis X; None where powers of |A| will do."""
+    """Bound the entries of X^-1, X^-1 A X and X, transposed, X a Schur basis (10.6); None where |A| will do."""
     n, size = len(transition), np.abs(transition)
     if n > WIDEST_BASIS or size.sum(axis=1).max() <= 1.0 or not ((transition > 0.0).any() and (transition < 0.0).any()):
         return None

@@ -1,6 +1,8 @@
 """What the kernel costs by Petrov (2025), B.2.1 to B.2.5 and (4.6): polynomials, their convolution, and Lambda(eps).
 
-Arguments, units and ranges are those of `lemmas`.
+The arguments are the same throughout: `dim` is m, 1 to 1e6; `eps`, `lipschitz` (L), `jackson_constant` (C_R) and
+`harmonic_constant` (C_H) are 1e-200 to 1e200, `concentration` (lambda) 0 to 1e150, `degree` 0 to 1e18. A ValueError or
+TypeError names the argument that is not. Results beyond the largest float are inf; `printed` asks for the text's form.
 """
 
 from __future__ import annotations
@@ -124,6 +126,7 @@ def _log_needed(eps: float, dim: int, lipschitz: float, jackson_constant: float,
         return -math.inf
     if value < math.inf:
         return math.log(value)
+    # B.2.5 from logarithms
     log_reach = math.log(4.0) + math.log(lipschitz) + math.log(jackson_constant) - math.log(eps)
     # u^s / (1 - u^(2s)) = 1 / (2 s (1 - u)) up to a factor 1 + O(s (1 - u)), which is 1 here
     wide, log_share = np.logaddexp((math.log(2.0) + log_reach, log_reach), (math.log(dim + 1.0), 0.0))

@@ -1,11 +1,10 @@
 """The lemmas of Petrov (2025), appendix B, from B.2.6 on, as numbers: as printed, and corrected.
 
 docs/theorems/2-thesis.md and 3-errata.md state them. The arguments are the same throughout: `dim` is m, 1 to 1e6;
-`eps`, `lipschitz` (L), `sup_norm` (F), `jackson_constant` (C_R), `harmonic_constant` (C_H), `radius` (phi, in radians)
-and the sizes and errors of a quotient (`numerator`, `denominator`, `product`, `numerator_error`, `denominator_error`)
-are 1e-200 to 1e200, `concentration` (lambda) 0 to 1e150, `degree` 0 to 1e18, `inputs` (T) from 1 on; `log_delta`,
-`log_slope`, `log_mass` and `mask` are logarithms. A ValueError or TypeError names the argument that is not. Results
-beyond the largest float are inf; `printed` asks for the text's own form where that is wrong.
+`eps`, `lipschitz` (L), `sup_norm` (F), `radius` (phi, in radians) and the sizes and errors of a quotient (`numerator`,
+`denominator`, `product`, `numerator_error`, `denominator_error`) are 1e-200 to 1e200, `concentration` (lambda) 0 to
+1e150, `inputs` (T) from 1 on; `log_delta`, `log_slope`, `log_mass` and `mask` are logarithms. A ValueError or TypeError
+names the argument that is not. Results beyond the largest float are inf; `printed` asks for the text's own form.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def cap_counts(log_delta: float, dim: int) -> tuple[float, float, float]:
 
 
 def _log_cap(log_delta: float, dim: int) -> float:
-    """Return log sigma of the cap <x, b> >= 1 - delta; of a ball if delta underflows."""
+    """Return log sigma of the cap <x, b> >= 1 - delta; of a ball if delta underflows (B.2.6)."""
     log_angle = 0.5 * (log_delta + math.log(2.0))
     if log_angle < _LOG_SMALL:
         return float(log_cap_measure(dim, math.exp(_LOG_SMALL))) + dim * (log_angle - _LOG_SMALL)
@@ -70,7 +69,7 @@ def log_riemann_error(log_slope: float, radius: float, *, printed: bool = True) 
 
 @checked
 def log_peak(log_concentration: float, dim: int) -> float:
-    """Return log(c e^lambda), the kernel's maximum, from log lambda."""
+    """Return log(c e^lambda), the kernel's maximum, from log lambda (B.2.8)."""
     if log_concentration <= _LOG_LARGEST:
         return float(VonMisesFisher(dim, math.exp(log_concentration)).log_density(1.0))
     start = float(VonMisesFisher(dim, math.exp(_LOG_LARGEST)).log_density(1.0))

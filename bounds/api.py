@@ -85,7 +85,8 @@ def prefix_length(
     True
     """
     statement = as_statement(theorem, COUNTED)
-    record, options, certified = statement.theorem, statement.options, _checks.flag(certified, "certified")
+    record, options = statement.theorem, statement.options
+    proofs: Any = load(f"{__package__}.certify") if _checks.flag(certified, "certified") else None  # an extra
     if target is not None and "sobolev_order" in options:
         _checks.given(lipschitz, "lipschitz", " beside 'sobolev_order': it is a Sobolev norm, which no target states")
     bend = {"smoothness": options.get("smoothness")} if "smoothness" in record.constants else {}
@@ -98,16 +99,9 @@ def prefix_length(
         problem = Problem.checked(e, **constants | {"dim": d} | dict(options))
         assert record.count is not None
         count = settle(record.count(problem))
-        return _certified(count, problem) if certified else count
+        return replace(count, enclosure=proofs.certified(count, problem)) if proofs else count
 
     return bound(eps, constants["dim"])
-
-
-def _certified(bound: Bound, problem: Problem) -> Bound:
-    load(f"{__package__}.certify")  # python-flint is an extra
-    from . import certify
-
-    return replace(bound, enclosure=certify.certified(bound, problem))
 
 
 def ladder(

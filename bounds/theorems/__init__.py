@@ -38,16 +38,13 @@ from . import (
 )
 from . import thesis as thesis
 from ._options import OPTIONS, check_options
-from .thesis import core as thesis_core
-from .thesis import split as thesis_split
-from .thesis import split_corrected as thesis_split_corrected
-from .thesis import vector as thesis_vector
+from .thesis import prefix_lengths as printed
 
 __all__ = ["state", "state_all", "thesis"]
 
 LADDER = (
     convolution.THEOREM,
-    thesis_core.THEOREM, thesis_vector.THEOREM, thesis_split.THEOREM, thesis_split_corrected.THEOREM,
+    printed.CORE, printed.VECTOR, printed.SPLIT, printed.CORRECTED,
     core.THEOREM, centroid.THEOREM, quadrature.THEOREM, smooth_quadrature.THEOREM,
     spectral.THEOREM, interpolation.THEOREM, rank.THEOREM,
     mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, smooth_design.THEOREM,

@@ -3,8 +3,8 @@
 docs/theorems/2-thesis.md and 3-errata.md state them. The arguments are the same throughout: `dim` is m, 1 to 1e6;
 `eps`, `lipschitz` (L), `sup_norm` (F), `radius` (phi, in radians) and the sizes and errors of a quotient (`numerator`,
 `denominator`, `product`, `numerator_error`, `denominator_error`) are 1e-200 to 1e200, `concentration` (lambda) 0 to
-1e150, `inputs` (T) from 1 on; `log_delta`, `log_slope`, `log_mass` and `mask` are logarithms. A ValueError or TypeError
-names the argument that is not. Results beyond the largest float are inf; `printed` asks for the text's own form.
+1e150, `inputs` (T) from 1 on; `log_delta`, `log_slope`, `log_mass` and `mask` are logarithms. A ValueError or
+TypeError names the argument that is not. Results beyond the largest float are inf; `printed` asks for the text's form.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,8 +182,8 @@ def prompt_length(
         size = _checks.integer(d, "token_dim", minimum=1, maximum=10**9) * tokens
         norm = _checks.real(a, "exponent", minimum=1.0, finite=False)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
-        spread = between(c, "lipschitz"), between(e, "eps"), float(size) ** (1.0 / norm)
-        cells, side, conditions = _CELLS[name](*spread)
+        side: Side = "lower" if name == "grid-bits" else "upper"
+        cells, conditions = _cells(name, between(c, "lipschitz"), between(e, "eps"), float(size) ** (1.0 / norm))
         # 8.8 (grid), (midpoint), (pyramids): n c^D, or n c^D/b
         log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
         log += size * math.log(cells) if cells > 0.0 else -math.inf
@@ -195,31 +193,18 @@ def prompt_length(
     return entry(eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
 
 
-Cells = tuple[float, Side, tuple[Hypothesis, ...]]
-
-
-def _table(share: float, lipschitz: float, eps: float, stretch: float) -> Cells:
-    """Return the cells for each number with which a table is within eps (8.8, grid)."""
-    return math.ceil((lipschitz + 1.0) * stretch / (share * eps) * (1.0 - ACCURACY)), "upper", ()
-
-
-def _pyramids(lipschitz: float, eps: float, stretch: float) -> Cells:
-    """Return the cells for each number on which pyramids, up or down, are more than 2 eps apart (8.8, pyramids)."""
+def _cells(theorem: str, lipschitz: float, eps: float, stretch: float) -> tuple[float, tuple[Hypothesis, ...]]:
+    """Return the cells for each number: of tables within eps, or of pyramids, up or down, more than 2 eps apart."""
+    if theorem == "grid-printed":
+        return 2.0 * lipschitz * stretch / eps, ()
+    if theorem != "grid-bits":  # 8.8 (grid), (midpoint)
+        share = 0.5 if theorem == "grid" else 1.0
+        return math.ceil((lipschitz + 1.0) * stretch / (share * eps) * (1.0 - ACCURACY)), ()
+    # 8.8 (pyramids)
     cells = math.ceil(lipschitz / (2.0 * eps * stretch) * (1.0 - ACCURACY)) - 1
     steep = cells >= 1 and lipschitz / (2.0 * cells * stretch) > 0.5
-    conditions = (
-        Hypothesis("lipschitz > 2 eps D^(1/exponent)", cells >= 1),
-        Hypothesis("pyramids at most 1/2 high", not steep),
-    )
-    return float(max(cells, 0)), "lower", conditions
-
-
-_CELLS: dict[str, Callable[[float, float, float], Cells]] = {
-    "grid": partial(_table, 0.5),
-    "grid-midpoint": partial(_table, 1.0),
-    "grid-printed": lambda lipschitz, eps, stretch: (2.0 * lipschitz * stretch / eps, "upper", ()),
-    "grid-bits": _pyramids,
-}
+    wide = Hypothesis("lipschitz > 2 eps D^(1/exponent)", cells >= 1)
+    return float(max(cells, 0)), (wide, Hypothesis("pyramids at most 1/2 high", not steep))
 
 
 def between(value: object, name: str) -> float:

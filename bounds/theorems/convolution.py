@@ -45,11 +45,6 @@ def log_concentration_at(angle: float, dim: int) -> float:
     return math.log(dim) + math.log(math.cos(angle)) - 2.0 * math.log(math.sin(angle))
 
 
-def threshold(problem: Problem) -> float:
-    """Return the least concentration whose convolution error is at most eps (4.1)."""
-    return concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
-
-
 def convolution_error(
     concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float = math.inf
 ) -> float:

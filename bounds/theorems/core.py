@@ -11,7 +11,7 @@ from ..records.problem import Problem
 from ..records.theorem import Prefix, Promise, Theorem
 from ._search import least_error
 from ._variation import from_variation
-from .convolution import threshold
+from .convolution import concentration_needed
 from .requirements import CELLS
 
 
@@ -44,7 +44,8 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 THEOREM = Theorem(
     "sharp-core", "docs/theorems/4.3-core-head.md", "core head on any partition", "core",
-    count=core, options=("concentration", "covering"), threshold=threshold,
+    count=core, options=("concentration", "covering"),
+    threshold=lambda p: concentration_needed(p.eps, p.dim, p.lipschitz, p.exponent),
     error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, measured="error",
     free_concentration=least_error,
 )  # fmt: skip

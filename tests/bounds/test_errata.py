@@ -52,7 +52,7 @@ def test_33_the_concentration_is_too_small():
     options = {"lipschitz": 1.0, "jackson_constant": 1e-3, "harmonic_constant": 1.0}
 
     def error(lam):
-        return thesis.vector_error(1.0 - float(VonMisesFisher(dim, lam).eigenvalue(1)), dim)
+        return math.sqrt(dim + 1.0) * (1.0 - float(VonMisesFisher(dim, lam).eigenvalue(1)))
 
     inner = thesis.inner_accuracy(eps, dim, lipschitz=1.0, sup_norm=1.0, printed=True)
     assert error(kernel.concentration_needed(inner, dim, **options)) > 2.0 * eps

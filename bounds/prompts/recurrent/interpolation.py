@@ -74,7 +74,8 @@ def prompt_length(
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         if name == "lower":
             # 10.4 (lower)
-            log, is_whole = _log_cover(goal, m, metric)
+            volume = _log_density(m) - log_ball(m) - m * math.log(goal) if metric == "euclidean" else -math.inf
+            log, is_whole = _largest_count(0.5 / goal, m, volume)
             return Bound("prompt length", log, "lower", name, REFERENCE, (SAMPLING,), whole=is_whole)
         share = goal / _stretch(m, metric)
         conditions: tuple[Hypothesis, ...] = (
@@ -181,11 +182,10 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
         apart = 2.0 * (between(e, "eps") / between(lip, "lipschitz"))
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         # 10.4 (state)
-        count, is_whole = _count_cells(1.0 / apart)
-        log = m * math.log(count)
+        volume = -math.inf
         if metric == "euclidean":
-            lattice, exact = _round_up(log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart)))
-            log, is_whole = (lattice, exact) if lattice > log else (log, is_whole)
+            volume = log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart))
+        log, is_whole = _largest_count(1.0 / apart, m, volume)
         return Bound("state bits", log, "lower", "packing", REFERENCE, whole=is_whole)
 
     return entry(eps, dim, lipschitz)  # type: ignore[no-any-return]
@@ -218,14 +218,11 @@ def _grid_error(cells: int, slope: float, dim: int, norm: str) -> float:
     return half + 2.0 / slope
 
 
-def _log_cover(radius: float, dim: int, norm: str) -> tuple[float, bool]:
-    """Return the logarithm of balls that do not suffice to cover the cube less one, and whether it is whole (10.4)."""
-    count, is_whole = _count_cells(0.5 / radius)
-    log = dim * math.log(count)
-    if norm == "euclidean":
-        volume, exact = _round_up(_log_density(dim) - log_ball(dim) - dim * math.log(radius))
-        return (volume, exact) if volume > log else (log, is_whole)
-    return log, is_whole
+def _largest_count(cells: float, dim: int, log_volume: float) -> tuple[float, bool]:
+    """Return the log of the larger of a grid's cells and a count by volume, rounded up, and whether it is whole."""
+    grid, exact = _count_cells(cells)
+    log, volume = dim * math.log(grid), _round_up(log_volume)
+    return volume if volume[0] > log else (log, exact)
 
 
 def _log_density(dim: int) -> float:

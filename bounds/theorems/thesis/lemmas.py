@@ -123,21 +123,9 @@ def log_delta_at(log_concentration: float, eps: float, dim: int, *, lipschitz: f
     return 2.0 * (math.log(eps) - math.log(3.0 * math.pi) - modulus)
 
 
-@checked
-def log_count(concentration: float, eps: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
-    """Return log N(lambda, eps) = log(Phi(m) / delta^(m+1)) (Theorem B.2.9, (4.7))."""
-    return log_count_of(log_delta(concentration, eps, dim, lipschitz=lipschitz, sup_norm=sup_norm), dim)
-
-
 def log_count_of(log_delta: float, dim: int) -> float:
     """Return log(Phi(m) / delta^(m+1)); Phi(1) is taken as Phi(2)."""
     return log_rogers_constant(max(dim, 2)) - (dim + 1) * log_delta
-
-
-@checked
-def vector_error(component_error: float, dim: int) -> float:
-    """Corollary B.2.10: the Euclidean error of m+1 components, each with this one."""
-    return math.sqrt(dim + 1.0) * component_error
 
 
 @checked

@@ -167,7 +167,7 @@ class _Bounds:
 
     def largest(self, concentration: float, start: Float64, refine: int, rng: np.random.Generator) -> PointwiseBound:
         """Search for the largest bound, from starting points."""
-        peak = largest_error(lambda x: self.at(x, concentration), start, refine, rng, False)
+        peak = largest_error(lambda x: self.at(x, concentration), start, refine=refine, rng=rng, progress=False)
         return self.record(peak.lower, peak.at, len(start), concentration)
 
     def record(self, value: float, at: Float64 | None, count: int, concentration: float) -> PointwiseBound:

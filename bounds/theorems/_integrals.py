@@ -252,5 +252,6 @@ def log_total(logs: Float64) -> float:
 
 def root_of_falling(function: Callable[[float], float], guess: float, slope: float, low: float, high: float) -> float:
     """Return the root in [low, high] of a function that falls with about -slope, or the end nearer to it."""
-    root, _ = increasing_root(lambda y: -function(y * guess), 1.0, slope * guess, low / guess, high / guess)
+    low, high = low / guess, high / guess
+    root, _ = increasing_root(lambda y: -function(y * guess), 1.0, slope * guess, low=low, high=high)
     return root * guess

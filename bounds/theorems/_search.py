@@ -133,7 +133,7 @@ class Ridge:
         excess = self.excess_at(concentration)
         if excess is None:
             return NEVER
-        root, self.slope = increasing_root(excess, guess, self.slope, LOG_SMALLEST, self.log_top)
+        root, self.slope = increasing_root(excess, guess, self.slope, low=LOG_SMALLEST, high=self.log_top)
         return root if root > LOG_SMALLEST else NEVER
 
 

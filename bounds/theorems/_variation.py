@@ -50,7 +50,7 @@ def from_variation(
 
     start = _start(problem, order, model)
     top = math.exp(log_goal(problem))
-    concentration, radius = best_radius(excess_at, start, order, top, threshold, problem)
+    concentration, radius = best_radius(excess_at, start, order, top=top, threshold=threshold, problem=problem)
     return from_cover(problem, theorem, concentration, radius, accuracy(threshold, concentration))
 
 

@@ -93,7 +93,7 @@ def centroid(problem: Problem) -> Bound:
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     lam, p = problem.fixed_concentration, problem
-    error = centroid_error(lam, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    error = centroid_error(lam, prefix.radius, p.dim, lipschitz=p.lipschitz, sup_norm=p.sup_norm, exponent=p.exponent)
     return math.log(error), (Hypothesis("control points at the centroids of their cells", True),)
 
 

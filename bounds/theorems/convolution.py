@@ -34,7 +34,7 @@ def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float
         return math.inf
     start = log_concentration_at(angle, dim)
     slope = exponent / (angle * (math.tan(angle) + 2.0 / math.tan(angle)))
-    root, _ = increasing_root(excess, start, slope, -690.0, LOG_LARGEST)
+    root, _ = increasing_root(excess, start, slope, low=-690.0, high=LOG_LARGEST)
     if root >= LOG_LARGEST:
         return math.inf
     return math.exp(root) if root > -690.0 else 0.0
@@ -62,8 +62,9 @@ def convolution_error(
 
 
 def _error(problem: Problem, _prefix: Prefix) -> Promise:
-    p = problem
-    return math.log(convolution_error(p.fixed_concentration, p.dim, p.lipschitz, p.exponent, p.sup_norm)), ()
+    p, lam = problem, problem.fixed_concentration
+    error = convolution_error(lam, p.dim, p.lipschitz, exponent=p.exponent, sup_norm=p.sup_norm)
+    return math.log(error), ()
 
 
 THEOREM = Theorem(

@@ -38,7 +38,7 @@ def core(problem: Problem) -> Bound:
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     lam, p = problem.fixed_concentration, problem
-    error = core_error(lam, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    error = core_error(lam, prefix.radius, p.dim, lipschitz=p.lipschitz, sup_norm=p.sup_norm, exponent=p.exponent)
     return math.log(error), ()
 
 

@@ -39,7 +39,7 @@ def log_equal_error(concentration: float, radius: float, dim: int) -> float:
     if excess(widest) > 0.0:
         return mean
     steepness = concentration * math.sin(radius) + math.sqrt(concentration * dim) + 1.0 / radius
-    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, 1e-17 * radius, widest)
+    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, low=1e-17 * radius, high=widest)
     return min(mean, math.log(radius + gap))
 
 
@@ -79,14 +79,14 @@ def _largest_radius(excess: Excess) -> float:
 
     if surplus(0.5 * w) <= 0.0:
         guess = max(min((excess.dim + 3.0) / steepness, 0.5 * w), 4e-16 * w)
-        return w - root_of_falling(surplus, guess, steepness, 4e-16 * w, 0.5 * w)
+        return w - root_of_falling(surplus, guess, steepness, low=4e-16 * w, high=0.5 * w)
 
     def deficit(radius: float) -> float:
         return -log_balance(excess, radius)
 
     if deficit(smallest) <= 0.0:
         return 0.0
-    return root_of_falling(deficit, 0.4 * w, steepness, smallest, 0.5 * w)
+    return root_of_falling(deficit, 0.4 * w, steepness, low=smallest, high=0.5 * w)
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:

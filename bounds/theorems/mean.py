@@ -34,7 +34,8 @@ def split_mean(problem: Problem) -> Bound:
         kernel = VonMisesFisher(dim, concentration)
         return lambda log_radius: kernel.shifted_mean_angle(math.exp(log_radius), log=True) - goal
 
-    concentration, radius = best_radius(excess_at, _mean_start(angle, dim), 1.0, angle, threshold, problem)
+    start = _mean_start(angle, dim)
+    concentration, radius = best_radius(excess_at, start, 1.0, top=angle, threshold=threshold, problem=problem)
     hypotheses: tuple[Hypothesis, ...] = accuracy(threshold, concentration), EQUAL_CELLS
     if radius == 0.0 and hypotheses[0].holds:
         hypotheses += (NO_RADIUS,)

@@ -110,7 +110,7 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
     # Step 3: the root of rho = T(N(rho)) where N is smooth:
     # lambda cos rho + log N(rho) is least near lambda sin^2 rho = m cos rho; below it the sign of the excess turns
     least = math.log(radius) - 5.0
-    root, _ = increasing_root(excess, math.log(new), 1.0, least, math.log(radius))
+    root, _ = increasing_root(excess, math.log(new), 1.0, low=least, high=math.log(radius))
     return math.exp(root) if excess(root) <= 1e-12 else 0.0
 
 

@@ -115,8 +115,8 @@ def _best(problem: Problem) -> tuple[float | None, float]:
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
-    p, degree = problem, prefix.exactness or 0
-    error = quadrature_error(p.fixed_concentration, degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    p, lam, degree = problem, problem.fixed_concentration, prefix.exactness or 0
+    error = quadrature_error(lam, degree, p.dim, lipschitz=p.lipschitz, sup_norm=p.sup_norm, exponent=p.exponent)
     exact = Hypothesis("degree >= 4", degree >= 4)
     return math.log(error), (Hypothesis("positive weights, exact to this degree", True), exact)
 

@@ -35,7 +35,7 @@ def smooth_quadrature_error(
     if tail == math.inf:
         return math.inf
     if concentration > 0.0:
-        tail += log_weight(concentration, degree, dim, lipschitz, sup_norm, smoothness)
+        tail += log_weight(concentration, degree, dim, lipschitz=lipschitz, sup_norm=sup_norm, smoothness=smoothness)
     return smooth_part(concentration, dim, lipschitz, smoothness) + math.exp(tail) if tail < 700.0 else math.inf
 
 
@@ -124,7 +124,7 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
     def missing(log_degree: float) -> float:
         degree = math.exp(log_degree)
         tail = log_rising_tail(degree, concentration, dim, ORDER)
-        return tail + log_weight(concentration, degree, dim, lip, sup, bend) - log_room
+        return tail + log_weight(concentration, degree, dim, lipschitz=lip, sup_norm=sup, smoothness=bend) - log_room
 
     low = math.log(ORDER)
     if ratio(low) > 0.0:  # the tail's series converges from a larger degree on
@@ -162,7 +162,9 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
     if not smooth.holds:
         return math.inf, (smooth, rule, exact)
     assert p.smoothness is not None
-    error = smooth_quadrature_error(p.fixed_concentration, degree, p.dim, steepest(p), p.sup_norm, p.smoothness)
+    error = smooth_quadrature_error(
+        p.fixed_concentration, degree, p.dim, lipschitz=steepest(p), sup_norm=p.sup_norm, smoothness=p.smoothness
+    )
     return math.log(error), (smooth, rule, exact)
 
 

@@ -53,15 +53,15 @@ def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digit
             raise CertificationError("one point cannot be proved enough")
         return ZERO
     low, high = bracket(excess, bound.radius, digits, extra=extra)
-    most, least = (enclose(partial(count, radius), digits + 2) for radius in (low, high))
-    if problem.dim > 1 or most.upper == least.upper:
-        return hull(least, most)
+    largest, least = (enclose(partial(count, radius), digits + 2) for radius in (low, high))
+    if problem.dim > 1 or largest.upper == least.upper:
+        return hull(least, largest)
     # on the circle the jump at a radius pi/N between the two is decided by its own sign
     n = round(math.exp(min(float(least.lower), 700.0)))
-    if n > 2**50 or round(math.exp(float(most.lower))) != n + 1:
-        return hull(least, most)
+    if n > 2**50 or round(math.exp(float(largest.lower))) != n + 1:
+        return hull(least, largest)
     fits = sign(lambda: excess(arb.pi() / n), digits, extra=extra)
-    return hull(least, most) if fits == 0 else most if fits > 0 else least
+    return hull(least, largest) if fits == 0 else largest if fits > 0 else least
 
 
 def log_cells(problem: Problem, radius: arb) -> arb:

@@ -7,7 +7,7 @@ from flint import arb
 from ..records.bound import Bound
 from ..records.enclosure import CertificationError, Enclosure
 from ..records.problem import Problem
-from ..theorems.thesis.prefix_lengths import ACCURACIES
+from ..theorems.thesis.prefix_lengths import ACCURACIES, CORRECTED
 from . import _special as special
 from ._balls import enclose, less, sign
 
@@ -34,7 +34,7 @@ def concentration(eps: arb, problem: Problem, digits: int) -> arb:
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Enclose log N = log(Phi(m)/delta^(m+1)), after proving that the caps are small and the concentration enough."""
-    fixed, corrected = problem.concentration, bound.theorem == "thesis-split-corrected"
+    fixed, corrected = problem.concentration, bound.theorem == CORRECTED.name
 
     def accuracies() -> tuple[arb, arb]:
         eps, lip, sup = arb(problem.eps), arb(problem.lipschitz), arb(problem.sup_norm)

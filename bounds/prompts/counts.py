@@ -69,14 +69,10 @@ def maps(
 
     Parameters
     ----------
-    vocabulary : int or array_like
-        Number V of symbols, at least 2.
-    length : int or array_like, default 1
-        Number of symbols of the response.
-    inputs : int or array_like, default 1
-        Number of symbols that the user gives.
-    tokens : int or array_like, default 1
-        Number of first tokens that are free.
+    vocabulary, tokens
+        As in `completions`.
+    length, inputs : int or array_like, default 1
+        Numbers of symbols of the response, and of those that the user gives.
     soft : bool, default True
         Whether the tokens are vectors of real numbers: then all V^(length V^inputs) maps. Proven for one symbol given
         and `tokens` >= `length`, and for two given, one answered. Tokens of the vocabulary do at most V^tokens.

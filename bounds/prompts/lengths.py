@@ -187,8 +187,8 @@ def prompt_length(
         # 8.8 (grid), (midpoint), (pyramids): n c^D, or n c^D/b
         log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
         log += size * math.log(cells) if cells > 0.0 else -math.inf
-        whole = side == "upper" and name != "grid-printed"
-        return settle(Bound("prompt length", log, side, name, REFERENCE, conditions, whole=whole))
+        is_whole = side == "upper" and name != "grid-printed"
+        return settle(Bound("prompt length", log, side, name, REFERENCE, conditions, whole=is_whole))
 
     return entry(eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
 

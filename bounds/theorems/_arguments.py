@@ -62,8 +62,8 @@ def read_points(points: Any, dim: Any, theorem: Theorem) -> tuple[Any, Prefix]:
     controls: Any = _checks.instance(points, "points", *kinds, remedy="wrap rows, PointSet(rows)")
     lacking = [name for name in ("radius", "exactness") if name in theorem.needs]
     if lacking and (lack := theorem.requires.lack(controls)):
-        stated = f"state it, Prefix({lacking[0]}=...)"
-        raise ValueError(f"theorem='{theorem.name}' needs {lack}, got points={controls!r}: {stated}")
+        remedy = f"state it, Prefix({lacking[0]}=...)"
+        raise ValueError(f"theorem='{theorem.name}' needs {lack}, got points={controls!r}: {remedy}")
     return _same_dim(dim, controls.dim, "points"), measure_points(controls, (*theorem.needs, *theorem.uses))
 
 

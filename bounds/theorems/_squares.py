@@ -122,9 +122,9 @@ def rotation_trees(dim: int, angle: float) -> Family:
     start = max(0, math.floor(-math.log2(angle)) - 2)
     last = np.arange(start, start + 3 + _FINEST)  # (s,)
     cover = np.arctan(np.exp2(-last))
-    rest = _SMALL_TERMS[np.minimum(last, len(_SMALL_TERMS) - 1)]
+    small_terms = _SMALL_TERMS[np.minimum(last, len(_SMALL_TERMS) - 1)]
     # 4.E, iii: Q^2 = (prod_j (4^j + 1))^depth
-    log_scale = 0.5 * depth * (math.log(2.0) * last * (last + 1) + rest)
+    log_scale = 0.5 * depth * (math.log(2.0) * last * (last + 1) + small_terms)
     if dim == 1:
         return log_arcs(angle + 2.0 * cover), log_scale
     # 4.E, iii: M >= 1/sigma(C(t + sqrt(h) gamma))

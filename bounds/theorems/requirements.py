@@ -26,10 +26,6 @@ def _not_centroids(points: object) -> str:
     return _not_cells(points) or ("" if centroids else "the cells' centroids (centers='centroid')")
 
 
-def _not_covering(points: object) -> str:
-    return "" if known_radius(points) is not None else "the covering radius of the points"
-
-
 def _not_exact(points: object) -> str:
     exact = isinstance(points, PointSet) and points.degree is not None and bool((points.weights > 0.0).all())
     return "" if exact else "positive weights and the degree of exactness (PointSet's degree=)"
@@ -43,6 +39,8 @@ def _not_design(points: Any) -> str:
 
 
 CELLS, CENTROIDS = Requirement(_not_cells), Requirement(_not_centroids)
-COVER = Requirement(_not_covering, ("covering radius",))
+COVER = Requirement(
+    lambda points: "" if known_radius(points) is not None else "the covering radius of the points", ("covering radius",)
+)
 RULE = Requirement(_not_exact, ("degree of exactness",))
 DESIGN = Requirement(_not_design, ("degree of exactness",))

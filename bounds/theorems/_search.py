@@ -36,8 +36,8 @@ def increasing_root(function: Curve, start: float, slope: float, low: float, hig
         if value == 0.0 or (x <= low and value > 0.0) or (x >= high and value < 0.0):
             break
         below, above = (x, above) if value < 0.0 else (below, x)
-        noise, newton = 4e-16 * (1.0 + abs(x)), -value / slope if math.isfinite(value) else math.inf
-        if newton == math.inf or (abs(newton) <= noise and abs(value) > 1e-6):
+        noise, newton = 4e-16 * (1.0 + abs(x)), -value / slope if math.isfinite(value) else 0.0
+        if abs(newton) <= noise and not abs(value) <= 1e-6:
             # infinity has no slope, and values that dwarf those near the root give none that leads there
             newton = math.copysign(max(8.0, 2.0 * abs(previous)), -value)
         if abs(newton) <= noise:

@@ -68,9 +68,10 @@ def printed_count(problem: Problem, theorem: Theorem, *extra: Hypothesis, larges
     log_concentration = threshold if problem.concentration is None else _log(problem.concentration)
     # B.2.9: delta, and N = Phi(m)/delta^(m+1) below
     delta = lemmas.log_delta_at(log_concentration, count_at, dim, lipschitz=lip, sup_norm=problem.sup_norm)
+    power = f"{math.exp(threshold):.6g}" if threshold < 709.0 else f"10^{threshold / math.log(10.0):.6g}"
     conditions = [
         *assumptions(problem)[:2],
-        Hypothesis(f"concentration >= {_power(threshold)}", log_concentration >= threshold),
+        Hypothesis(f"concentration >= {power}", log_concentration >= threshold),
         *extra,
         # 1 - cos, the square of a sine so that it keeps its digits
         Hypothesis(f"caps of radius less than {largest_cap:.3g}", delta < _log(2.0 * math.sin(0.5 * largest_cap) ** 2)),
@@ -79,7 +80,9 @@ def printed_count(problem: Problem, theorem: Theorem, *extra: Hypothesis, larges
     numbers = [*[*constants.items()][1:], ("log_delta", delta)]
     if log_concentration > math.log(1e300):
         numbers.append(("log_concentration", log_concentration))
-    value = problem.concentration if problem.concentration is not None else _exp(log_concentration)
+    value = problem.concentration
+    if value is None:
+        value = math.exp(log_concentration) if log_concentration < 709.0 else math.inf
     log = lemmas.log_count_of(delta, dim)
     return theorem.prefix_length(log, *conditions, concentration=value, constants=tuple(numbers))
 
@@ -135,15 +138,6 @@ def _small(problem: Problem) -> Hypothesis:
 
 def _log(value: float) -> float:
     return math.log(value) if value > 0.0 else -math.inf
-
-
-def _exp(log: float) -> float:
-    """Return exp(log), inf beyond the largest float."""
-    return math.exp(log) if log < 709.0 else math.inf
-
-
-def _power(log: float) -> str:
-    return f"{math.exp(log):.6g}" if log < 709.0 else f"10^{log / math.log(10.0):.6g}"
 
 
 CORE = Theorem(

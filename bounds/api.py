@@ -85,29 +85,23 @@ def prefix_length(
     True
     """
     statement = as_statement(theorem, COUNTED)
-    stated, options, certified = statement.theorem, statement.options, _checks.flag(certified, "certified")
+    record, options = statement.theorem, statement.options
+    proofs: Any = load(f"{__package__}.certify") if _checks.flag(certified, "certified") else None  # an extra
     if target is not None and "sobolev_order" in options:
         _checks.given(lipschitz, "lipschitz", " beside 'sobolev_order': it is a Sobolev norm, which no target states")
-    bend = {"smoothness": options.get("smoothness")} if "smoothness" in stated.constants else {}
+    bend = {"smoothness": options.get("smoothness")} if "smoothness" in record.constants else {}
     constants = complete_class(
-        target, dim, stated.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, **bend
+        target, dim, record.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, **bend
     )  # fmt: skip
 
     @over_arrays
     def bound(e: object, d: object) -> Bound:
         problem = Problem.checked(e, **constants | {"dim": d} | dict(options))
-        assert stated.count is not None
-        count = settle(stated.count(problem))
-        return _certified(count, problem) if certified else count
+        assert record.count is not None
+        count = settle(record.count(problem))
+        return replace(count, enclosure=proofs.certified(count, problem)) if proofs else count
 
     return bound(eps, constants["dim"])
-
-
-def _certified(bound: Bound, problem: Problem) -> Bound:
-    load(f"{__package__}.certify")  # python-flint is an extra
-    from . import certify
-
-    return replace(bound, enclosure=certify.certified(bound, problem))
 
 
 def ladder(
@@ -198,7 +192,7 @@ def concentration(
     >>> round(concentration(0.05, dim=8), 2), round(concentration(0.05, dim=8, theorem=printed))
     (3005.85, 22172758)
     """
-    statement = as_statement(theorem, {stated.name: stated for stated in LADDER if stated.threshold})
+    statement = as_statement(theorem, {candidate.name: candidate for candidate in LADDER if candidate.threshold})
     constants = complete_class(target, dim, lipschitz=lipschitz, exponent=exponent)
     constants["sup_norm"] = constants["lipschitz"]  # it is not used
 

@@ -94,18 +94,18 @@ def error_bound(
     0.0869
     """
     statement = as_statement(theorem, ERRORS)
-    stated, options = statement.theorem, dict(statement.options)
+    record, options = statement.theorem, dict(statement.options)
     bend = options.pop("smoothness", None)
     constants = read_class(
         target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm, smoothness=bend
     )  # fmt: skip
     _checks.not_both(concentration, options.get("concentration"), "'concentration' is an option of the theorem too")
-    dims, prefix = read_points(points, constants["dim"], stated)
+    dims, prefix = read_points(points, constants["dim"], record)
 
     @over_arrays
     def bound(d: object, lam: object, radius: object, n: object) -> Bound:
-        chosen = options | check_options(concentration=lam)
-        return promised(stated, constants | {"dim": d}, replace(prefix, n=n, radius=radius), **chosen)
+        checked = options | check_options(concentration=lam)
+        return promised(record, constants | {"dim": d}, replace(prefix, n=n, radius=radius), **checked)
 
     return bound(dims, concentration, prefix.radius, prefix.n)
 
@@ -175,7 +175,7 @@ def best_concentration(
             raise TypeError(f"theorem='{theorem}' takes the control points themselves as 'points', got {points!r}")
         return least(theorem, target, points)
     statement = as_statement(theorem, FREE)
-    stated, options = statement.theorem, dict(statement.options)
+    record, options = statement.theorem, dict(statement.options)
     _checks.left_out(options.get("concentration"), "concentration", "where it is chosen")
     if "slack" in options:
         _checks.real(options["slack"], "slack", minimum=LEAST_SLACK)
@@ -183,12 +183,12 @@ def best_concentration(
     constants = read_class(
         target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm, smoothness=bend
     )  # fmt: skip
-    dims, prefix = read_points(points, constants["dim"], stated)
+    dims, prefix = read_points(points, constants["dim"], record)
 
     @over_arrays
     def bound(d: object, radius: object, n: object) -> Bound:
-        problem = error_problem(stated, constants | {"dim": d}, concentration=0.0, **options)
-        return _least(stated, problem, checked_prefix(stated, problem, replace(prefix, n=n, radius=radius)))
+        problem = error_problem(record, constants | {"dim": d}, concentration=0.0, **options)
+        return _least(record, problem, checked_prefix(record, problem, replace(prefix, n=n, radius=radius)))
 
     return bound(dims, prefix.radius, prefix.n)
 

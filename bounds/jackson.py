@@ -150,7 +150,7 @@ def jackson_constant(dim: int, degree: int | None = None) -> float:
 
 
 def jackson_floor(dim: int, degree: int) -> float:
-    """Bound C_R at a degree q >= 1 below by half the angle of a cap, times the degree.
+    """Bound C_R at a degree q >= 1 below by half the angle of a cap, times the degree (3.6).
 
     It is ``q r`` where caps of radius 2r have measure 1/(dim P_q + 1), and tends to about m/(2e) for large q and m.
     """

@@ -23,9 +23,9 @@ from spherapprox.targets.circles import refuse_refuted
 
 from .records.bound import Bound, Hypothesis
 from .theorems import POINTWISE
-from .theorems._pointwise import Expansion, PointwiseTheorem
+from .theorems.second_order import Expansion, PointwiseTheorem
 
-__all__ = ["PointwiseBound", "second_order_bound"]
+__all__ = ["second_order_bound"]
 
 _SEARCH_POINTS = 4000
 """Points at which a concentration is judged."""
@@ -117,7 +117,7 @@ def second_order_bound(
     _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
     _checks.same_dim(target.dim, "target", head.dim, "as the head has")
     concentration = _checks.one_concentration(head.concentration, "the theorem treats")
-    stated = _stated(theorem, target)
+    record = _stated(theorem, target)
     values = target(head.control_points).astype(np.float64)
     shaped = values.shape == head.values.shape
     if not shaped or not float(np.abs(head.values - values).max()) <= _SAME * float(np.abs(values).max()):
@@ -127,17 +127,17 @@ def second_order_bound(
     if points is not None:
         start = _checks.rows(points, "points", dim=head.dim).astype(np.float64)
     refine = _checks.integer(refine, "refine", minimum=0)
-    bound = _Bounds(stated, target, head.control_points.astype(np.float64), workers)
+    bound = _Bounds(record, target, head.control_points.astype(np.float64), workers)
     return bound.largest(concentration, start, refine, generator)
 
 
 def _stated(theorem: object, target: Target) -> PointwiseTheorem:
     """Return the theorem of a name, after checking that the target states what it needs, and nothing false."""
-    stated = POINTWISE[_checks.choice(theorem, "theorem", POINTWISE)]
-    if lack := stated.lack(target):
-        raise ValueError(f"theorem='{stated.name}' needs {lack}, got {target.name!r}")
+    record = POINTWISE[_checks.choice(theorem, "theorem", POINTWISE)]
+    if lack := record.lack(target):
+        raise ValueError(f"theorem='{record.name}' needs {lack}, got {target.name!r}")
     refuse_refuted(target)
-    return stated
+    return record
 
 
 @lru_cache(maxsize=4)
@@ -167,7 +167,7 @@ class _Bounds:
 
     def largest(self, concentration: float, start: Float64, refine: int, rng: np.random.Generator) -> PointwiseBound:
         """Search for the largest bound, from starting points."""
-        peak = largest_error(lambda x: self.at(x, concentration), start, refine, rng, False)
+        peak = largest_error(lambda x: self.at(x, concentration), start, refine=refine, rng=rng, progress=False)
         return self.record(peak.lower, peak.at, len(start), concentration)
 
     def record(self, value: float, at: Float64 | None, count: int, concentration: float) -> PointwiseBound:

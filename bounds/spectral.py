@@ -27,7 +27,7 @@ FACTORS = 256
 
 
 def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
-    """Enclose I_(order+1)(x) / I_order(x) between elementary functions (Amos); 0 <= order, x <= 1e300 broadcast.
+    """Enclose I_(order+1)(x) / I_order(x) between elementary functions (Amos); 0 <= order, x <= 1e300 broadcast (1.4).
 
     Returns
     -------
@@ -70,14 +70,14 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     # Step 2: the others by the midpoint and the trapezoidal rule (1.4, eigenvalues)
     if k > first:
         start, stop = m + first, m + float(k)
-        whole = _asinh_integral(start, stop, lam)
-        upper -= whole
-        lower -= whole + 0.5 * (math.asinh(stop / lam) - math.asinh(start / lam))
+        integral = _asinh_integral(start, stop, lam)
+        upper -= integral
+        lower -= integral + 0.5 * (math.asinh(stop / lam) - math.asinh(start / lam))
     return min(lower, 0.0), min(upper, 0.0)
 
 
 def _log_ratio(a: Array, b: Array, x: float) -> Array:
-    """Return log[(a + sqrt(x^2 + b^2)) / x] for a <= b, by the asinh of b/x, without cancellation."""
+    """Return log[(a + sqrt(x^2 + b^2)) / x] for a <= b, by the asinh of b/x, without cancellation (1.4)."""
     result: Array = np.arcsinh(b / x) + np.log1p((a - b) / (b + np.hypot(x, b)))
     return result
 
@@ -87,7 +87,7 @@ def _order(dim: object) -> float:
 
 
 def _asinh_integral(start: float, stop: float, x: float) -> float:
-    """Return the integral of asinh(a/x) over start <= a <= stop, a asinh(a/x) - sqrt(a^2 + x^2) without cancelling."""
+    """Return the integral of asinh(a/x) over start <= a <= stop without cancelling (1.4)."""
     width, high, low = stop - start, math.hypot(x, stop), math.hypot(x, start)
     rise = math.asinh((width / x) * ((stop + start) / (stop * low / x + start * high / x)))
     return width * math.asinh(stop / x) + start * rise - width * ((stop + start) / (high + low))

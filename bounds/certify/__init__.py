@@ -12,11 +12,12 @@ from spherapprox import _checks, _extras
 with _checks.needs("python-flint", "bounds.certify", "certify"):
     import flint  # noqa: F401
 
-from ..records.enclosure import CertificationError, Enclosure
+from ..records.enclosure import CertificationError as CertificationError
+from ..records.enclosure import Enclosure as Enclosure
 from ._certified import THEOREMS as THEOREMS
 from ._certified import certified
 
-__all__ = ["CertificationError", "Enclosure", "certified"]
+__all__ = ["certified"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -97,12 +98,12 @@ def _precisions(digits: int, extra: int, attempts: int = _ATTEMPTS) -> list[int]
 
 def tight(compute: Callable[[], arb], digits: int, relative: bool = False, extra: int = 0) -> arb:
     """Raise the precision until a ball is right to `digits` digits, of itself or of max(1, |itself|)."""
-    needed = math.ceil(_BITS_PER_DIGIT * digits) + 2
+    goal = math.ceil(_BITS_PER_DIGIT * digits) + 2
     for bits in _precisions(digits, extra):
         with precision(bits), suppress(CertificationError):
             ball = compute()
-            good = ball.rel_accuracy_bits() if relative else ball.rel_one_accuracy_bits()
-            if ball.is_finite() and good >= needed:
+            accuracy = ball.rel_accuracy_bits() if relative else ball.rel_one_accuracy_bits()
+            if ball.is_finite() and accuracy >= goal:
                 return ball
     raise CertificationError(f"{digits} digits are out of reach with {bits} bits")
 
@@ -137,20 +138,17 @@ def sign(compute: Callable[[], arb], digits: int = DIGITS, attempts: int = 3, ex
 
 def bracket(increasing: Function, guess: float | arb, digits: int, extra: int = 0) -> tuple[arb, arb]:
     """Bracket the root of an increasing function, 10^-digits about its guess > 0 or farther, up to 10^-6."""
-    middle = arb(guess) if digits <= DIGITS else refined(increasing, arb(guess), digits, extra)
-    return side(increasing, middle, digits, -1, extra), side(increasing, middle, digits, 1, extra)
+    middle = arb(guess) if digits <= DIGITS else refined(increasing, arb(guess), digits, extra=extra)
+    low, high = (side(increasing, middle, digits, where=where, extra=extra) for where in (-1, 1))
+    return low, high
 
 
 def side(increasing: Function, middle: arb, digits: int, where: int, extra: int = 0) -> arb:
     """Prove the sign `where` (-1 or 1) of the function at an exact number on that side of the middle."""
-    for kept in range(digits, _WIDEST - 1, -1):
+    for decimals in range(digits, _WIDEST - 1, -1):
         with precision(bits_of(digits) + 64):
-            x = (middle * (1 + where * arb(10) ** -kept)).mid()
-
-        def value(x: arb = x) -> arb:
-            return increasing(x)
-
-        if sign(value, digits, extra=extra) == where:
+            x = (middle * (1 + where * arb(10) ** -decimals)).mid()
+        if sign(partial(increasing, x), digits, extra=extra) == where:
             return x
     raise CertificationError("no change of sign where float64 has found a root")
 

@@ -13,7 +13,6 @@ from .. import theorems
 from ..records.bound import Bound
 from ..records.enclosure import Enclosure
 from ..records.problem import Problem
-from ..records.theorem import Theorem
 from ._balls import DIGITS, digits_of, widened
 from ._proofs import PROOFS
 from ._radii import Proof
@@ -67,12 +66,7 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     decimals = digits_of(digits)
     if not bound.holds or not math.isfinite(bound.log):
         return Enclosure(mpmath.mpf(bound.log), mpmath.mpf(bound.log))
-    return widened(_proof(THEOREMS[bound.theorem])(bound, problem, decimals), decimals)
-
-
-def _proof(theorem: Theorem) -> Proof:
-    """Return the proof for the name of the theorem's file, or of its folder: of a frame, or of the module here."""
-    assert theorem.count is not None
-    room = theorem.count.__module__.removeprefix(f"{theorems.__name__}.").split(".")[0]
+    # the proof has the name of the theorem's file, or of its folder: of a frame, or of the module here
+    room = getattr(THEOREMS[bound.theorem].count, "__module__", "").removeprefix(f"{theorems.__name__}.").split(".")[0]
     proof: Proof = PROOFS[room] if room in PROOFS else load(f"{__package__}.{room}").prove
-    return proof
+    return widened(proof(bound, problem, decimals), decimals)

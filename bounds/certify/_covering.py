@@ -34,7 +34,7 @@ def _formula(method: str) -> Formula:
     return formula
 
 
-def chosen(dim: int, radius: float, method: str) -> Choice:
+def choose_formula(dim: int, radius: float, method: str) -> Choice:
     """Return the covering bound that float64 finds best at a radius, with nearly its share."""
     if radius >= 0.5 * math.pi:
         return Choice(_TWO)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from flint import arb
 
@@ -56,27 +57,17 @@ def log_eigenvalue(degree: int, dim: int, concentration: arb) -> arb:
     return degree * (concentration / 2).log() + gamma + series
 
 
-def _log_eigenvalue_above(degree: int, dim: int, concentration: arb) -> arb:
-    """Bound log a_l from above: log(a_(j+1)/a_j) <= -arsinh((nu+j+1/2)/lambda) (1.4), which is convex in j.
+def log_eigenvalue_bound(degree: int, dim: int, concentration: arb, *, above: bool) -> arb:
+    """Bound log a_l: log(a_(j+1)/a_j) is between -arsinh((nu+j+1)/lambda) and -arsinh((nu+j+1/2)/lambda) (1.4).
 
-    So each is at most the mean over [j - 1/2, j + 1/2], and the sum over j < l an integral.
+    Both fall with j, and the second is convex in it: each is at most the mean over [j - 1/2, j + 1/2].
     """
-    return _arsinh_integral(special.half(dim - 1), degree, concentration)
-
-
-def log_eigenvalue_below(degree: int, dim: int, concentration: arb) -> arb:
-    """Bound log a_l from below: log(a_(j+1)/a_j) >= -arsinh((nu+j+1)/lambda) (1.4), which decreases with j."""
-    return _arsinh_integral(special.half(dim + 1), degree, concentration)
-
-
-def _arsinh_integral(low: arb, length: int, concentration: arb) -> arb:
-    """Return minus the integral of arsinh(t/lambda) from low to low + length."""
+    low, end = special.half(dim - 1 if above else dim + 1) / concentration, degree / concentration
 
     def primitive(x: arb) -> arb:
         return x * x.asinh() - (1 + x**2).sqrt()
 
-    x = low / concentration
-    return -concentration * (primitive(x + length / concentration) - primitive(x))
+    return -concentration * (primitive(low + end) - primitive(low))
 
 
 def tail(degree: int, dim: int, concentration: arb) -> arb:
@@ -108,9 +99,11 @@ def _ratio(first: int, dim: int, concentration: arb) -> arb:
 
 def term(degree: int, dim: int, concentration: arb) -> arb:
     """Return dim(H_l) a_l, or a bound for large degrees and concentrations."""
-    large = degree > LARGE and concentration > 1
-    log = _log_eigenvalue_above if large else log_eigenvalue
-    return (log_harmonics(degree, dim) + log(degree, dim, concentration)).exp()
+    if degree > LARGE and concentration > 1:
+        log = log_eigenvalue_bound(degree, dim, concentration, above=True)
+    else:
+        log = log_eigenvalue(degree, dim, concentration)
+    return (log_harmonics(degree, dim) + log).exp()
 
 
 def constant(bound: Bound, name: str) -> float:
@@ -127,11 +120,7 @@ def counted(
     log = enclose(lambda: count(degree), digits + 2)
     for bits in _MARGINS:
         g = degree if bits is None else degree + max(1, degree >> bits)
-
-        def left(g: int = g) -> arb:
-            return spare(g)
-
-        if sign(left, digits, extra=extra) > 0:
+        if sign(partial(spare, g), digits, extra=extra) > 0:
             break
     else:
         raise CertificationError(f"degree {degree} cannot be proved enough")

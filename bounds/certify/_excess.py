@@ -106,7 +106,7 @@ class Excess:
         inner, outer = "level", ""
         for mark, name in (*sorted(marks, key=lambda mark: float(mark[0])), (arb.pi(), "")):
             if mark > start:
-                parts += self._stretch(inner, outer, start, mark, crest, r)
+                parts += self._stretch(inner, outer, start, high=mark, crest=crest, r=r)
                 start = mark
             elif not mark <= start:
                 raise CertificationError("two ends cannot be told apart")
@@ -130,7 +130,7 @@ class Excess:
                 middle, half = u, r
             return ((far - w) / (near - w)).log() - 2 * lam * middle.sin() * half.sin()
 
-        return larger(first, second, lead, low, high, hints)
+        return larger(first, second, lead, low=low, high=high, hints=hints)
 
     def _negligible(self, crest: arb) -> bool:
         """Decide whether phi beyond t2, at most phi(pi), is below rounding relative to the integral."""

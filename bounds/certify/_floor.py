@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -20,13 +21,16 @@ from ._special import half, log_ball, log_cap_measure
 
 _SMALLEST_ANGLE = arb(SMALLEST_ANGLE)
 
+Prepared = TypeVar("Prepared")
 
-def from_below(log_count: Callable[[Bound, Problem], Callable[[], arb]]) -> Proof:
-    """Make the proof of a count of at least 1 from the function of its log, prepared for a bound and a problem."""
+
+def from_below(prepare: Callable[[Problem, float], Prepared], log: Callable[[Prepared, Bound, Problem], arb]) -> Proof:
+    """Make the proof of a count of at least 1, from its log and what that needs at the angle that float64 chose."""
 
     def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-        log = log_count(bound, problem)
-        return enclose(lambda: log().max(0), digits + 2)
+        assert bound.radius is not None
+        prepared = prepare(problem, bound.radius)
+        return enclose(lambda: log(prepared, bound, problem).max(0), digits + 2)
 
     return prove
 
@@ -38,19 +42,17 @@ def angle_of(problem: Problem, factor: int) -> arb:
     return angle.max(_SMALLEST_ANGLE)
 
 
-def cover_of(problem: Problem, angle: float | None) -> Callable[[arb], arb]:
+def cover_of(problem: Problem, angle: float) -> Callable[[arb], arb]:
     """Return the lower bound on the covering number that float64 takes at an angle."""
-    assert angle is not None
     dim = problem.dim
     if problem.covering != "best":
         return lambda radius: -log_cap_measure(dim, radius)
-    choice = covering.chosen(dim, min(angle, math.pi), "circle" if dim == 1 else "best-lower")
+    choice = covering.choose_formula(dim, min(angle, math.pi), "circle" if dim == 1 else "best-lower")
     return lambda radius: covering.log_covering(dim, radius, choice)
 
 
-def separated(problem: Problem, angle: float | None) -> Callable[[], arb]:
+def separated(problem: Problem, angle: float) -> Callable[[], arb]:
     """Return the function that computes log M (4.E): the largest number of points that float64 knows."""
-    assert angle is not None
     dim = problem.dim
     if angle >= math.pi:
         return lambda: arb(0)
@@ -100,7 +102,7 @@ def in_shell(dim: int, angle: arb, tilt: float) -> arb:
     # 4.E, iv: R = 2 cos(phi)/sin t, r/R = cos(phi + t)_+/cos(phi)
     inner = ((phi + angle).cos() / phi.cos()).max(0)
     log_share = (-(d * inner.log()).expm1()).log() if inner > 0 else (1 - inner**d).log()
-    return whole(log_density(d) + d * (2 * phi.cos() / angle.sin()).log() + log_share)
+    return round_up(log_density(d) + d * (2 * phi.cos() / angle.sin()).log() + log_share)
 
 
 def on_cubes(dim: int, angle: arb) -> arb:
@@ -109,7 +111,7 @@ def on_cubes(dim: int, angle: arb) -> arb:
     if not less(arb(0), steep):
         raise CertificationError("an angle is pi/2, and below it in float64")
     log = log_density(dim) + dim * steep.log() + ((2 * arb.pi()).sqrt() * largest_normal(dim + 1)).log()
-    return cubes + whole(log - cubes)
+    return cubes + round_up(log - cubes)
 
 
 def on_voronoi_cells(dim: int, angle: arb, separation: float) -> arb:
@@ -131,7 +133,7 @@ def largest_normal(d: int) -> arb:
     return body + (d * (-far * far / 2).exp()).union(arb(0))
 
 
-def whole(log: arb) -> arb:
+def round_up(log: arb) -> arb:
     """Return the log of a count rounded up, where float64 knows its units."""
     if not less(log, arb(EXACT)):
         return log

@@ -71,11 +71,6 @@ def _zonal_coefficients(dim: int, bits: int) -> tuple[arb, ...]:
     return tuple(total)
 
 
-def _log_area(dim: int) -> arb:
-    """Return log w_m."""
-    return arb(2).log() + half(dim + 1) * arb.pi().log() - half(dim + 1).lgamma()
-
-
 def _log_density(dim: int) -> arb:
     """Return the log of the least covering density known, by A_dim* or the Leech lattice, as in `covering.lattice`."""
     if dim == 24:
@@ -83,9 +78,9 @@ def _log_density(dim: int) -> arb:
     square = arb(dim * (dim + 2)) / (12 * (dim + 1))
     best = log_ball(dim) + arb(dim + 1).log() / 2 + half(dim) * square.log()
     if dim > 24:
-        rest = dim - 24
-        parts = _log_density(24) + _log_density(rest) - log_ball(24) - log_ball(rest)
-        best = best.min(log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(rest) * (arb(rest) / dim).log())
+        n = dim - 24
+        parts = _log_density(24) + _log_density(n) - log_ball(24) - log_ball(n)
+        best = best.min(log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(n) * (arb(n) / dim).log())
     return best
 
 
@@ -123,7 +118,8 @@ def lattice(dim: int, radius: arb, _share: float) -> arb:
 
     best = min(spreads, key=lambda delta: float(cells(arb(delta))))
     # Voronoi cells, delta raised to 2 rho if rounded below, or cubes
-    flat = cells(arb(best).max(2 * radius).min(arb.pi() / 2)) + _log_area(dim)
+    log_area = arb(2).log() + half(dim + 1) * arb.pi().log() - half(dim + 1).lgamma()
+    flat = cells(arb(best).max(2 * radius).min(arb.pi() / 2)) + log_area
     if dim <= float64_lattice.MAX_CUBE_DIM:
         flat = flat.min(dim * (sine / (arb.pi() / 4).sin()).log1p() + _log_cube_volume(dim, ctx.prec))
     return _log_density(dim) - log_ball(dim) - dim * radius.log() + flat

@@ -154,8 +154,8 @@ def _excess(radius: arb, half: arb, extra: arb, equal: arb, clipped: bool) -> Ca
     def excess(theta: arb) -> arb:
         if not clipped and theta + radius < 0.8:
             return (half * (theta + radius).sin() ** 2 + extra) / equal - 1
-        most = (half + extra) / equal - 1
-        return most if clipped else most - half / equal * (theta + radius).cos() ** 2
+        top = (half + extra) / equal - 1
+        return top if clipped else top - half / equal * (theta + radius).cos() ** 2
 
     return excess
 
@@ -181,6 +181,6 @@ def centroid_variation(kernel: Kernel, radius: arb) -> arb:
     parts = []
     for i, (a, b) in enumerate(pairwise(cuts)):
         clipped, extra = i == len(cuts) - 2, q if len(cuts) == 3 or i > 0 else arb(0)
-        lead = _excess(radius, half, extra, equal, clipped)
-        parts += larger(level, _spread(kernel, radius, half, extra, clipped), lead, a, b)
+        lead = _excess(radius, half, extra, equal=equal, clipped=clipped)
+        parts += larger(level, _spread(kernel, radius, half, extra=extra, clipped=clipped), lead, low=a, high=b)
     return kernel.integral(*parts) / kernel.total

@@ -8,7 +8,7 @@ from ..records.problem import Problem
 from ..theorems._approximation import TERMS
 from . import _jackson as jackson
 from . import _special as special
-from ._degrees import LARGE, log_eigenvalue, log_eigenvalue_below, log_harmonics, tail
+from ._degrees import LARGE, log_eigenvalue, log_eigenvalue_bound, log_harmonics, tail
 
 
 def distance(degree: int, problem: Problem) -> arb:
@@ -33,16 +33,18 @@ def _sobolev_tail(degree: int, smoothness: float, dim: int) -> arb:
         term *= growth * (-s * (arb(2 * step + dim) / (1 + step * (step + dim - 1))).log1p()).exp()
     x, power = first + TERMS + arb(dim - 1) / 2, 2 * s - dim
     if dim < 3:
-        rest = 2 * (-power * (x - arb(1) / 2).log()).exp()
+        remainder = 2 * (-power * (x - arb(1) / 2).log()).exp()
     else:
-        rest = term * x * (-power * (-1 / (2 * x)).log1p()).exp()
-    return total + rest / power
+        remainder = term * x * (-power * (-1 / (2 * x)).log1p()).exp()
+    return total + remainder / power
 
 
 def _norm(degree: int, problem: Problem, concentration: arb) -> arb:
     """Bound the L2 norm of sum_l Y_l/a_l (4.7)."""
-    large = degree > LARGE and concentration > 1
-    least = (log_eigenvalue_below if large else log_eigenvalue)(degree, problem.dim, concentration).exp()
+    if degree > LARGE and concentration > 1:
+        least = log_eigenvalue_bound(degree, problem.dim, concentration, above=False).exp()
+    else:
+        least = log_eigenvalue(degree, problem.dim, concentration).exp()
     lip, sup = arb(problem.lipschitz), arb(problem.sup_norm)
     if problem.degree is not None:
         return sup / least

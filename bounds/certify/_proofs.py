@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 from flint import acb, arb, ctx
 
@@ -38,8 +38,8 @@ def _by_variation(variation: Callable[[Kernel, arb], arb]) -> Proof:
     """Make the proof of L E[theta^alpha] + L rho^alpha + F D <= eps (4.3, 4.D)."""
 
     def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-        if (constant := zero_weights(bound, problem)) is not None:
-            return constant
+        if (constant_bound := zero_weights(bound, problem)) is not None:
+            return constant_bound
         lip, sup, alpha = arb(problem.lipschitz), arb(problem.sup_norm), arb(problem.exponent)
 
         @cache
@@ -51,30 +51,15 @@ def _by_variation(variation: Callable[[Kernel, arb], arb]) -> Proof:
             kernel, error = smooth(ctx.prec)
             return error + lip * radius**alpha + sup * variation(kernel, radius) - arb(problem.eps)
 
-        return solved(bound, problem, excess, covered(bound, problem), digits)
+        return solved(bound, problem, excess, count=covered(bound, problem), digits=digits)
 
     return prove
 
 
-def _equal(kernel: Kernel, goal: arb, radius: arb) -> arb:
-    """Return the integral of the largest phi within rho (4.B)."""
-    return equal_balance(Excess(kernel, goal), radius)
-
-
-def _pack(kernel: Kernel, goal: arb, radius: arb) -> arb:
-    """Return the sum of the largest phi over a maximal rho-separated set (4.A)."""
-    return pack_balance(Excess(kernel, goal), radius, radius)
-
-
-def _mean(kernel: Kernel, goal: arb, radius: arb) -> arb:
-    """Return the log of W, the quotient of shifted integrals, over (eps/L)^(1/alpha) (4.4, mean)."""
-    return (shifted_mean(kernel, radius) / goal).log()
-
-
 def _interpolation(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Prove |f - p_n| + N rho_g |p_n|/a_n < eps for N = dim P_g (4.G)."""
-    if (few := mean_value(bound, problem)) is not None:
-        return few
+    if (constant_bound := mean_value(bound, problem)) is not None:
+        return constant_bound
     n, g = int(constant(bound, "degree")), int(constant(bound, "tail degree"))
 
     def count(tail_degree: int) -> arb:
@@ -86,13 +71,13 @@ def _interpolation(bound: Bound, problem: Problem, digits: int) -> Enclosure:
             off *= count(tail_degree).exp()
         return problem.eps - distance(n, problem) - off
 
-    return counted(count, spare, g, problem.concentration or 1.0, problem, digits)
+    return counted(count, spare, g, concentration=problem.concentration or 1.0, problem=problem, digits=digits)
 
 
 def _spectral(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Prove |f - p_n| + rho_g |p_n|/a_n < eps (4.7)."""
-    if (few := mean_value(bound, problem)) is not None:
-        return few
+    if (constant_bound := mean_value(bound, problem)) is not None:
+        return constant_bound
     n = int(constant(bound, "degree"))
     g = int(constant(bound, "exactness")) - n
 
@@ -102,13 +87,13 @@ def _spectral(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     def count(tail_degree: int) -> arb:
         return log_quadrature_points(n + tail_degree, problem.dim)
 
-    return counted(count, spare, g, problem.concentration or 1.0, problem, digits)
+    return counted(count, spare, g, concentration=problem.concentration or 1.0, problem=problem, digits=digits)
 
 
 def _quadrature(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Prove that the degree, or the next one, suffices at the concentration (4.C)."""
-    if (few := mean_value(bound, problem)) is not None:
-        return few
+    if (constant_bound := mean_value(bound, problem)) is not None:
+        return constant_bound
     assert bound.concentration is not None
     degree, dim, alpha = int(constant(bound, "degree")), problem.dim, arb(problem.exponent)
 
@@ -127,13 +112,14 @@ def _quadrature(bound: Bound, problem: Problem, digits: int) -> Enclosure:
         near = (moment + 4 * (tau_1 + kappa * tau_2)) ** (alpha / 2)
         return problem.eps - problem.sup_norm * tau - problem.lipschitz * (1 + tau) ** (1 - alpha / 2) * near
 
-    return counted(lambda g: log_quadrature_points(g, dim), spare, degree, bound.concentration, problem, digits)
+    count, lam = partial(log_quadrature_points, dim=dim), bound.concentration
+    return counted(count, spare, degree, concentration=lam, problem=problem, digits=digits)
 
 
 def _rank(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Prove |f - p_n| < eps and enclose the count of 4.G (rank)."""
-    if (few := mean_value(bound, problem)) is not None:
-        return few
+    if (constant_bound := mean_value(bound, problem)) is not None:
+        return constant_bound
     degree, dim = int(constant(bound, "degree")), problem.dim
     if sign(lambda: problem.eps - distance(degree, problem), digits) <= 0:
         raise CertificationError(f"degree {degree} cannot be proved enough")
@@ -145,10 +131,10 @@ def _log_rank_points(degree: int, dim: int) -> arb:
     log = log_binomial(degree, dim)
     ratio = log.exp() / (dim + 1)
     if log < 27:
-        whole = ratio.unique_fmpz() if ratio.contains_integer() else ratio.ceil().unique_fmpz()
-        if whole is None:
+        units = ratio.unique_fmpz() if ratio.contains_integer() else ratio.ceil().unique_fmpz()
+        if units is None:
             raise CertificationError("a count cannot be told from its neighbour")
-        return (4 * arb(whole)).log()
+        return (4 * arb(units)).log()
     return (4 * (ratio + 1)).log()
 
 
@@ -158,8 +144,8 @@ def _nearest(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     With lambda free rho is (1 - slack) of the goal and a large enough lambda does; at a given lambda, with rho + eta
     where it is best, rho is the largest.
     """
-    if (constant := few_points(bound, problem)) is not None:
-        return constant
+    if (constant_bound := few_points(bound, problem)) is not None:
+        return constant_bound
     assert bound.radius is not None
     count = covered(bound, problem)
     if problem.concentration is None:
@@ -168,12 +154,10 @@ def _nearest(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     outer = _outer_angle(float(lam), float(goal(problem)), bound.radius)
 
     def excess(radius: arb) -> arb:
-        others = count(radius).expm1()  # N - 1
-        rest = goal(problem) - outer
         drop = 2 * ((outer + radius) / 2).sin() * ((outer - radius) / 2).sin()
-        return (arb.pi() * others / rest).log() - lam * drop
+        return (arb.pi() * count(radius).expm1() / (goal(problem) - outer)).log() - lam * drop
 
-    return solved(bound, problem, excess, count, digits)
+    return solved(bound, problem, excess, count=count, digits=digits)
 
 
 def _outer_angle(concentration: float, goal_: float, radius: float) -> float:
@@ -201,58 +185,39 @@ def _log_most_separated(dim: int, separation: arb, sharp: bool) -> arb:
         return 2 * ((edge + u) / 2).sin() * ((edge - u) / 2).sin()
 
     hints = ((min(float(b), 1.57), float(b) / dim),)
-    height = kernel.integral(Part(depth, arb(0), b, hints)) / kernel.integral(
-        Part(lambda _u, _: acb(1), arb(0), b, hints)
-    )
+    measure = kernel.integral(Part(lambda _u, _: acb(1), arb(0), b, hints))
+    height = kernel.integral(Part(depth, arb(0), b, hints)) / measure
     rankin = 2 * sine.log() - (2 * b.cos() * height).log() - log_cap_measure(dim, b)
     return volume.min(rankin)
 
 
-def _lower(bound: Bound, problem: Problem) -> Callable[[], arb]:
-    """Prepare the covering number at (eps/L)^(1/alpha) (4.5)."""
-    count = cover_of(problem, bound.radius)
-    return lambda: count(angle_of(problem, 1))
-
-
-def _lower_bits(bound: Bound, problem: Problem) -> Callable[[], arb]:
-    """Prepare M/b, b the bits of a token (4.E, bits)."""
-    bits, points = constant(bound, "bits"), separated(problem, bound.radius)
-    return lambda: points() - arb(bits).log()
-
-
-def _lower_continuous(bound: Bound, problem: Problem) -> Callable[[], arb]:
-    """Prepare M/(m+2), m+2 the reals of a token (4.E, continuous)."""
-    points = separated(problem, bound.radius)
-    return lambda: points() - arb(problem.dim + 2.0).log()
-
-
-def _lower_smooth(bound: Bound, problem: Problem) -> Callable[[], arb]:
-    """Prepare the covering number at the radius of a bump of height eps (4.J)."""
-    count = cover_of(problem, bound.radius)
-
-    def log_points() -> arb:
-        eps, lip, bend = arb(problem.eps), arb(problem.lipschitz), arb(problem.smoothness)
-        # 4.J: the second radius is never the smaller one, so it is right where the slopes cannot be compared
-        parabolas, capped = 2 * (eps / bend).sqrt(), eps / lip + lip / bend
-        radius = parabolas if eps * bend <= lip**2 else capped
-        return count(radius.max(arb(SMALLEST_ANGLE)))
-
-    return log_points
+def _over_bumps(count: Callable[[arb], arb], _: Bound, problem: Problem) -> arb:
+    """Return the covering number at the radius of a bump of height eps (4.J)."""
+    eps, lip, bend = arb(problem.eps), arb(problem.lipschitz), arb(problem.smoothness)
+    # 4.J: the second radius is never the smaller one, so it is right where the slopes cannot be compared
+    parabolas, capped = 2 * (eps / bend).sqrt(), eps / lip + lip / bend
+    radius = parabolas if eps * bend <= lip**2 else capped
+    return count(radius.max(arb(SMALLEST_ANGLE)))
 
 
 PROOFS: dict[str, Proof] = {
     "core": _by_variation(shift_variation),
     "centroid": _by_variation(centroid_variation),
-    "equal": by_radius(_equal, log_cells),
-    "mean": by_radius(_mean, log_cells),
-    "pack": by_radius(_pack, lambda problem, rho: _log_most_separated(problem.dim, rho, problem.covering == "best")),
+    # 4.B and 4.A: the sum of the largest phi; 4.4 (mean): the log of W over (eps/L)^(1/alpha)
+    "equal": by_radius(lambda kernel, goal, rho: equal_balance(Excess(kernel, goal), rho), log_cells),
+    "mean": by_radius(lambda kernel, goal, rho: (shifted_mean(kernel, rho) / goal).log(), log_cells),
+    "pack": by_radius(
+        lambda kernel, goal, rho: pack_balance(Excess(kernel, goal), rho, rho),
+        lambda problem, rho: _log_most_separated(problem.dim, rho, problem.covering == "best"),
+    ),
     "nearest": _nearest,
     "quadrature": _quadrature,
     "rank": _rank,
     "interpolation": _interpolation,
     "spectral": _spectral,
-    "lower": from_below(_lower),
-    "lower_bits": from_below(_lower_bits),
-    "lower_continuous": from_below(_lower_continuous),
-    "lower_smooth": from_below(_lower_smooth),
+    # 4.5; 4.E: M/b, b the bits of a token, and M/(m+2), m+2 the reals of one
+    "lower": from_below(cover_of, lambda count, _, problem: count(angle_of(problem, 1))),
+    "lower_bits": from_below(separated, lambda points, bound, _: points() - arb(constant(bound, "bits")).log()),
+    "lower_continuous": from_below(separated, lambda points, _, problem: points() - arb(problem.dim + 2.0).log()),
+    "lower_smooth": from_below(cover_of, _over_bumps),
 }

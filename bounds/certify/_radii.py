@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 
 from flint import arb
 
@@ -30,44 +30,10 @@ def goal(problem: Problem) -> arb:
     return ratio if problem.exponent == 1.0 else ratio ** (1 / arb(problem.exponent))
 
 
-@dataclass(frozen=True)
-class Radius:
-    """A theorem at a concentration: the largest radius with excess <= 0, and the count that it gives."""
-
-    dim: int
-    excess: Function
-    count: Count
-    extra: int
-    digits: int
-
-    def enclosed(self, guess: float) -> Enclosure:
-        """Enclose log N between two radii, one proved small enough and one proved too large."""
-        low, high = bracket(self.excess, guess, self.digits, self.extra)
-        return hull(self._log(high), self._log(low)) if self.dim > 1 else self._arcs(low, high)
-
-    def one_point(self) -> Enclosure:
-        """Prove that one point suffices; return log 1 = 0."""
-        if sign(lambda: self.excess(arb.pi()), self.digits, extra=self.extra) >= 0:
-            raise CertificationError("one point cannot be proved enough")
-        return ZERO
-
-    def _log(self, radius: arb) -> Enclosure:
-        return enclose(lambda: self.count(radius), self.digits + 2)
-
-    def _arcs(self, low: arb, high: arb) -> Enclosure:
-        """Return log N on the circle, with the jump at a radius pi/N between the two decided by its own sign."""
-        most, least = self._log(low), self._log(high)
-        n = round(math.exp(min(float(least.lower), 700.0)))
-        if most.upper == least.upper or n > 2**50 or round(math.exp(float(most.lower))) != n + 1:
-            return hull(least, most)
-        fits = sign(lambda: self.excess(arb.pi() / n), self.digits, extra=self.extra)
-        return hull(least, most) if fits == 0 else most if fits > 0 else least
-
-
 def covered(bound: Bound, problem: Problem) -> Count:
     """Return the covering bound that float64 chose, as a function of the radius; its free share stays the same."""
     assert bound.radius is not None
-    choice = covering.chosen(problem.dim, bound.radius, problem.covering)
+    choice = covering.choose_formula(problem.dim, bound.radius, problem.covering)
     return lambda radius: covering.log_covering(problem.dim, radius, choice)
 
 
@@ -78,11 +44,24 @@ def kernel_of(bound: Bound, problem: Problem) -> Kernel:
 
 
 def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digits: int) -> Enclosure:
-    """Enclose the count at the largest radius with excess <= 0, near a bound's own."""
+    """Enclose the count at the largest radius with excess <= 0, between one proved small enough and one too large."""
     assert bound.radius is not None
     assert bound.concentration is not None
-    theorem = Radius(problem.dim, excess, count, exponent_bits(problem.dim, bound.concentration), digits)
-    return theorem.one_point() if bound.radius >= math.pi else theorem.enclosed(bound.radius)
+    extra = exponent_bits(problem.dim, bound.concentration)
+    if bound.radius >= math.pi:
+        if sign(lambda: excess(arb.pi()), digits, extra=extra) >= 0:
+            raise CertificationError("one point cannot be proved enough")
+        return ZERO
+    low, high = bracket(excess, bound.radius, digits, extra=extra)
+    largest, least = (enclose(partial(count, radius), digits + 2) for radius in (low, high))
+    if problem.dim > 1 or largest.upper == least.upper:
+        return hull(least, largest)
+    # on the circle the jump at a radius pi/N between the two is decided by its own sign
+    n = round(math.exp(min(float(least.lower), 700.0)))
+    if n > 2**50 or round(math.exp(float(largest.lower))) != n + 1:
+        return hull(least, largest)
+    fits = sign(lambda: excess(arb.pi() / n), digits, extra=extra)
+    return hull(least, largest) if fits == 0 else largest if fits > 0 else least
 
 
 def log_cells(problem: Problem, radius: arb) -> arb:
@@ -124,12 +103,12 @@ def by_radius(excess: Callable[[Kernel, arb, arb], arb], count: Callable[[Proble
     """Make the proof of a count at the largest radius with excess(kernel, goal, radius) <= 0 (4.4 mean, 4.A, 4.B)."""
 
     def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-        if (constant := few_points(bound, problem)) is not None:
-            return constant
+        if (constant_bound := few_points(bound, problem)) is not None:
+            return constant_bound
 
         def at(radius: arb) -> arb:
             return excess(kernel_of(bound, problem), goal(problem), radius)
 
-        return solved(bound, problem, at, lambda radius: count(problem, radius), digits)
+        return solved(bound, problem, at, count=lambda radius: count(problem, radius), digits=digits)
 
     return prove

@@ -57,8 +57,8 @@ class Kernel:
         m1, lam = self.dim - 1.0, float(self.concentration)
         if m1 == 0.0:
             return 0.0
-        whole = m1 + math.hypot(m1, 2.0 * lam)
-        return math.atan2(math.sqrt(2.0 * m1 / whole), 2.0 * lam / whole)
+        total = m1 + math.hypot(m1, 2.0 * lam)
+        return math.atan2(math.sqrt(2.0 * m1 / total), 2.0 * lam / total)
 
     @cached_property
     def width(self) -> float:
@@ -142,7 +142,10 @@ def larger(
     the precision it stays undecided, and the union of both values is taken.
     """
     finest, level = (high - low) * arb(2) ** (-ctx.prec // 2), arb(2) ** (-3 * ctx.prec // 4)
-    either = _either(first, second)
+
+    def either(u: acb, analytic: bool) -> acb:  # never analytic
+        return acb(arb.nan()) if analytic else acb(first(u, False).real.union(second(u, False).real))
+
     runs: list[tuple[Integrand, arb, arb]] = []
     stack = [(low, high)]
     for _ in range(_MOST_INTERVALS):
@@ -151,23 +154,14 @@ def larger(
         a, b = stack.pop()
         gap = lead(a.union(b))
         if gap < 0 or gap > 0 or not b - a > finest or abs(gap) < level:
-            chosen = first if gap < 0 else second if gap > 0 else either
-            if runs and runs[-1][0] is chosen:
+            largest = first if gap < 0 else second if gap > 0 else either
+            if runs and runs[-1][0] is largest:
                 a = runs.pop()[1]
-            runs.append((chosen, a, b))
+            runs.append((largest, a, b))
         else:
             middle = ((a + b) / 2).mid()
             stack += [(middle, b), (a, middle)]
     raise CertificationError("which of two functions is larger is uncertain in too many places")
-
-
-def _either(first: Integrand, second: Integrand) -> Integrand:
-    """Return the union of two real functions, which is never analytic."""
-
-    def union(u: acb, analytic: bool) -> acb:
-        return acb(arb.nan()) if analytic else acb(first(u, False).real.union(second(u, False).real))
-
-    return union
 
 
 def _size(integrand: Integrand, low: arb, high: arb) -> float:

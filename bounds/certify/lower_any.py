@@ -40,16 +40,13 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
         log_points, log_scale = prepared(angle_of(problem, 2))
         size = dim + 1 + arb(dim + 1).sqrt()  # D = 1 + (m+1+sqrt(m+1)) Q
         log_degree = (size * log_scale.exp()).log1p()
-        return (log_points - _warren(log_degree).log() - arb(dim + 2).log()).max(0)
+        # z = log2(4 e D z)
+        half, target = arb(2).log(), arb(4).log() + 1 + log_degree
+        guess = arb(float(warren_ratio(np.array(float(log_degree)))))
+        z = newton_bracket(lambda z: z * half - z.log() - target, lambda z: half - 1 / z, guess)
+        return (log_points - z.log() - arb(dim + 2).log()).max(0)
 
     return enclose(log_tokens, digits + 2)
-
-
-def _warren(log_degree: arb) -> arb:
-    """Enclose the root z > 1 of z = log2(4 e D z) (4.E, any)."""
-    guess = float(warren_ratio(np.array(float(log_degree))))
-    target = arb(4).log() + 1 + log_degree
-    return newton_bracket(lambda z: z * arb(2).log() - z.log() - target, lambda z: arb(2).log() - 1 / z, arb(guess))
 
 
 Prepared = Callable[[arb], tuple[arb, arb]]

@@ -27,25 +27,24 @@ _NEAR = 1e-6
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Enclose the count of 4.F at the eta and s that float64 chose, bare or filled as it was."""
-    if (constant := few_points(bound, problem)) is not None:
-        return constant
+    if (constant_bound := few_points(bound, problem)) is not None:
+        return constant_bound
     assert bound.concentration is not None
     # Step 1: bare points, if their count is the one of float64
     extra = exponent_bits(problem.dim, bound.concentration)
     log = enclose(lambda: _Points(bound, problem).log_bare(), digits + 2, extra=extra)
     if abs(float(log.midpoint) - bound.log) <= _NEAR * max(bound.log, 1.0):
         return log
-    # Step 2: else fill points
-    delta = _distance(bound, problem)
+    # Step 2: else fill points, at the distance that float64 took
+    window, log_s = _window(bound, problem), constant(bound, "log_s")
+    delta = float64.fill(window, log_s, window.rate(log_s).log).delta
     return enclose(lambda: _Points(bound, problem).log_filled(delta), digits + 2, extra=extra)
 
 
-def _distance(bound: Bound, problem: Problem) -> float:
-    """Return the distance between fill points that float64 took."""
+def _window(bound: Bound, problem: Problem) -> Window:
+    """Return the window that float64 took."""
     assert bound.concentration is not None
-    window = Window(FloatExcess(bound.concentration, problem.dim, problem.goal), constant(bound, "eta"))
-    log_s = constant(bound, "log_s")
-    return float64.fill(window, log_s, window.rate(log_s).log).delta
+    return Window(FloatExcess(bound.concentration, problem.dim, problem.goal), constant(bound, "eta"))
 
 
 class _Points:
@@ -56,18 +55,17 @@ class _Points:
         self.excess = Excess(self.kernel, goal(problem))
         self.eta = arb(constant(bound, "eta"))
         self.log_s = constant(bound, "log_s")
-        self.window = Window(FloatExcess(float(self.kernel.concentration), problem.dim, problem.goal), float(self.eta))
+        self.window = _window(bound, problem)
         # float64 takes phi relative to the kernel at w
         self.s = arb(self.log_s).exp() / self.kernel.factor(acb(self.excess.threshold)).real
-        self.rate = self._rate()
-
-    def _rate(self) -> arb:
-        """Return -log M, M = 1 - P + Q."""
-        lost = [_mapped(part, self.s, -1) for part in self.excess.positive(self.eta)]
-        rate = -(-self.kernel.integral(*self._saved(), *lost) / self._sphere()).log1p()
-        if not rate > 0:
+        # -log M, M = 1 - P + Q, over int sin^(m-1) = sqrt(pi) Gamma(m/2) / Gamma((m+1)/2)
+        loss = [_mapped(part, self.s, -1) for part in self.excess.positive(self.eta)]
+        dim = problem.dim
+        log = half(1).lgamma() + half(dim).lgamma() - half(dim + 1).lgamma()
+        sphere = log.exp() * acb(self.kernel.mode).sin().real ** (1 - dim)
+        self.rate = -(-self.kernel.integral(*self._saved(), *loss) / sphere).log1p()
+        if not self.rate > 0:
             raise CertificationError("M < 1 cannot be proved")
-        return rate
 
     def _saved(self) -> list[Part]:
         """Return the parts of P, of 1 - e^(-z) with a falling z = -s g, those of large z by a constant about 1."""
@@ -90,12 +88,6 @@ class _Points:
         excess, eta = self.window.excess, self.window.eta
         u, gap = self.window.reach(level - self.log_s), excess.threshold - eta
         return 1.0 / (excess.concentration * math.sin(u + eta) + 1.0 / max(gap - u, 1e-16 * gap))
-
-    def _sphere(self) -> arb:
-        """Return the integral of the measure over the sphere: int sin^(m-1) = sqrt(pi) Gamma(m/2)/Gamma((m+1)/2)."""
-        dim = self.kernel.dim
-        log = half(1).lgamma() + half(dim).lgamma() - half(dim + 1).lgamma()
-        return log.exp() * acb(self.kernel.mode).sin().real ** (1 - dim)
 
     def _log_net(self) -> arb:
         """Return the log of a bound on N(eta), by the formulas of `bounds.theorems._window.log_net`."""

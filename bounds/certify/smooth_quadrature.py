@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from flint import arb, ctx
 
@@ -18,16 +19,16 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Prove that the degree, or the next one, suffices at the concentration (4.I)."""
     if smooth_class(problem).holds:
         problem = replace(problem, lipschitz=steepest(problem))
-    if (few := mean_value(bound, problem)) is not None:
-        return few
+    if (constant_bound := mean_value(bound, problem)) is not None:
+        return constant_bound
     assert bound.concentration is not None
     degree, dim = int(constant(bound, "degree")), problem.dim
 
     def spare(g: int) -> arb:
         lam = arb(bound.concentration)
-        left = problem.eps - _polynomials(moments(lam, dim), problem)
+        room = problem.eps - _polynomials(moments(lam, dim), problem)
         if lam.is_zero():
-            return left  # every moment is exact from degree 4 on
+            return room  # every moment is exact from degree 4 on
         # 4.I: the rising tail times F + (H/2) P(B) + L y (1 + B_1/3 + 2 B_2/15) + L C (B_3/4 + B_4)
         y, b, rise = (g + 1) / lam, [arb(1)], arb(1)
         for j in range(1, ORDER + 1):
@@ -35,9 +36,10 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
             b.append(rise * ((1 + y) ** j + abs(1 - y) ** j) / 2)
         slope = problem.lipschitz * y * (1 + b[1] / 3 + 2 * b[2] / 15)
         weight = problem.sup_norm + _polynomials(b, problem) + slope
-        return left - rising_tail(g, dim, lam, ORDER) * weight
+        return room - rising_tail(g, dim, lam, ORDER) * weight
 
-    return counted(lambda g: log_quadrature_points(g, dim), spare, degree, bound.concentration, problem, digits)
+    count, lam = partial(log_quadrature_points, dim=dim), bound.concentration
+    return counted(count, spare, degree, concentration=lam, problem=problem, digits=digits)
 
 
 def moments(concentration: arb, dim: int) -> list[arb]:
@@ -56,5 +58,5 @@ def _polynomials(powers: list[arb], problem: Problem) -> arb:
     """Return (H/2) P + L C (p_3/4 + p_4), P = 2 p_1 + p_2/3 + 4 p_3/45 + kappa p_4 (4.I)."""
     kappa = arb.pi() ** 2 / 16 - arb(17) / 45
     square = 2 * powers[1] + powers[2] / 3 + 4 * powers[3] / 45 + kappa * powers[4]
-    rest = arb.pi() / arb(2) ** arb(3.5) * (powers[3] / 4 + powers[4])
-    return arb(problem.smoothness) * square / 2 + problem.lipschitz * rest
+    slope = arb.pi() / arb(2) ** arb(3.5) * (powers[3] / 4 + powers[4])
+    return arb(problem.smoothness) * square / 2 + problem.lipschitz * slope

@@ -7,11 +7,9 @@ from flint import arb
 from ..records.bound import Bound
 from ..records.enclosure import CertificationError, Enclosure
 from ..records.problem import Problem
-from ..theorems.thesis import core, split, split_corrected, vector
+from ..theorems.thesis.prefix_lengths import ACCURACIES, CORRECTED
 from . import _special as special
 from ._balls import enclose, less, sign
-
-_ACCURACIES = {theorem.THEOREM.name: theorem.accuracies for theorem in (core, vector, split, split_corrected)}
 
 
 def jackson_constant(problem: Problem, digits: int) -> arb:
@@ -36,12 +34,11 @@ def concentration(eps: arb, problem: Problem, digits: int) -> arb:
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Enclose log N = log(Phi(m)/delta^(m+1)), after proving that the caps are small and the concentration enough."""
-    fixed, corrected = problem.concentration, bound.theorem == split_corrected.THEOREM.name
+    fixed, corrected = problem.concentration, bound.theorem == CORRECTED.name
 
     def accuracies() -> tuple[arb, arb]:
         eps, lip, sup = arb(problem.eps), arb(problem.lipschitz), arb(problem.sup_norm)
-        needed_at, count_at = _ACCURACIES[bound.theorem](eps, lip, sup, arb(problem.dim + 1).sqrt())
-        return needed_at, count_at
+        return ACCURACIES[bound.theorem](eps, lip, sup, arb(problem.dim + 1).sqrt())
 
     def largest_cap() -> arb:
         return arb(1) / 3 if corrected else arb.pi() / 2

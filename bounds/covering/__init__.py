@@ -39,7 +39,7 @@ NECESSARY = ("best-lower", *(name for name, method in TABLE.items() if method.si
 METHODS = (*SUFFICIENT, *NECESSARY)
 
 
-def _tried(dim: int, side: Side) -> tuple[str, ...]:
+def _joining(dim: int, side: Side) -> tuple[str, ...]:
     """Return the methods whose best is the best of all."""
     return tuple(name for name, method in TABLE.items() if method.side == side and method.joins(dim))
 
@@ -53,15 +53,15 @@ def covering_bound(radius: float, dim: int, method: str) -> Bound:
         log = 0.0 if radius >= math.pi else math.log(2.0)
         return Bound("covering number", log, side, method, _REFERENCE, radius=radius, whole=True)
     if method in ("best", "best-lower"):
-        candidates = [covering_bound(radius, dim, m) for m in _tried(dim, side)]
-        choose = min if side == "upper" else max
-        return choose((b for b in candidates if b.holds), key=lambda b: b.log)
-    chosen = TABLE[method]
-    conditions = chosen.needs(dim) + chosen.needs_radius(dim, radius)
-    log, whole = math.inf if side == "upper" else 0.0, chosen.whole
+        candidates = [covering_bound(radius, dim, m) for m in _joining(dim, side)]
+        best_of = min if side == "upper" else max
+        return best_of((b for b in candidates if b.holds), key=lambda b: b.log)
+    formula = TABLE[method]
+    conditions = formula.needs(dim) + formula.needs_radius(dim, radius)
+    log, is_whole = math.inf if side == "upper" else 0.0, formula.whole
     if all(h.holds for h in conditions):
-        log, whole = chosen.value(dim, radius)
-    return Bound("covering number", log, side, method, _REFERENCE, conditions, radius=radius, whole=whole)
+        log, is_whole = formula.value(dim, radius)
+    return Bound("covering number", log, side, method, _REFERENCE, conditions, radius=radius, whole=is_whole)
 
 
 def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bound:
@@ -155,25 +155,20 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bo
 
 
 def _radius_bound(n: int, dim: int, method: str) -> Bound:
-    """Return the covering radius that a method promises or excludes for n points."""
-    if method == "best":
-        return _best_radius(n, dim)
+    """Return the covering radius that a method, or the best of all, promises or excludes for n points."""
+    if method == "best":  # each method is solved for only if it betters those before it
+        best = _radius_bound(n, dim, "circle" if dim == 1 else "polytope")
+        for name in _joining(dim, "upper") if n > dim + 1 else ():
+            if covering_bound(best.value, dim, name).log < math.log(n) * (1.0 - 1e-15):
+                best = min(best, _radius_bound(n, dim, name), key=lambda b: b.log)
+        return best
     if method == "best-lower":
-        candidates = [_radius_bound(n, dim, m) for m in _tried(dim, "lower")]
+        candidates = [_radius_bound(n, dim, m) for m in _joining(dim, "lower")]
         return max((b for b in candidates if b.holds), key=lambda b: b.log)
-    chosen = TABLE[method]
-    radius = chosen.radius(n, dim)
+    formula = TABLE[method]
+    radius = formula.radius(n, dim)
     log = math.log(radius) if radius > 0.0 else -math.inf
-    while chosen.side == "upper" and math.exp(log) < radius:  # a cover is promised from this radius on
+    while formula.side == "upper" and math.exp(log) < radius:  # a cover is promised from this radius on
         log = math.nextafter(log, math.inf)
     constants = (("n", float(n)),)
-    return Bound("covering radius", log, chosen.side, method, _REFERENCE, chosen.needs(dim), constants=constants)
-
-
-def _best_radius(n: int, dim: int) -> Bound:
-    """Return the least covering radius of all methods, each solved for only if it betters those before it."""
-    best = _radius_bound(n, dim, "circle" if dim == 1 else "polytope")
-    for method in _tried(dim, "upper") if n > dim + 1 else ():
-        if covering_bound(best.value, dim, method).log < math.log(n) * (1.0 - 1e-15):
-            best = min(best, _radius_bound(n, dim, method), key=lambda b: b.log)
-    return best
+    return Bound("covering radius", log, formula.side, method, _REFERENCE, formula.needs(dim), constants=constants)

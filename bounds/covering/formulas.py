@@ -22,16 +22,6 @@ def log_rogers_constant(dim: int) -> float:
     return 1.0 + math.log(d * (math.log(d) + math.log(math.log(d)) + 5.0))
 
 
-def log_lower(dim: int, radius: float) -> float:
-    """Return log 1/sigma(C(radius))."""
-    return -float(log_cap_measure(dim, radius))
-
-
-def log_simplex(dim: int, radius: float) -> float:
-    """Return the log of m + 2, or of m + 3 below the covering radius of the simplex."""
-    return math.log(dim + 2 if radius >= simplex_radius(dim) else dim + 3)
-
-
 def simplex_radius(dim: int) -> float:
     """Return the covering radius of dim + 2 points, a hair below it: the arc cosine is rounded."""
     return math.acos(1.0 / (dim + 1)) * (1.0 - 1e-15)
@@ -46,15 +36,9 @@ def log_fejes_toth(_dim: int, radius: float) -> float:
 
 
 def _fejes_toth_radius(n: int, _dim: int) -> float:
-    """Return the radius below which n >= 4 caps do not cover S^2."""
     # 4.2, fejes-toth: cos rho = cot(pi/6 + x)/sqrt 3 with x = pi/(3 (n-2)), written for 1 - cos = 2 sin^2(rho/2)
     tangent = math.tan(math.pi / 3.0 / (n - 2))
     return 2.0 * math.asin(math.sqrt(2.0 * tangent / (math.sqrt(3.0) + 3.0 * tangent)))
-
-
-def log_volume(dim: int, radius: float) -> float:
-    """Return log 1/sigma(C(radius/2))."""
-    return -float(log_cap_measure(dim, radius / 2.0))
 
 
 def log_greedy(dim: int, radius: float) -> float:
@@ -119,49 +103,43 @@ def _least(log_count: Callable[[float], float], upper: float) -> float:
     return float(minimize_scalar(log_count, bounds=bounds, method="bounded", options={"xatol": 1e-7}).fun)
 
 
-def log_rogers(dim: int, radius: float) -> float:
-    """Return log Phi(m)/sin(radius)^(m+1)."""
-    return log_rogers_constant(dim) - (dim + 1) * math.log(math.sin(radius))
-
-
-def log_boroczky_wintsche(dim: int, radius: float) -> float:
-    """Return log 400 m log m/sigma(C(radius))."""
-    return math.log(400.0 * dim * math.log(dim)) - float(log_cap_measure(dim, radius))
-
-
-def log_circle(_dim: int, radius: float) -> float:
-    """Return the log of the number of arcs, rounded up."""
-    return math.log(math.ceil(math.pi / radius))
-
-
+# 4.2: 1/sigma(C(rho))
 LOWER = Method(
-    "lower", log_lower, "lower", joins=lambda dim: True, hemispheres=False,
-    least_radius=lambda n, dim: float(cap_angle(dim, -math.log(n))),
+    "lower", lambda dim, radius: -float(log_cap_measure(dim, radius)), "lower",
+    joins=lambda dim: True, hemispheres=False, least_radius=lambda n, dim: float(cap_angle(dim, -math.log(n))),
 )  # fmt: skip
 FEJES_TOTH = Method(
     "fejes-toth", log_fejes_toth, "lower", joins=lambda dim: True, least_radius=_fejes_toth_radius,
     needs=lambda dim: (Hypothesis("dim = 2", dim == 2),),
 )  # fmt: skip
+# 4.2, simplex: m + 2, or m + 3 below its covering radius
 SIMPLEX = Method(
-    "simplex", log_simplex, "lower", joins=lambda dim: True, whole=True,
-    least_radius=lambda n, dim: simplex_radius(dim) if n == dim + 2 else 0.0,
+    "simplex", lambda dim, radius: math.log(dim + 2 if radius >= simplex_radius(dim) else dim + 3), "lower",
+    joins=lambda dim: True, whole=True, least_radius=lambda n, dim: simplex_radius(dim) if n == dim + 2 else 0.0,
 )  # fmt: skip
 CIRCLE = Method(
-    "circle", log_circle, joins=lambda dim: dim == 1, needs=lambda dim: (Hypothesis("dim = 1", dim == 1),),
+    "circle", lambda _dim, radius: math.log(math.ceil(math.pi / radius)),
+    joins=lambda dim: dim == 1, needs=lambda dim: (Hypothesis("dim = 1", dim == 1),),
     whole=True, least_radius=lambda n, _dim: math.nextafter(math.pi / n, math.inf),
 )  # fmt: skip
-VOLUME = Method("volume", log_volume)
+# 4.2: 1/sigma(C(rho/2))
+VOLUME = Method("volume", lambda dim, radius: -float(log_cap_measure(dim, radius / 2.0)))
 # up to dim 3 the methods before it need half as many points
 RANDOM = Method("random", log_random, joins=lambda dim: dim > 3, share=0.5)
 # never below "random" (4.2)
 GREEDY = Method("greedy", log_greedy, joins=lambda dim: False, share=1.0)
+# 4.2, rogers: Phi(m)/sin(rho)^(m+1)
 ROGERS = Method(
-    "rogers", log_rogers, needs=lambda dim: (Hypothesis("dim >= 2", dim >= 2),),
+    "rogers", lambda dim, radius: log_rogers_constant(dim) - (dim + 1) * math.log(math.sin(radius)),
+    needs=lambda dim: (Hypothesis("dim >= 2", dim >= 2),),
     needs_radius=lambda dim, radius: (
         Hypothesis("sin(radius) <= 1/(dim+1)", math.sin(radius) <= 1.0 / (dim + 1)),
     ),
     top=lambda dim: math.asin(1.0 / (dim + 1)),
 )  # fmt: skip
+# 4.2, boroczky-wintsche: 400 m log m/sigma(C(rho))
 BOROCZKY_WINTSCHE = Method(
-    "boroczky-wintsche", log_boroczky_wintsche, needs=lambda dim: (Hypothesis("dim >= 3", dim >= 3),)
-)
+    "boroczky-wintsche",
+    lambda dim, radius: math.log(400.0 * dim * math.log(dim)) - float(log_cap_measure(dim, radius)),
+    needs=lambda dim: (Hypothesis("dim >= 3", dim >= 3),),
+)  # fmt: skip

@@ -38,9 +38,9 @@ def log_density(dim: int) -> float:
     squared_radius = dim * (dim + 2.0) / (12.0 * (dim + 1.0))
     best = log_ball(dim) + 0.5 * math.log(dim + 1.0) + 0.5 * dim * math.log(squared_radius)
     if dim > 24:
-        rest = dim - 24
-        parts = log_density(24) + log_density(rest) - log_ball(24) - log_ball(rest)
-        shares = 12.0 * math.log(24.0 / dim) + 0.5 * rest * math.log(rest / dim)
+        n = dim - 24
+        parts = log_density(24) + log_density(n) - log_ball(24) - log_ball(n)
+        shares = 12.0 * math.log(24.0 / dim) + 0.5 * n * math.log(n / dim)
         best = min(best, log_ball(dim) + parts - shares)
     return best
 

@@ -25,7 +25,7 @@ _MOST_SIGNS = 3
 
 @functools.cache
 def polytopes(dim: int) -> tuple[tuple[float, int], ...]:
-    """Return (covering radius, number of points) of explicit covers of S^dim, ever fewer points at ever larger radii.
+    """Return (covering radius, number of points) of explicit covers of S^dim, fewer at larger radii (4.2, polytope).
 
     The simplex; the vectors with k entries +-1, the others 0, for k^2 <= dim + 1 (k = 1: the cross-polytope, k = 2:
     the roots of D_n); in dimensions 2, 3 and 7 the icosahedron, the 600-cell and the roots of E8.
@@ -47,18 +47,13 @@ def polytope_count(dim: int, radius: float) -> int | None:
     return next((count for least, count in reversed(polytopes(dim)) if least <= radius), None)
 
 
-def log_polytope(dim: int, radius: float) -> float:
-    """Return the log of `polytope_count`, inf for none."""
-    count = polytope_count(dim, radius)
-    return math.inf if count is None else math.log(count)
-
-
 def _hypotheses(dim: int, radius: float) -> tuple[Hypothesis, ...]:
     least = polytopes(dim)[0][0]
     return (Hypothesis(f"radius >= {least:.6g}", radius >= least),)
 
 
 METHOD = Method(
-    "polytope", log_polytope, needs_radius=_hypotheses, whole=True,
+    "polytope", lambda dim, radius: math.log(polytope_count(dim, radius) or math.inf), needs_radius=_hypotheses,
+    whole=True,
     least_radius=lambda n, dim: next(least for least, count in polytopes(dim) if count <= n),
 )  # fmt: skip

@@ -35,11 +35,12 @@ class Cell:
 
 
 def log_mean_projection(part: int, dim: int) -> float:
-    """Return the log of the mean length of the first `part` coordinates of a unit vector of R^dim."""
+    """Return the log of the mean length of the first `part` coordinates of a unit vector of R^dim (4.2, slab)."""
     x, y = 0.5 * part, 0.5 * dim
     return math.lgamma(x + 0.5) - math.lgamma(x) - (math.lgamma(y + 0.5) - math.lgamma(y))
 
 
+@functools.cache
 def _dual_root(n: int) -> Cell:
     """Return A_n* with its permutohedron, divided by the covering radius (4.2, slab)."""
     radius = math.sqrt(n * (n + 2.0) / (12.0 * (n + 1.0)))
@@ -50,8 +51,9 @@ def _dual_root(n: int) -> Cell:
 _LEECH = Cell(24, -12.0 * math.log(2.0), math.sqrt(0.5), 1.0)
 
 
+@functools.cache
 def _sum(a: Cell, b: Cell) -> Cell:
-    """Return the orthogonal sum, with squared covering radii in proportion to the dimensions."""
+    """Return the orthogonal sum, with squared covering radii in proportion to the dimensions (4.2, slab)."""
     n = a.dim + b.dim
     parts = [(cell, 0.5 * math.log(cell.dim / n)) for cell in (a, b)]
     return Cell(
@@ -60,14 +62,6 @@ def _sum(a: Cell, b: Cell) -> Cell:
         min(cell.inradius * math.exp(log_radius) for cell, log_radius in parts),
         sum(cell.width * math.exp(log_radius + log_mean_projection(cell.dim, n)) for cell, log_radius in parts),
     )
-
-
-@functools.cache
-def _cells(n: int) -> tuple[Cell, ...]:
-    """Return the lattices of R^n to choose from."""
-    if n < 24:
-        return (_dual_root(n),)
-    return _dual_root(n), _LEECH if n == 24 else _sum(_LEECH, _dual_root(n - 24))
 
 
 def _log_shell(cell: Cell, sine: float, h: float) -> float:
@@ -91,7 +85,11 @@ def _log_mean(cell: Cell, sine: float) -> float:
 
 def log_slab(dim: int, radius: float) -> float:
     """Return the log of the mean number for 0 < radius < pi/2 and 2 <= dim <= `MAX_DIM`, to 1e-14 max(1, |log|)."""
-    return min(_log_mean(cell, math.sin(radius)) for cell in _cells(dim + 1))
+    n = dim + 1
+    cells = [_dual_root(n)]
+    if n >= 24:
+        cells.append(_LEECH if n == 24 else _sum(_LEECH, _dual_root(n - 24)))
+    return min(_log_mean(cell, math.sin(radius)) for cell in cells)
 
 
 def slab(dim: int, radius: float) -> tuple[float, bool]:
@@ -105,8 +103,8 @@ def slab(dim: int, radius: float) -> tuple[float, bool]:
 def _least_radius(n: int, dim: int) -> float:
     """Return the least radius at which the mean number is below n + 1, or at most a large n."""
     if math.log(n) >= _LOG_MOST_COUNTED:
-        return inverse(log_slab, n, dim)
-    return inverse(lambda m, radius: log_slab(m, radius) + 2.0 * _SAFE, n + 1, dim)
+        return inverse(log_slab, n, dim=dim)
+    return inverse(lambda m, radius: log_slab(m, radius) + 2.0 * _SAFE, n + 1, dim=dim)
 
 
 METHOD = Method(

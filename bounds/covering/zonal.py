@@ -38,14 +38,14 @@ def _log_coefficients(dim: int) -> Float64:
     log_beta = np.array([math.lgamma((q + 1) / 2) + math.lgamma(0.5) - math.lgamma(q / 2 + 1) for q in range(dim)])
     share = math.sqrt(1.0 / dim)  # t = sin(h/2)/sin(rho/2), best where rho is small
     scaled = below - 0.5 * p * math.log1p(-share * share)
-    same = scaled + np.log(np.exp(log_beta) / math.pi + (p > 0))
+    level = scaled + np.log(np.exp(log_beta) / math.pi + (p > 0))
     above = scaled + log_beta - math.log(4.0 * share)
-    total: Float64 = np.logaddexp(np.append(same, -np.inf), np.append(-np.inf, above))  # (dim + 1,)
+    total: Float64 = np.logaddexp(np.append(level, -np.inf), np.append(-np.inf, above))  # (dim + 1,)
     return total
 
 
 def log_zonal_sum(dim: int, radius: float) -> float:
-    """Return the log of the closed form, which falls smoothly as the radius grows."""
+    """Return the log of the closed form, which falls smoothly as the radius grows (4.2, zonal)."""
     coefficients = _log_coefficients(dim)
     terms = coefficients - math.log(math.sin(radius / 2.0)) * np.arange(dim + 1)
     top = float(terms[-1]) if radius < 0.5 else float(terms.max())
@@ -54,7 +54,7 @@ def log_zonal_sum(dim: int, radius: float) -> float:
 
 @functools.cache
 def counted(dim: int) -> tuple[Float64, Float64]:
-    """Return radii, increasing, and the sufficient number of points from each on, counted band by band.
+    """Return radii, increasing, and the sufficient number of points from each on, counted band by band (4.2, counting).
 
     Empty above dim 8. The radii are those of a fixed ladder and of the polytopes.
     """
@@ -78,11 +78,11 @@ def _count(dim: int, radii: Float64) -> Float64:
     span = math.pi - 2.0 * radius
     ideal = 0.5 * span * math.sqrt(dim) / radius
     least = np.maximum(np.floor(0.5 * span / radius) + 1.0, np.floor(0.7 * ideal))  # half a band is below the radius
-    most = np.maximum(np.ceil(1.2 * ideal), least + 1.0)
-    bands = np.round(least + (most - least) * np.linspace(0.0, 1.0, 13)[:, np.newaxis])  # (radii, 13, 1)
+    largest = np.maximum(np.ceil(1.2 * ideal), least + 1.0)
+    bands = np.round(least + (largest - least) * np.linspace(0.0, 1.0, 13)[:, np.newaxis])  # (radii, 13, 1)
     # Step 2: the bands from the north pole to the equator
     half = 0.5 * span / bands
-    north = np.arange(math.ceil(float(most.max()) / 2.0), dtype=np.float64)  # (bands,)
+    north = np.arange(math.ceil(float(largest.max()) / 2.0), dtype=np.float64)  # (bands,)
     centre = np.minimum(radius + half * (2.0 * north + 1.0), 0.5 * math.pi)  # (radii, 13, bands)
     widest = np.sin(np.minimum(centre + half, 0.5 * math.pi))
     # Step 3: 4.2, band rule: sin^2(R/2) = (sin^2(rho/2) - sin^2(h/2))/(s sin theta_0)

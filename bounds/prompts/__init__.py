@@ -11,17 +11,17 @@ from typing import Any
 
 from spherapprox import _extras
 
-from .budgets import ExecutorBudget, executor_budget
+from .budgets import ExecutorBudget as ExecutorBudget
+from .budgets import executor_budget
 from .chain import chain_error
-from .cost import AttentionCost, attention_cost, attention_error
+from .cost import AttentionCost as AttentionCost
+from .cost import attention_cost, attention_error
 from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length
 from .routing import compose_errors, impurity, key_count, read_error, temperature
 from .separation import boltzmann_separation, context_separation, separating_ratio
 
 __all__ = [
-    "AttentionCost",
-    "ExecutorBudget",
     "attention_cost",
     "attention_error",
     "boltzmann_separation",

@@ -203,12 +203,12 @@ def _plan(task: _Task, eps: float, unit: float) -> _Plan:
     segments, sharp, activations = [], [], [task.radius]
     exact, error, lost, gate = task.radius, unit * task.radius, unit * task.radius, 0.0
     for layer, (n, row) in enumerate(zip(task.sizes, task.rows, strict=False)):
-        held = activations[-1]
+        size = activations[-1]
         growth = depth * math.prod(task.rows[layer + 1 :])
         # 9.1: delta_l, N_l, eta_l and 1/tau_l
         delta = eps / growth if growth else math.inf
-        count = math.sqrt(2.0 * n * task.weight) * math.sqrt(held / delta) if delta else math.inf
-        largest = widest * held + task.weight
+        count = math.sqrt(2.0 * n * task.weight) * math.sqrt(size / delta) if delta else math.inf
+        largest = widest * size + task.weight
         eta = min(0.25, delta / (4.0 * largest))
         if not (count <= _MOST_SEGMENTS and eta > _LEAST):
             raise ValueError(
@@ -217,9 +217,11 @@ def _plan(task: _Task, eps: float, unit: float) -> _Plan:
             )
         segments.append(max(2, 2 * math.ceil(count / 2.0)))
         sharp.append((math.log(task.tokens - 1) + math.log1p(-eta) - math.log(eta)) / task.margin)
-        products = n * task.weight * held / segments[-1] ** 2
-        rounding = _bound_roundings(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
-        gate = gate_above(widest, task.weight, n, segments[-1], held)
+        products = n * task.weight * size / segments[-1] ** 2
+        rounding = _bound_roundings(
+            task, unit, layer, segments=segments[-1], sharp=sharp[-1], eta=eta, size=size, gate=gate
+        )
+        gate = gate_above(widest, task.weight, n, segments=segments[-1], held=size)
         if not rounding <= 0.1 * largest:
             return _Plan((), (), (), math.inf, rounding)
         # 9.1: e_l, with the roundings rho_l, and A_l
@@ -231,7 +233,7 @@ def _plan(task: _Task, eps: float, unit: float) -> _Plan:
 
 
 def _bound_roundings(
-    task: _Task, unit: float, layer: int, segments: int, sharp: float, eta: float, held: float, gate: float
+    task: _Task, unit: float, layer: int, *, segments: int, sharp: float, eta: float, size: float, gate: float
 ) -> float:
     """Bound what roundings add to the sums of a layer, whatever the order of additions (9.1, roundings)."""
     if not unit:
@@ -242,13 +244,13 @@ def _bound_roundings(
     if not (logits <= 1.0 and (2.0 * tokens + 16.0) * unit * segments <= 0.4):
         return math.inf
     # 9.1 (roundings): r_1, r_2 and r_3
-    read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * held + weight)
-    carried = task.rows[layer] * _bound_passage(unit, tokens, held, gate)
+    read_rounding = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * size + weight)
+    carried = task.rows[layer] * _bound_passage(unit, tokens, size, gate)
     terms = n * (segments / 2.0 + 2.0) + 12.0
-    size = 0.5 * held * (widest + n * weight) + 2.0 * n * weight * held / segments**2 + weight
-    return 1.01 * (read + carried + unit * (terms * size + 40.0 * n * weight * held))
+    sums = 0.5 * size * (widest + n * weight) + 2.0 * n * weight * size / segments**2 + weight
+    return 1.01 * (read_rounding + carried + unit * (terms * sums + 40.0 * n * weight * size))
 
 
-def _bound_passage(unit: float, tokens: int, held: float, gate: float) -> float:
+def _bound_passage(unit: float, tokens: int, size: float, gate: float) -> float:
     """Bound what roundings do to an output that passes its gate and an even mean of all tokens (9.1, roundings)."""
-    return unit * (6.0 * gate + (tokens + 8.0) * held)
+    return unit * (6.0 * gate + (tokens + 8.0) * size)

@@ -56,15 +56,14 @@ def chain_error(
             return Bound("executor error", log, "upper", "chain", REFERENCE, (inside,))
         # 9.3 (snapped)
         near = _checks.real(radius, "snap_radius", above=0.0)
-        needed = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
-        found = Bound("executor error", math.log(error), "upper", "chain-snapped", REFERENCE, needed)
-        return settle(found)
+        conditions = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
+        return settle(Bound("executor error", math.log(error), "upper", "chain-snapped", REFERENCE, conditions))
 
     return entry(eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
 
 
 def _log_geometric(rate: float, count: int) -> float:
-    """Return log(1 + rate + ... + rate^(count - 1))."""
+    """Return log(1 + rate + ... + rate^(count - 1)) (9.3)."""
     if rate in (0.0, 1.0) or count == 1:
         return math.log(count) if rate == 1.0 else 0.0
     step = math.log(rate)

@@ -107,15 +107,14 @@ def attention_cost(
 
     @over_arrays
     def entry(count: object, d: object, b: object, tol: object) -> AttentionCost:
-        tokens, columns = (
-            _checks.real(count, "n", minimum=2.0),
-            _checks.integer(d, "dim", minimum=1, maximum=MOST_COLUMNS),
-        )
+        tokens = _checks.real(count, "n", minimum=2.0)
+        columns = _checks.integer(d, "dim", minimum=1, maximum=MOST_COLUMNS)
         entry, error = between(b, "entry_bound"), between(tol, "tolerance")
+        # 8.10: the logits are at most b = B^2 or d B^2
         score = entry * entry * (1 if scaled else columns)
         if score > LARGEST_SCORE:
             raise ValueError(f"'entry_bound' must bound logits by at most {LARGEST_SCORE:g}, got {entry:g}: {score:g}")
-        # 8.10: eps = min(tol / (2 B), 1/2)
+        # 8.10: eps = min(tol / (2 B), 1/2), g, log r = log C(d+g, g) and beta = log r/log n
         degree = least_degree(score, min(error / (2.0 * entry), 0.5), basis)
         log_rank = log_binomial(float(columns), float(degree))
         exponent = log_rank / math.log(tokens)
@@ -161,8 +160,6 @@ def attention_error(
 ) -> Bound:
     """Bound what errors of the weights of attention do to its outputs, in the maximum norm.
 
-    See docs/theorems/4.16-attention.md.
-
     Parameters
     ----------
     eps : float or array_like
@@ -177,8 +174,8 @@ def attention_error(
     Returns
     -------
     Bound
-        On the quantity "sup error"; or an array of them, for array arguments. inf where eps is not below 1, or the
-        smallest mean.
+        On the quantity "sup error" (docs/theorems/4.16-attention.md); or an array of them, for array arguments. inf
+        where eps is not below 1, or the smallest mean.
 
     Raises
     ------
@@ -204,13 +201,14 @@ def attention_error(
         error, largest = between(e, "eps"), between(v, "value_bound")
         log = math.log(2.0) + math.log(error) + math.log(largest)
         if name == "relative":
-            needed = Hypothesis("eps < 1", error < 1.0)
-            rest = 1.0 + math.sqrt((1.0 - error) * (1.0 + error)) if needed.holds else 1.0
+            # 4.16 (relative): 2 V eps/(1 + sqrt(1 - eps^2))
+            small = Hypothesis("eps < 1", error < 1.0)
+            divisor = 1.0 + math.sqrt((1.0 - error) * (1.0 + error)) if small.holds else 1.0
         else:
+            # 4.16 (additive): 2 V eta/(D - eta)
             mean = between(m, "smallest_mean")
-            needed = Hypothesis("eps < smallest_mean", error < mean)
-            rest = mean - error if needed.holds else 1.0
-        bound = Bound("sup error", log - math.log(rest), "upper", name, ERROR_REFERENCE, (needed,))
-        return settle(bound)
+            small = Hypothesis("eps < smallest_mean", error < mean)
+            divisor = mean - error if small.holds else 1.0
+        return settle(Bound("sup error", log - math.log(divisor), "upper", name, ERROR_REFERENCE, (small,)))
 
     return entry(eps, value_bound, smallest_mean)  # type: ignore[no-any-return]

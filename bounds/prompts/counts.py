@@ -21,8 +21,6 @@ MOST = 10**9
 def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike = 1, soft: bool = True) -> Bound:
     """Bound how many sequences of symbols a deterministic model can be made to generate by its first tokens.
 
-    See docs/theorems/8.7-virtual-tokens.md.
-
     Parameters
     ----------
     vocabulary : int or array_like
@@ -39,8 +37,8 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
     Returns
     -------
     Bound
-        On the quantity "completions"; or an array of them, for array arguments. From 5e11 on, `as_integer` is on
-        the safe side by a relative 1e-12.
+        On the quantity "completions" (docs/theorems/8.7-virtual-tokens.md); or an array of them, for array arguments.
+        From 5e11 on, `as_integer` is on the safe side by a relative 1e-12.
 
     Raises
     ------
@@ -58,8 +56,8 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
 
     @over_arrays
     def entry(v: object, n: object, s: object) -> Bound:
-        symbols, free = _count(v, "vocabulary", 2), _count(s, "tokens")
-        return _counted("completions", symbols, _count(n, "length"), free, soft)
+        symbols, free, answers = _count(v, "vocabulary", 2), _count(s, "tokens"), _count(n, "length")
+        return _counted("completions", symbols, answers, tokens=free, soft=soft)
 
     return entry(vocabulary, length, tokens)  # type: ignore[no-any-return]
 
@@ -69,18 +67,12 @@ def maps(
 ) -> Bound:
     """Bound how many maps from a user's symbols to a response a model can be made to do by its first tokens.
 
-    See docs/theorems/8.7-virtual-tokens.md.
-
     Parameters
     ----------
-    vocabulary : int or array_like
-        Number V of symbols, at least 2.
-    length : int or array_like, default 1
-        Number of symbols of the response.
-    inputs : int or array_like, default 1
-        Number of symbols that the user gives.
-    tokens : int or array_like, default 1
-        Number of first tokens that are free.
+    vocabulary, tokens
+        As in `completions`.
+    length, inputs : int or array_like, default 1
+        Numbers of symbols of the response, and of those that the user gives.
     soft : bool, default True
         Whether the tokens are vectors of real numbers: then all V^(length V^inputs) maps. Proven for one symbol given
         and `tokens` >= `length`, and for two given, one answered. Tokens of the vocabulary do at most V^tokens.
@@ -88,7 +80,8 @@ def maps(
     Returns
     -------
     Bound
-        On the quantity "maps"; or an array of them, for array arguments. Outside what is proven, a trivial 1.
+        On the quantity "maps" (docs/theorems/8.7-virtual-tokens.md); or an array of them, for array arguments. Outside
+        what is proven, a trivial 1.
 
     Raises
     ------
@@ -104,25 +97,23 @@ def maps(
 
     @over_arrays
     def entry(v: object, n: object, x: object, s: object) -> Bound:
-        symbols, free, answers, input_symbols = (
-            _count(v, "vocabulary", 2), _count(s, "tokens"), _count(n, "length"), _count(x, "inputs")
-        )  # fmt: skip
+        symbols, free = _count(v, "vocabulary", 2), _count(s, "tokens")
+        answers, input_symbols = _count(n, "length"), _count(x, "inputs")
         if input_symbols * math.log(symbols) > math.log(WIDEST):
             raise ValueError(f"'inputs' must have at most {WIDEST:g} values, got {symbols}^{input_symbols}")
-        needed: tuple[Hypothesis, ...] = ()
+        conditions: tuple[Hypothesis, ...] = ()
         if soft:
-            proven = (input_symbols == 1 and free >= answers) or (input_symbols == 2 and answers == 1)
-            text = "inputs = 1 and tokens >= length, or inputs = 2 and length = 1"
-            needed = (Hypothesis(text, proven),)
-        return _counted("maps", symbols, answers * symbols**input_symbols, free, soft, needed)
+            # 8.7 (response), (pair)
+            reached = (input_symbols == 1 and free >= answers) or (input_symbols == 2 and answers == 1)
+            conditions = (Hypothesis("inputs = 1 and tokens >= length, or inputs = 2 and length = 1", reached),)
+        count = answers * symbols**input_symbols
+        return _counted("maps", symbols, count, tokens=free, soft=soft, conditions=conditions)
 
     return entry(vocabulary, length, inputs, tokens)  # type: ignore[no-any-return]
 
 
 def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, kind: str = "sequence") -> Bound:
     """Bound the gap of logits with which one virtual token makes a model generate everything.
-
-    See docs/theorems/8.7-virtual-tokens.md.
 
     Parameters
     ----------
@@ -134,7 +125,7 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     Returns
     -------
     Bound
-        On the quantity "logit gap": the least one that serves is at most this.
+        On the quantity "logit gap" (docs/theorems/8.7-virtual-tokens.md): the least one that serves is at most this.
 
     Raises
     ------
@@ -149,6 +140,7 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
 
     @over_arrays
     def entry(v: object, n: object, b: object) -> Bound:
+        # 8.7 (sequence), (response), (pair)
         log_gap = least_gap(v, n, kind=kind, largest=b)  # type: ignore[arg-type]
         return Bound("logit gap", math.log(log_gap), "upper", kind, REFERENCE)
 
@@ -195,6 +187,7 @@ def hard_tokens(
     @over_arrays
     def entry(n: object, e: object, v: object, k: object, r: object) -> Bound:
         symbols, wide = _count(v, "vocabulary", 2), between(r, "value_range")
+        # 8.7 (digits): n k ceil(log_V(R/(2 eps)))
         cells = math.ceil(wide / (twice * between(e, "eps")) * (1.0 - 1e-12))
         digits = 0
         while symbols**digits < cells:
@@ -207,14 +200,15 @@ def hard_tokens(
 
 
 def _counted(
-    quantity: str, symbols: int, free: int, tokens: int, soft: bool, needed: tuple[Hypothesis, ...] = ()
+    quantity: str, symbols: int, free: int, *, tokens: int, soft: bool, conditions: tuple[Hypothesis, ...] = ()
 ) -> Bound:
     """Return symbols^free for soft tokens, which is reached; for hard ones at most symbols^tokens of these."""
+    # 8.7 (counts)
     log = (free if soft else min(free, tokens)) * math.log(symbols)
-    if not all(h.holds for h in needed):
+    if not all(h.holds for h in conditions):
         log = 0.0
     name, side = ("soft", "lower") if soft else ("hard", "upper")
-    return Bound(quantity, log, side, name, REFERENCE, needed, whole=True)  # type: ignore[arg-type]
+    return Bound(quantity, log, side, name, REFERENCE, conditions, whole=True)  # type: ignore[arg-type]
 
 
 def _count(value: object, name: str, minimum: int = 1) -> int:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,8 +27,6 @@ def memorization_length(
     accuracy: ArrayLike = 1.0, n_outputs: ArrayLike = 1, tol: ArrayLike = 1e-3,
 ) -> Bound:  # fmt: skip
     """Bound the length of a prompt, or prefix, with which a fixed model answers given examples.
-
-    See docs/theorems/8.8-prompt-lengths.md.
 
     Parameters
     ----------
@@ -58,8 +54,8 @@ def memorization_length(
     Returns
     -------
     Bound
-        On the quantity "prompt length", the bits that are needed among its constants; or an array of them, for array
-        arguments. ``as_integer()`` is the length in whole tokens.
+        On the quantity "prompt length" (docs/theorems/8.8-prompt-lengths.md), the bits that are needed among its
+        constants; or an array of them, for array arguments. ``as_integer()`` is the length in whole tokens.
 
     Raises
     ------
@@ -94,12 +90,12 @@ def memorization_length(
             return Bound("prompt length", log, "lower", name, REFERENCE, (smooth,))
         if name == "memorize-bits":
             # 8.8 (bits)
-            needed = label_bits(count, labels, share)
+            information = label_bits(count, labels, share)
         else:
             # 8.8 (values)
-            needed = count * outputs * math.log2(max(math.ceil(1.0 / error * (1.0 - 1e-9)), 1))
-        log = math.log(needed) - math.log(width) - math.log(free) if needed > 0.0 else -math.inf
-        return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", needed),))
+            information = count * outputs * math.log2(max(math.ceil(1.0 / error * (1.0 - 1e-9)), 1))
+        log = math.log(information) - math.log(width) - math.log(free) if information > 0.0 else -math.inf
+        return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", information),))
 
     options = (numbers, bits, classes, accuracy, n_outputs, tol)
     return entry(n_examples, *options)  # type: ignore[no-any-return]
@@ -125,6 +121,7 @@ def label_bits(count: int, classes: int, accuracy: float) -> float:
     top = min(wrong, math.floor((count + 1) * (1.0 - 1.0 / classes)))
     reach = math.ceil(20.0 * math.sqrt(count)) + 100
     j = np.arange(max(top - reach, 0), min(top + reach, wrong) + 1, dtype=np.float64)
+    # 8.8 (bits): log2 V = log2 sum C(N, j) (K-1)^j
     logs = gammaln(count + 1.0) - gammaln(j + 1.0) - gammaln(count - j + 1.0) + j * math.log(classes - 1.0)
     ball = float(log_sum_exp(logs)) / math.log(2.0)
     return max(total - ball - ACCURACY * total, 0.0)  # the difference of two rounded numbers, on the safe side
@@ -185,45 +182,29 @@ def prompt_length(
         size = _checks.integer(d, "token_dim", minimum=1, maximum=10**9) * tokens
         norm = _checks.real(a, "exponent", minimum=1.0, finite=False)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
-        spread = between(c, "lipschitz"), between(e, "eps"), float(size) ** (1.0 / norm)
-        cells, side, needed = _CELLS[name](*spread)
+        side: Side = "lower" if name == "grid-bits" else "upper"
+        cells, conditions = _cells(name, between(c, "lipschitz"), between(e, "eps"), float(size) ** (1.0 / norm))
+        # 8.8 (grid), (midpoint), (pyramids): n c^D, or n c^D/b
         log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
         log += size * math.log(cells) if cells > 0.0 else -math.inf
-        whole = side == "upper" and name != "grid-printed"
-        return settle(Bound("prompt length", log, side, name, REFERENCE, needed, whole=whole))
+        is_whole = side == "upper" and name != "grid-printed"
+        return settle(Bound("prompt length", log, side, name, REFERENCE, conditions, whole=is_whole))
 
     return entry(eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
 
 
-Cells = tuple[float, Side, tuple[Hypothesis, ...]]
-
-
-def _table(share: float, lipschitz: float, eps: float, stretch: float) -> Cells:
-    """Return the cells for each number with which a table is within eps."""
-    return math.ceil((lipschitz + 1.0) * stretch / (share * eps) * (1.0 - ACCURACY)), "upper", ()
-
-
-def _printed(lipschitz: float, eps: float, stretch: float) -> Cells:
-    return 2.0 * lipschitz * stretch / eps, "upper", ()
-
-
-def _pyramids(lipschitz: float, eps: float, stretch: float) -> Cells:
-    """Return the cells for each number on which pyramids, up or down, are more than 2 eps apart."""
+def _cells(theorem: str, lipschitz: float, eps: float, stretch: float) -> tuple[float, tuple[Hypothesis, ...]]:
+    """Return the cells for each number: of tables within eps, or of pyramids, up or down, more than 2 eps apart."""
+    if theorem == "grid-printed":
+        return 2.0 * lipschitz * stretch / eps, ()
+    if theorem != "grid-bits":  # 8.8 (grid), (midpoint)
+        share = 0.5 if theorem == "grid" else 1.0
+        return math.ceil((lipschitz + 1.0) * stretch / (share * eps) * (1.0 - ACCURACY)), ()
+    # 8.8 (pyramids)
     cells = math.ceil(lipschitz / (2.0 * eps * stretch) * (1.0 - ACCURACY)) - 1
     steep = cells >= 1 and lipschitz / (2.0 * cells * stretch) > 0.5
-    needed = (
-        Hypothesis("lipschitz > 2 eps D^(1/exponent)", cells >= 1),
-        Hypothesis("pyramids at most 1/2 high", not steep),
-    )
-    return float(max(cells, 0)), "lower", needed
-
-
-_CELLS: dict[str, Callable[[float, float, float], Cells]] = {
-    "grid": partial(_table, 0.5),
-    "grid-midpoint": partial(_table, 1.0),
-    "grid-printed": _printed,
-    "grid-bits": _pyramids,
-}
+    wide = Hypothesis("lipschitz > 2 eps D^(1/exponent)", cells >= 1)
+    return float(max(cells, 0)), (wide, Hypothesis("pyramids at most 1/2 high", not steep))
 
 
 def between(value: object, name: str) -> float:

@@ -52,12 +52,12 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
 
     @over_arrays
     def entry(count: object, gap: object, tau: object) -> float:
-        others = _checks.integer(count, "n", minimum=1) - 1
+        n_others = _checks.integer(count, "n", minimum=1) - 1
         rate = _checks.real(gap, "margin", above=0.0) / between(tau, "temperature")
-        if not others:
+        if not n_others:
             return 0.0
         # 9.2 (impurity)
-        x = math.exp(-min(rate - math.log(others), 700.0))  # a bound is never 0
+        x = math.exp(-min(rate - math.log(n_others), 700.0))  # a bound is never 0
         return x / (1.0 + x) if sharp else x
 
     return entry(n, margin, temperature)  # type: ignore[no-any-return]
@@ -183,8 +183,6 @@ def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
 def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     """Bound the number of unit keys that have a margin.
 
-    See docs/theorems/9.2-routing.md.
-
     Parameters
     ----------
     margin : float or array_like
@@ -195,7 +193,8 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     Returns
     -------
     Bound
-        An upper one on the quantity "keys", by the measure of caps; or an array of them, for array arguments.
+        An upper one on the quantity "keys" (docs/theorems/9.2-routing.md), by the measure of caps; or an array of them,
+        for array arguments.
 
     Raises
     ------

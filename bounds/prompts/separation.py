@@ -68,8 +68,9 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     n = len(first)
     if len(second) != n:
         raise ValueError(f"'a' and 'b' must have one length, got {n} and {len(second)}")
-    log, needed = -math.inf, _hypotheses(first, second)
-    if needed[0].holds:
+    log, conditions = -math.inf, _hypotheses(first, second)
+    if conditions[0].holds:
+        # 8.9 (boltzmann): x = m - h for i >= 2, |a_1 - b_1| for i = 1, and the last formula
         place = next(i for i in range(n) if first[i] != second[i])
         top, (low, high) = max(first[0], second[0]), sorted((first[place], second[place]))
         if name == "corrected":
@@ -78,7 +79,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
             log = math.log(15.0 / 16.0) + math.log(high - low)
         else:
             log = math.log(2.0 / 3.0) + math.log(top - high) - (top - high)
-    return settle(Bound("context separation", log, "lower", name, REFERENCE, needed))
+    return settle(Bound("context separation", log, "lower", name, REFERENCE, conditions))
 
 
 def _descending(value: ArrayLike, name: str) -> list[float]:
@@ -90,7 +91,7 @@ def _descending(value: ArrayLike, name: str) -> list[float]:
 
 
 def _hypotheses(a: list[float], b: list[float]) -> tuple[Hypothesis, ...]:
-    """Return the conditions on two descending vectors."""
+    """Return the conditions on two descending vectors (8.9, boltzmann)."""
     union, n = sorted({*a, *b}), len(a)
     gap = min((y - x for x, y in pairwise(union)), default=math.inf)
     return (
@@ -159,11 +160,12 @@ def context_separation(
         smallest = _checks.real(low, "smallest_norm", minimum=SMALLEST, maximum=largest)
         apart = _checks.real(e, "separation", minimum=SMALLEST, maximum=2.0 * largest)
         if name == "printed":
+            # Hu et al., Lemma 2.2
             log = -5.0 * float(size) ** 4 * dim * (largest / smallest) * largest * math.log(tokens) / apart
             return Bound("context separation", log, "lower", name, REFERENCE)
-        ratio = (
-            separating_ratio(size + 1, dim) if name == "sharp" else math.sqrt(8.0 / (math.pi * dim)) / (size + 1) ** 2
-        )
+        # 8.9 (direction): t of V + 1 points, or the smaller one of Hu et al., Lemma D.1
+        ratio = (_sharp_ratio if name == "sharp" else _printed_ratio)(size + 1, dim)
+        # 8.9 (rank): c at sigma = 0, G = c Gamma^2, and the log of eps/(4 Gamma) (log n)^2 e^(-2G)/(c Gamma)
         factor = 4.0 * math.log(tokens) / (ratio * apart) / (ratio * smallest)
         score = factor * largest**2
         log = math.log(apart / 4.0) - math.log(largest) + 2.0 * math.log(math.log(tokens)) - 2.0 * score
@@ -215,14 +217,22 @@ def separating_ratio(n: ArrayLike, dim: ArrayLike, theorem: str = "sharp") -> fl
     def entry(n: object, d: object) -> float:
         count = _checks.integer(n, "n", minimum=2, maximum=LARGEST)
         columns = _checks.integer(d, "dim", minimum=1, maximum=LARGEST)
-        if name == "printed":
-            return math.sqrt(8.0 / (math.pi * columns)) / count**2
-        if columns == 1 or count == 2:
-            return 1.0
-        share, half = 2.0 / (count * (count - 1)), 0.5 * (columns - 1)
-        if share > SMALL:
-            return math.sqrt(betaincinv(0.5, half, share))
-        # the band's measure is 2 t / B(1/2, (d-1)/2) but for a share of t^2
-        return 0.5 * share * math.sqrt(math.pi) * math.exp(-log_gamma_half_ratio(half))
+        return (_sharp_ratio if name == "sharp" else _printed_ratio)(count, columns)
 
     return entry(n, dim)  # type: ignore[no-any-return]
+
+
+def _printed_ratio(count: int, columns: int) -> float:
+    # Hu et al., Lemma D.1
+    return math.sqrt(8.0 / (math.pi * columns)) / count**2
+
+
+def _sharp_ratio(count: int, columns: int) -> float:
+    if columns == 1 or count == 2:
+        return 1.0
+    # 8.9 (direction): I_{t^2}(1/2, (d-1)/2) = 2/(n (n-1))
+    share, half = 2.0 / (count * (count - 1)), 0.5 * (columns - 1)
+    if share > SMALL:
+        return math.sqrt(betaincinv(0.5, half, share))
+    # the band's measure is 2 t / B(1/2, (d-1)/2) but for a share of t^2
+    return 0.5 * share * math.sqrt(math.pi) * math.exp(-log_gamma_half_ratio(half))

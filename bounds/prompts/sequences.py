@@ -16,14 +16,16 @@ from spherapprox._types import Float64
 
 from ..covering import MOST_POINTS, SMALLEST_RADIUS, SUFFICIENT, covering_bound
 from ..records.bound import Bound, Hypothesis, over_arrays, settle
-from ..records.problem import LARGEST_CONCENTRATION, LARGEST_DIM, LEAST_SLACK, SMALLEST, WIDEST
+from ..records.problem import LARGEST_CONCENTRATION, LARGEST_DIM, SMALLEST, WIDEST
+from ..theorems._options import check_options
 from ..theorems.nearest import log_less_one, log_nearest_error, nearest_concentration
+from .bottleneck import bottleneck, token_count
+from .lengths import between
 
 __all__ = ["Lower", "Sharp", "bottleneck", "error_bound", "prefix_length"]
 
 REFERENCE = "docs/theorems/7.3-product-prefixes.md"
 METRICS = "max", "sum"
-MOST_TOKENS = 10**6
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,7 @@ class Sharp:
 
     def __post_init__(self) -> None:
         _checks.choice(self.covering, "covering", SUFFICIENT)
-        share = _checks.real(self.slack, "slack", minimum=0.0, below=1.0)
-        if 0.0 < share < LEAST_SLACK:
-            raise ValueError(f"'slack' must be 0 or at least {LEAST_SLACK:g}, got {share:g}")
+        check_options(slack=self.slack)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Lower:
 
     def __post_init__(self) -> None:
         if self.sup_norm is not None:
-            _between(self.sup_norm, "sup_norm")
+            between(self.sup_norm, "sup_norm")
 
 
 def prefix_length(
@@ -90,8 +90,6 @@ def prefix_length(
     theorem: str | Sharp | Lower = "sharp",
 ) -> Bound:  # fmt: skip
     """Bound the number N of control sequences for an accuracy on sequences; their prefix has T N tokens.
-
-    See docs/theorems/7.3-product-prefixes.md.
 
     Parameters
     ----------
@@ -113,8 +111,9 @@ def prefix_length(
     Returns
     -------
     Bound
-        On the quantity "prefix length". `radius` and `concentration` are those of each token, if they are all the same;
-        the constants "radius_i" and "concentration_i" name them where they are not.
+        On the quantity "prefix length" (docs/theorems/7.3-product-prefixes.md). `radius` and `concentration` are those
+        of each token, if they are all the same; the constants "radius_i" and "concentration_i" name them where they are
+        not.
 
     Raises
     ------
@@ -133,7 +132,7 @@ def prefix_length(
 
     @over_arrays
     def entry(e: object, d: object, t: object) -> Bound:
-        error, m, tokens = _between(e, "eps"), _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
+        error, m, tokens = between(e, "eps"), _checks.dimension(d, maximum=LARGEST_DIM), token_count(t)
         lips = _lipschitz(lipschitz, metric, tokens)
         if isinstance(record, Sharp):
             return _sufficient(error, m, lips, metric, theorem=record)
@@ -180,8 +179,7 @@ def error_bound(
     """
     metric = _checks.choice(metric, "metric", METRICS)
     record = _record(theorem)
-    needed: dict[str, Any] = {"concentration": concentration, "radius": radius}
-    for argument, value in needed.items():
+    for argument, value in (("concentration", concentration), ("radius", radius)):
         if isinstance(record, Sharp):
             _checks.given(value, argument, " for theorem='sharp'")
         else:
@@ -189,11 +187,12 @@ def error_bound(
 
     @over_arrays
     def entry(d: object, t: object, count: object, lam: object, rho: object) -> Bound:
-        m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
+        m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), token_count(t)
         lips = _lipschitz(lipschitz, metric, tokens)
         log_n = math.log(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
         if isinstance(record, Lower):
             largest = math.inf if record.sup_norm is None else record.sup_norm
+            # 7.3 (lower)
             log = min(_log_error(m, lips, tokens * log_n, metric), math.log(largest))
             return Bound("sup error", log, "lower", "lower", REFERENCE)
         at = _checks.concentration(lam, maximum=LARGEST_CONCENTRATION)
@@ -204,64 +203,6 @@ def error_bound(
         return Bound("sup error", log, "upper", "sharp", REFERENCE, (), at, cover)
 
     return entry(dim, length, n, concentration, radius)  # type: ignore[no-any-return]
-
-
-def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, domain: str = "sphere") -> Bound:
-    """Bound the error of the identity from below, for what reaches the output through few continuous numbers.
-
-    Whatever function G follows r continuous numbers R(X) of the sequence X, ``G(R(X))`` is so far from X somewhere.
-    See docs/theorems/7.1-bottleneck.md.
-
-    Parameters
-    ----------
-    channels : int or array_like
-        r >= 0.
-    dim : int or array_like
-        m of the sphere S^m of each token; of the cube, the numbers of a token.
-    length : int or array_like, default 1
-        T, tokens of a sequence.
-    domain : {"sphere", "cube"}
-        X in (S^m)^T, the error the largest distance in R^(m+1) of a token; or X in [0, 1]^(dim T), the error the
-        largest of a number.
-
-    Returns
-    -------
-    Bound
-        On the quantity "sup error": 1 for r <= m, the error of the output 0, ``sin(pi / (2 sqrt t))`` for r < m t with
-        the least such t <= T; on the cube 1/2 for r < dim T. 0 where r is larger.
-
-    Raises
-    ------
-    TypeError, ValueError
-
-    Examples
-    --------
-    >>> from bounds.prompts import sequences
-    >>> print(sequences.bottleneck(1, dim=2, length=10))  # the thesis's construction passes one number
-    bottleneck: sup error >= 1  [docs/theorems/7.1-bottleneck.md]
-    >>> [round(sequences.bottleneck(2 * t - 1, dim=2, length=t).value, 6) for t in (1, 2, 3, 4)]
-    [1.0, 0.896019, 0.787597, 0.707107]
-    """
-    where = _checks.choice(domain, "domain", ("sphere", "cube"))
-
-    @over_arrays
-    def entry(r: object, d: object, t: object) -> Bound:
-        count = _checks.integer(r, "channels", minimum=0)
-        m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
-        enough = Hypothesis("channels < dim * length", count < m * tokens)
-        if where == "cube":
-            # 7.1 (c)
-            value = 0.5
-        elif count <= m:
-            # 7.1 (a)
-            value, enough = 1.0, Hypothesis("channels <= dim", True)
-        else:
-            # 7.1 (b)
-            value = math.sin(math.pi / (2.0 * math.sqrt(count // m + 1)))
-        reference = "docs/theorems/7.1-bottleneck.md"
-        return settle(Bound("sup error", math.log(value), "lower", "bottleneck", reference, (enough,)))
-
-    return entry(channels, dim, length)  # type: ignore[no-any-return]
 
 
 def _record(theorem: object) -> Sharp | Lower:
@@ -275,7 +216,7 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
     """Return the product of the covering numbers of all tokens (7.3)."""
     tokens = len(lips)
     goals = np.full(tokens, eps / lips[0]) if metric == "max" else _goals(eps, lips)
-    log, whole, choices = 0.0, True, {}
+    log, is_whole, choices = 0.0, True, {}
     for goal, count in zip(*(part.tolist() for part in np.unique(goals, return_counts=True)), strict=True):
         if goal >= math.pi:
             choices[goal] = math.pi, 0.0
@@ -287,23 +228,23 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
         cover = covering_bound(radius, dim, theorem.covering)
         together = _joint(cover.log, tokens) if metric == "max" else cover.log
         choices[goal] = radius, nearest_concentration(radius, goal - radius, together)
-        log, whole = log + count * cover.log, whole and cover.whole
+        log, is_whole = log + count * cover.log, is_whole and cover.whole
     if len(choices) == 1:
-        constants, (radius, concentration) = (), choices[float(goals[0])]
-        return Bound("prefix length", log, "upper", "sharp", REFERENCE, (), concentration, radius, constants, whole)
-    named = enumerate((choices[goal] for goal in goals.tolist()), 1)
-    each = tuple((f"{what}_{i}", pair[k]) for i, pair in named for k, what in enumerate(("radius", "concentration")))
-    return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=each, whole=whole)
+        radius, concentration = choices[float(goals[0])]
+        return Bound("prefix length", log, "upper", "sharp", REFERENCE, (), concentration, radius, whole=is_whole)
+    names = tuple(enumerate(("radius", "concentration")))
+    constants = tuple((f"{name}_{i}", choices[x][k]) for i, x in enumerate(goals.tolist(), 1) for k, name in names)
+    return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=constants, whole=is_whole)
 
 
 def _goals(eps: float, lips: Float64) -> Float64:
-    """Split eps into errors L_i goal_i of the tokens: equal ones, but for tokens that err less at any radius."""
-    free, left = lips > 0.0, eps
-    while (cheap := free & (lips * math.pi * np.count_nonzero(free) <= left)).any():
-        left -= math.pi * math.fsum(lips[cheap])
+    """Split eps into errors L_i goal_i of the tokens: equal ones, but for tokens that err less at any radius (7.3)."""
+    free, room = lips > 0.0, eps
+    while (cheap := free & (lips * math.pi * np.count_nonzero(free) <= room)).any():
+        room -= math.pi * math.fsum(lips[cheap])
         free &= ~cheap
     goals = np.full(len(lips), math.pi)
-    goals[free] = left / (np.count_nonzero(free) * lips[free])
+    goals[free] = room / (np.count_nonzero(free) * lips[free])
     return goals
 
 
@@ -324,7 +265,7 @@ def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
 
 
 def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:
-    """Return the logarithm of the radius at which N balls of the metric have measure 1 together."""
+    """Return the logarithm of the radius at which N balls of the metric have measure 1 together (7.3, lower)."""
     share = log_n / len(lips) if metric == "max" else log_n
     angle = float(special.cap_angle(dim, -share))
     alone = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)
@@ -335,21 +276,18 @@ def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:
 
 
 def _log_volumes(dim: int, lips: Float64) -> tuple[Float64, Float64]:
-    """Bound minus the logarithms of the measures of ``sum L_i theta_i <= 1`` (7.3).
-
-    A target that no method approximates may depend on some tokens only, those of the largest constants: of 1, 2, ...
-    """
+    """Bound minus the log measures of ``sum L_i theta_i <= 1`` for the 1, 2, ... tokens of the largest L_i (7.3)."""
     largest = np.sort(lips[lips > 0.0])[::-1]
     tokens = np.arange(1.0, len(largest) + 1.0)
     log_half = math.log(dim) + 0.5 * math.log(math.pi) + float(gammaln(0.5 * dim) - gammaln(0.5 * (dim + 1)))
-    each = dim * np.cumsum(np.log(largest)) + tokens * (log_half - float(gammaln(dim + 1.0)))
-    return tokens, np.asarray(each + gammaln(dim * tokens + 1.0))
+    volumes = dim * np.cumsum(np.log(largest)) + tokens * (log_half - float(gammaln(dim + 1.0)))
+    return tokens, np.asarray(volumes + gammaln(dim * tokens + 1.0))
 
 
 def _lipschitz(value: Any, metric: str, tokens: int) -> Float64:
     """Return a Lipschitz constant for each token."""
     if not _checks.is_vector(value):
-        return np.full(tokens, _between(value, "lipschitz"))
+        return np.full(tokens, between(value, "lipschitz"))
     if metric == "max":
         raise ValueError("'lipschitz' must be a number for metric='max', got one for each token")
     array = _checks.reals(value, "lipschitz", minimum=0.0, maximum=WIDEST, nan=False)
@@ -357,11 +295,3 @@ def _lipschitz(value: Any, metric: str, tokens: int) -> Float64:
     if not array.max() >= SMALLEST:
         raise ValueError("'lipschitz' must be above 0 for a token, got zeros")
     return array
-
-
-def _length(value: object) -> int:
-    return _checks.integer(value, "length", minimum=1, maximum=MOST_TOKENS)
-
-
-def _between(value: object, name: str) -> float:
-    return _checks.real(value, name, minimum=SMALLEST, maximum=WIDEST)

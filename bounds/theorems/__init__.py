@@ -38,16 +38,13 @@ from . import (
 )
 from . import thesis as thesis
 from ._options import OPTIONS, check_options
-from .thesis import core as thesis_core
-from .thesis import split as thesis_split
-from .thesis import split_corrected as thesis_split_corrected
-from .thesis import vector as thesis_vector
+from .thesis import prefix_lengths as printed
 
 __all__ = ["state", "state_all", "thesis"]
 
 LADDER = (
     convolution.THEOREM,
-    thesis_core.THEOREM, thesis_vector.THEOREM, thesis_split.THEOREM, thesis_split_corrected.THEOREM,
+    printed.CORE, printed.VECTOR, printed.SPLIT, printed.CORRECTED,
     core.THEOREM, centroid.THEOREM, quadrature.THEOREM, smooth_quadrature.THEOREM,
     spectral.THEOREM, interpolation.THEOREM, rank.THEOREM,
     mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, smooth_design.THEOREM,
@@ -109,14 +106,14 @@ def state(theorem: str, **options: object) -> Statement:
     Traceback (most recent call last):
     ValueError: 'slack' belongs to theorem=..., got theorem='sharp-core', which takes 'concentration', 'covering'
     """
-    stated = THEOREMS[theorem_name(theorem, THEOREMS)]
+    record = THEOREMS[theorem_name(theorem, THEOREMS)]
     for name in options:
-        if name not in stated.options:
-            takers = " or ".join(other.name for other in LADDER if name in other.options)
-            takes = ", ".join(map(repr, stated.options)) or "none"
+        if name not in record.options:
+            takers = " or ".join(rival.name for rival in LADDER if name in rival.options)
+            takes = ", ".join(map(repr, record.options)) or "none"
             belongs = f"belongs to theorem={takers}" if takers else "is no option of a theorem"
-            raise ValueError(f"'{name}' {belongs}, got theorem='{stated.name}', which takes {takes}")
-    return Statement(stated, check_options(**options))
+            raise ValueError(f"'{name}' {belongs}, got theorem='{record.name}', which takes {takes}")
+    return Statement(record, check_options(**options))
 
 
 def state_all(**options: object) -> tuple[Statement, ...]:

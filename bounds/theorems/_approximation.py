@@ -61,22 +61,27 @@ def approximation(problem: Problem) -> Approximation:
     """Return the polynomial approximation of a class: band-limited, s-smooth, or Lipschitz and Hoelder (4.7)."""
     log_sup, log_lip, dim = math.log(problem.sup_norm), math.log(problem.lipschitz), problem.dim
     if problem.degree is not None:  # 4.7, band-limited
-        what = Hypothesis(f"a target of degree at most {problem.degree}", True)
-        return Approximation(lambda n: -math.inf, log_sup, lambda k: log_sup, float(problem.degree), what)
+        premise = Hypothesis(f"a target of degree at most {problem.degree}", True)
+        return Approximation(lambda n: -math.inf, log_sup, lambda k: log_sup, float(problem.degree), premise)
     if (s := problem.sobolev_order) is not None:  # 4.7, s-smooth
-        what = Hypothesis("sobolev_order > dim/2", s > 0.5 * dim)
+        premise = Hypothesis("sobolev_order > dim/2", s > 0.5 * dim)
         norm = min(log_sup, log_lip)  # a part of f's expansion is no larger than f
         return Approximation(
             lambda n: log_lip + 0.5 * log_sobolev_tail(n, s, dim), norm,
-            lambda k: log_lip - 0.5 * s * math.log1p(k * (k + dim - 1.0)), 0.0, what,
+            lambda k: log_lip - 0.5 * s * math.log1p(k * (k + dim - 1.0)), 0.0, premise,
         )  # fmt: skip
     norm, alpha = math.log(problem.sup_norm + problem.eps), problem.exponent  # |p_n| <= |f| + eps
     # 4.6, other moduli: the error is L (2 e_n)^alpha / 2
     log_unit = log_lip - (1.0 - alpha) * math.log(2.0)
-    what = Hypothesis("a Lipschitz target" if alpha == 1.0 else "a Hoelder target with scalar values", True)
+    premise = Hypothesis("a Lipschitz target" if alpha == 1.0 else "a Hoelder target with scalar values", True)
     step = 2.0 if dim > 1 else 1.0
     return Approximation(
-        lambda n: log_unit + alpha * math.log(approximation_error(int(n), dim)), norm, lambda k: norm, 0.0, what, step
+        lambda n: log_unit + alpha * math.log(approximation_error(int(n), dim)),
+        norm,
+        lambda k: norm,
+        0.0,
+        premise,
+        step,
     )
 
 
@@ -95,10 +100,10 @@ def log_sobolev_tail(degree: float, smoothness: float, dim: int) -> float:
     start = log_harmonics(first, dim) - smoothness * math.log1p(first * (first + dim - 1.0))
     x, power = first + TERMS + 0.5 * (dim - 1), 2.0 * smoothness - dim
     if dim < 3:
-        rest = math.log(2.0) - power * math.log(x - 0.5) - start
+        remainder = math.log(2.0) - power * math.log(x - 0.5) - start
     else:
-        rest = float(logs[-1]) + math.log(x) - power * math.log1p(-0.5 / x)
-    total = log_sum(float(np.log(np.exp(logs[:-1]).sum())), rest - math.log(power))
+        remainder = float(logs[-1]) + math.log(x) - power * math.log1p(-0.5 / x)
+    total = log_sum(float(np.log(np.exp(logs[:-1]).sum())), remainder - math.log(power))
     return start + total
 
 

@@ -15,7 +15,7 @@ from spherapprox.target import Target
 from ..covering import MOST_POINTS, SMALLEST_RADIUS, covering_radius
 from ..records.problem import SMALLEST, Problem
 from ..records.theorem import Prefix, Theorem
-from .requirements import known_radius, known_separation
+from .requirements import known_radius
 
 
 def read_class(target: object, dim: Any, **constants: Any) -> dict[str, Any]:
@@ -62,29 +62,30 @@ def read_points(points: Any, dim: Any, theorem: Theorem) -> tuple[Any, Prefix]:
     controls: Any = _checks.instance(points, "points", *kinds, remedy="wrap rows, PointSet(rows)")
     lacking = [name for name in ("radius", "exactness") if name in theorem.needs]
     if lacking and (lack := theorem.requires.lack(controls)):
-        stated = f"state it, Prefix({lacking[0]}=...)"
-        raise ValueError(f"theorem='{theorem.name}' needs {lack}, got points={controls!r}: {stated}")
+        remedy = f"state it, Prefix({lacking[0]}=...)"
+        raise ValueError(f"theorem='{theorem.name}' needs {lack}, got points={controls!r}: {remedy}")
     return _same_dim(dim, controls.dim, "points"), measure_points(controls, (*theorem.needs, *theorem.uses))
 
 
 def measure_points(points: Any, names: Iterable[str]) -> Prefix:
     """Return the prefix of control points, with those of its fields that are named."""
-    fields: dict[str, Callable[[object], Any]] = {
-        "radius": known_radius, "separation": known_separation, "exactness": _known_exactness,
+
+    def separation(rows: Any) -> float | None:  # None if unknown or 0
+        return (rows.smallest_distance() if isinstance(rows, PointSet) and len(rows) > 1 else 0.0) or None
+
+    fields: dict[str, Callable[[Any], Any]] = {
+        "radius": known_radius, "separation": separation, "exactness": lambda rows: getattr(rows, "degree", None),
     }  # fmt: skip
-    return Prefix(len(points), **{name: read(points) for name, read in fields.items() if name in names})
-
-
-def _known_exactness(points: object) -> int | None:
-    return getattr(points, "degree", None)
+    return Prefix(len(points), **{name: measure(points) for name, measure in fields.items() if name in names})
 
 
 def error_problem(theorem: Theorem, constants: dict[str, Any], **options: Any) -> Problem:
     """Check what an error form is asked of a class: the constants that the theorem needs, and the options."""
     require_dim(constants["dim"])
     arguments = constants | options
+    optional = ("lipschitz", "sup_norm", "smoothness", "concentration", "degree")
     for name in theorem.needs:
-        if name in (*_CLASS, *_OPTIONAL) and arguments.get(name) is None:
+        if name in optional and arguments.get(name) is None:
             raise TypeError(f"theorem='{theorem.name}' needs the argument '{name}', got None")
     slope = 1.0 if constants["lipschitz"] is None else constants["lipschitz"]
     problem = Problem.checked(
@@ -93,9 +94,6 @@ def error_problem(theorem: Theorem, constants: dict[str, Any], **options: Any) -
         smoothness=constants["smoothness"] if "smoothness" in theorem.needs else None, **options,
     )  # fmt: skip
     return problem if constants["sup_norm"] is not None else replace(problem, sup_norm=math.inf)
-
-
-_CLASS, _OPTIONAL = ("lipschitz", "sup_norm", "smoothness"), ("concentration", "degree")
 
 
 def checked_prefix(theorem: Theorem, problem: Problem, prefix: Prefix) -> Prefix:

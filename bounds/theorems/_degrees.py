@@ -13,6 +13,9 @@ from scipy.optimize import brentq, minimize_scalar
 
 from spherapprox._scalars import bessel, bessel_ratio, gamma
 
+from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._search import log_sum
 
 
@@ -45,7 +48,7 @@ def log_polynomials(degree: float, dim: int) -> float:
 
 
 def log_gauss_points(degree: float, dim: int) -> float:
-    """Return the log of (g+1) (floor(g/2)+1)^(m-1), the points of the product Gauss rule exact to degree g."""
+    """Return log[(g+1) (floor(g/2)+1)^(m-1)], the points of the product Gauss rule of degree g (4.C, Points)."""
     return math.log1p(degree) + (dim - 1.0) * math.log1p(math.floor(0.5 * degree))
 
 
@@ -56,6 +59,16 @@ def log_quadrature_points(degree: float, dim: int) -> float:
     else:
         tchakaloff = log_polynomials(degree, dim)
     return min(tchakaloff, log_gauss_points(degree, dim))
+
+
+def at_degree(problem: Problem, theorem: Theorem, lam: float | None, degree: float, *hypotheses: Hypothesis) -> Bound:
+    """Return the bound of a positive quadrature exact to the next whole degree, inf where the last hypothesis fails."""
+    log, constants = math.inf, tuple[tuple[str, float], ...]()
+    if hypotheses[-1].holds:
+        degree = float(math.ceil(degree))
+        log = log_quadrature_points(degree, problem.dim)
+        constants = (("degree", degree), ("log product Gauss", log_gauss_points(degree, problem.dim)))
+    return theorem.prefix_length(log, *hypotheses, concentration=lam, constants=constants, whole=log < EXACT)
 
 
 def log_eigenvalue(degree: float, concentration: float, dim: int) -> float:
@@ -76,7 +89,7 @@ def log_term(degree: float, concentration: float, dim: int) -> float:
 
 
 def log_growth(degree: float, dim: int) -> float:
-    """Return log[dim H_(l+1) / dim H_l] for l >= 1, which falls with l."""
+    """Return log[dim H_(l+1) / dim H_l] for l >= 1, which falls with l (4.C, Tails)."""
     return 0.0 if dim == 1 else math.log1p(2.0 / (2.0 * degree + dim - 1.0)) + math.log1p((dim - 2.0) / (degree + 1.0))
 
 
@@ -88,7 +101,7 @@ def log_tail(degree: float, concentration: float, dim: int) -> float:
 
 
 def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, float, float]:
-    """Bound log rho_g, log rho_(g-1) and log rho_(g-2), from one eigenvalue; g >= 2."""
+    """Bound log rho_g, log rho_(g-1) and log rho_(g-2), from one eigenvalue; g >= 2 (4.C, Tails)."""
     if concentration == 0.0:
         return -math.inf, -math.inf, -math.inf
     term = log_term(degree + 1.0, concentration, dim)

@@ -21,7 +21,7 @@ SMALLEST_ANGLE = 1e-100
 
 
 def angle_of(problem: Problem, factor: float) -> float:
-    """Return the angle (factor eps/L)^(1/alpha), at most pi, over which targets of the class vary by factor eps."""
+    """Return (factor eps/L)^(1/alpha), at most pi, an angle over which targets vary by factor eps (4.5, 4.E)."""
     ratio = factor * (problem.eps / problem.lipschitz)
     log = math.log(ratio) / problem.exponent
     if log >= math.log(math.pi):

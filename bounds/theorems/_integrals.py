@@ -36,7 +36,7 @@ from spherapprox.special import log_cap_measure
 from ._search import increasing_root
 
 _TINY = 1e-300
-FINE = 36
+_NODES = 36
 _EDGES = np.array([-52.0, -10.0, 0.0, 10.0, 52.0])
 """Panels about a mode in widths: enough for a Gaussian in the inner two, for an exponential in all (tuned)."""
 _NEGLIGIBLE = 60.0
@@ -84,10 +84,6 @@ class Excess:
         return x
 
     @cached_property
-    def _sin(self) -> float:
-        return math.sin(self.threshold)
-
-    @cached_property
     def log_unit(self) -> float:
         """Log of sigma over the integrals' own measure sin(u)^(m-1) du / sin(w)^(m-1)."""
         measure = float(log_cap_measure(self.dim, self.threshold))
@@ -119,7 +115,7 @@ class Excess:
         start = gap * m1 / (m1 + 1.0)
         if lam > 1e-100:  # below, the other guess is the smaller
             start = min(start, 2.0 * m1 / (lam * (r + math.sqrt(r * r + 4.0 * m1 / lam))))
-        return self._mode(0.0, -gap, 0.0, gap, start)
+        return self._mode(0.0, -gap, low=0.0, high=gap, start=start)
 
     def _mode(self, shift: float, offset: float, low: float, high: float, start: float) -> float:
         """Return the mode of a stretch: the zero y in [low, high] of the slope at u = y + shift, t = w + y + offset."""
@@ -143,12 +139,16 @@ class Excess:
         parts.append(self.level(first, level_end, self.log_value(x1)))
         # Step 3: phi(u - r), falling up to u*
         if w + r + x1 < end:
-            parts.append(self._falling(r, end))
+            mode = x1
+            if self.dim > 1 and w + r + mode < HALF_PI:
+                mode = self._mode(w + r, 0.0, low=mode, high=HALF_PI - (w + r), start=mode)
+            parts.append(self._moving(x1, end - (w + r), mode, shift=w + r))
         # Step 4: phi(min(u + r, pi)) from u* on
         if end < math.pi:
             last = math.pi - r
             if end < last:
-                parts.append(self._moving(end - (w - r), math.pi - w, min(max(end, HALF_PI), last) - (w - r), w - r))
+                mode = min(max(end, HALF_PI), last) - (w - r)
+                parts.append(self._moving(end - (w - r), math.pi - w, mode, shift=w - r))
             parts.append(self.level(max(end, last), math.pi, self.log_value(math.pi - w)))
         return [part for part in parts if part.low < part.high]
 
@@ -158,7 +158,7 @@ class Excess:
         if x1 >= math.pi - w:  # phi only increases
             return math.pi
         top, least = self.log_value(x1), self.log_value(math.pi - w)
-        if least + math.log(math.pi) - (self.dim - 1) * math.log(self._sin) < top + math.log(x1) - _NEGLIGIBLE:
+        if least + math.log(math.pi) - (self.dim - 1) * math.log(math.sin(w)) < top + math.log(x1) - _NEGLIGIBLE:
             return math.pi
         y = 1.0 / (lam * (math.pi - w))  # t2 = pi - y: Newton from the left again
         for _ in range(60):
@@ -181,15 +181,8 @@ class Excess:
         low, high, shift = max(0.0, r - self.threshold), self.rise, self.threshold - r
         mode, start = high, max(low, HALF_PI - shift)
         if shift + high > HALF_PI and self.slope(shift + high, high) < 0.0:  # sin(u) falls faster than phi rises
-            mode = self._mode(shift, 0.0, start, high, 0.5 * (start + high))
+            mode = self._mode(shift, 0.0, low=start, high=high, start=0.5 * (start + high))
         return Stretch(low, high, mode, self.width(shift + mode, mode), shift)
-
-    def _falling(self, r: float, end: float) -> Stretch:
-        """Return the stretch of phi(u - r) from u = t1 + r to `end`."""
-        shift, mode = self.threshold + r, self.rise
-        if self.dim > 1 and shift + mode < HALF_PI:
-            mode = self._mode(shift, 0.0, mode, HALF_PI - shift, mode)
-        return self._moving(self.rise, end - shift, mode, shift)
 
     def _moving(self, low: float, high: float, mode: float, shift: float) -> Stretch:
         """Return a stretch in y = t - w."""
@@ -216,38 +209,31 @@ class Excess:
             slope += 1.0 / x - self.concentration * math.sin(self.threshold + x)
         return slope
 
-    def log_integrals(self, stretches: Sequence[Stretch], nodes: int = FINE) -> Float64:
+    def log_integrals(self, stretches: Sequence[Stretch]) -> Float64:
         """Return the log of each stretch's integral over u."""
-        phi, sines, weights = self.sampled(stretches, nodes)  # (stretches, 4 nodes) each
+        phi, sines, weights = self.sampled(stretches)  # (stretches, 4 nodes) each
         return log_sums(phi + sines, weights)
 
-    def sampled(self, stretches: Sequence[Stretch], nodes: int = FINE) -> tuple[Float64, Float64, Float64]:
+    def sampled(self, stretches: Sequence[Stretch]) -> tuple[Float64, Float64, Float64]:
         """Return log |phi|, (m-1) log[sin(u)/sin(w)] and weights at the nodes of each stretch, (stretches, 4 nodes)."""
-        table = np.array(stretches)[:, :, None]  # (stretches, 7, 1)
-        low, high, mode, width = table[:, 0], table[:, 1], table[:, 2], table[:, 3]  # (stretches, 1)
+        # Step 1: the nodes on the panels about each mode
+        low, high, mode, width, shift, offset, height = np.array(stretches).T[:, :, None]  # (stretches, 1) each
         edges = np.clip(mode + width * _EDGES, low, high)  # (stretches, panels + 1)
         half = 0.5 * np.diff(edges)[:, :, None]  # (stretches, panels, 1)
-        x, weights = _rule(nodes)
+        x, weights = _rule()
         y = (edges[:, :-1, None] + half * (1.0 + x)).reshape(len(stretches), -1)  # (stretches, 4 nodes)
-        return self._log_phi(y, table), self._log_sines(y + table[:, 4]), (half * weights).reshape(y.shape)
-
-    def _log_phi(self, y: Float64, table: Float64) -> Float64:
-        """Return log |phi(t)| relative to e^(lambda cos w), or a stretch's constant."""
-        x = y + table[:, 5]
-        half = 0.5 * x
-        tilt = 2.0 * self.concentration * np.sin(self.threshold + half) * np.sin(half)
-        moving = np.log(np.maximum(np.abs(x), _TINY)) - tilt
-        return np.where(np.isnan(table[:, 6]), moving, table[:, 6])
-
-    def _log_sines(self, u: Float64) -> Float64:
-        """Return (m-1) log[sin(u)/sin(w)]."""
-        result: Float64 = (self.dim - 1.0) * np.log(np.maximum(np.sin(u), _TINY) / self._sin)
-        return result
+        # Step 2: log |phi(t)| relative to e^(lambda cos w), or a stretch's constant
+        gap = y + offset
+        tilt = 2.0 * self.concentration * np.sin(self.threshold + 0.5 * gap) * np.sin(0.5 * gap)
+        moving = np.log(np.maximum(np.abs(gap), _TINY)) - tilt
+        phi = np.where(np.isnan(height), moving, height)
+        sines = (self.dim - 1.0) * np.log(np.maximum(np.sin(y + shift), _TINY) / math.sin(self.threshold))
+        return phi, sines, (half * weights).reshape(y.shape)
 
 
 @cache
-def _rule(nodes: int) -> tuple[Float64, Float64]:
-    return gauss_legendre(nodes)
+def _rule() -> tuple[Float64, Float64]:
+    return gauss_legendre(_NODES)
 
 
 def log_sums(values: Float64, weights: Float64) -> Float64:
@@ -266,5 +252,6 @@ def log_total(logs: Float64) -> float:
 
 def root_of_falling(function: Callable[[float], float], guess: float, slope: float, low: float, high: float) -> float:
     """Return the root in [low, high] of a function that falls with about -slope, or the end nearer to it."""
-    root, _ = increasing_root(lambda y: -function(y * guess), 1.0, slope * guess, low / guess, high / guess)
+    low, high = low / guess, high / guess
+    root, _ = increasing_root(lambda y: -function(y * guess), 1.0, slope * guess, low=low, high=high)
     return root * guess

@@ -20,8 +20,8 @@ _BEYOND = """
 
 def in_float64(bound: Bound) -> bool:
     """Tell whether the head of a bound exists in float64: its coefficients do not cancel in all digits."""
-    stated = THEOREMS.get(bound.theorem)
-    if stated and not stated.attained:
+    theorem = THEOREMS.get(bound.theorem)
+    if theorem and not theorem.attained:
         return False
     constants = dict(bound.constants)
     cancelled = max(constants.get("log amplification", 0.0), constants.get("log weights", 0.0))

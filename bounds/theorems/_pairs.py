@@ -19,7 +19,7 @@ def least_polynomial(problem: Problem, approximation: Approximation) -> float:
 
 
 def log_room(problem: Problem, approximation: Approximation, degree: float) -> float:
-    """Return log(eps - |f - p_n|), the log of the error left to the tail; -inf for none."""
+    """Return log(eps - |f - p_n|), the log of the error left to the tail; -inf for none (4.7)."""
     share = math.exp(min(approximation.log_error(degree) - math.log(problem.eps), 0.0))
     return math.log(problem.eps) + math.log1p(-share) if share < 1.0 else -math.inf
 
@@ -43,7 +43,7 @@ def log_flat_concentration(degree: float, dim: int, log_allowed: float) -> float
 
 
 def log_amplification(degree: float, log_lambda: float, dim: int) -> float:
-    """Return -log a_n >= 0 at a concentration given by its log, which may be below the smallest float."""
+    """Return -log a_n >= 0 at a concentration given by its log, which may be below the smallest float (4.7)."""
     if degree == 0.0:
         return 0.0
     if log_lambda > -300.0:
@@ -53,9 +53,9 @@ def log_amplification(degree: float, log_lambda: float, dim: int) -> float:
 
 
 def least_degrees(
-    problem: Problem, approximation: Approximation, lam: float, log_factor: Callable[[float], float], both: bool
+    problem: Problem, approximation: Approximation, lam: float, log_factor: Callable[[float], float], joint: bool
 ) -> tuple[float, float]:
-    """Return the degrees (n, g) that promise eps at a concentration with the least n + g or, unless `both`, g; or inf.
+    """Return the degrees (n, g) that promise eps at a concentration with the least n + g or, unless `joint`, g; or inf.
 
     `log_factor` is the log of the factor, at each g, by which the error exceeds rho_g times the size of p/a.
     """
@@ -69,12 +69,12 @@ def least_degrees(
     @cache
     def tail_degree(n: float) -> float:
         nonlocal guess
-        g = _tail_degree(problem, approximation, lam, n, log_factor, guess)
+        g = _tail_degree(problem, approximation, lam, degree=n, log_factor=log_factor, guess=guess)
         guess = g if n < g < math.inf else guess
         return g
 
     def size(n: float) -> float:
-        return tail_degree(n) + (n if both else 0.0)
+        return tail_degree(n) + (n if joint else 0.0)
 
     degree = first if problem.degree is not None else _least_argument(size, first, approximation.step)
     least = tail_degree(degree)
@@ -111,16 +111,16 @@ def _least_argument(function: Callable[[float], float], first: float, step: floa
         reach *= 4.0
         low, middle, high = middle, high, high + reach
     # Step 2: golden sections on the multiples of the unit
-    left, right = _inner(low, high, unit)
+    lower, upper = _inner(low, high, unit)
     while high - low > max(3.0 * unit, 1e-6 * (high - first)):
-        if function(left) <= function(right):
-            high, right = right, left
-            left = min(_inner(low, high, unit)[0], right)
+        if function(lower) <= function(upper):
+            high, upper = upper, lower
+            lower = min(_inner(low, high, unit)[0], upper)
         else:
-            low, left = left, right
-            right = max(_inner(low, high, unit)[1], left)
-        if left == right:
-            left, right = _inner(low, high, unit)
+            low, lower = lower, upper
+            upper = max(_inner(low, high, unit)[1], lower)
+        if lower == upper:
+            lower, upper = _inner(low, high, unit)
     return min((low + k * unit for k in range(4)), key=function)
 
 

@@ -21,6 +21,7 @@ _CLOSE = 3e-4
 """Points so far apart give a parabola whose top is right to about the square of this."""
 NEVER = -1e4
 """Stands for log 0 where a search must compare values."""
+NO_RADIUS = Hypothesis(f"a radius of at least {math.exp(LOG_SMALLEST):.1g}", False)
 
 
 def increasing_root(function: Curve, start: float, slope: float, low: float, high: float) -> tuple[float, float]:
@@ -35,8 +36,10 @@ def increasing_root(function: Curve, start: float, slope: float, low: float, hig
         if value == 0.0 or (x <= low and value > 0.0) or (x >= high and value < 0.0):
             break
         below, above = (x, above) if value < 0.0 else (below, x)
-        newton = -value / slope if math.isfinite(value) else math.copysign(max(8.0, 2.0 * abs(previous)), -value)
-        noise = 4e-16 * (1.0 + abs(x))
+        noise, newton = 4e-16 * (1.0 + abs(x)), -value / slope if math.isfinite(value) else 0.0
+        if abs(newton) <= noise and not abs(value) <= 1e-6:
+            # infinity has no slope, and values that dwarf those near the root give none that leads there
+            newton = math.copysign(max(8.0, 2.0 * abs(previous)), -value)
         if abs(newton) <= noise:
             break
         if above - below <= noise:
@@ -63,17 +66,17 @@ def log_sum(a: float, b: float) -> float:
 def golden(function: Curve, low: float, high: float) -> float:
     """Maximise a unimodal function to about 1% of the interval: for starting values."""
     ratio = 0.5 * (math.sqrt(5.0) - 1.0)
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = function(left), function(right)
+    lower, upper = high - ratio * (high - low), low + ratio * (high - low)
+    at_lower, at_upper = function(lower), function(upper)
     for _ in range(10):
-        if at_left > at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = function(left)
+        if at_lower > at_upper:
+            high, upper, at_upper = upper, lower, at_lower
+            lower = high - ratio * (high - low)
+            at_lower = function(lower)
         else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = function(right)
+            low, lower, at_lower = lower, upper, at_upper
+            upper = low + ratio * (high - low)
+            at_upper = function(upper)
     return 0.5 * (low + high)
 
 
@@ -130,7 +133,7 @@ class Ridge:
         excess = self.excess_at(concentration)
         if excess is None:
             return NEVER
-        root, self.slope = increasing_root(excess, guess, self.slope, LOG_SMALLEST, self.log_top)
+        root, self.slope = increasing_root(excess, guess, self.slope, low=LOG_SMALLEST, high=self.log_top)
         return root if root > LOG_SMALLEST else NEVER
 
 
@@ -189,20 +192,20 @@ def _top_of(function: Curve, a: float, b: float, c: float) -> float:
 
 
 def best_radius(
-    excess_at: Callable[[float], Curve | None], start: tuple[float, float], slope: float, top: float, needed: float,
+    excess_at: Callable[[float], Curve | None], start: tuple[float, float], slope: float, top: float, threshold: float,
     problem: Problem,
 ) -> tuple[float, float]:  # fmt: skip
     """Return (concentration, radius): the largest radius over all concentrations, or at the problem's own.
 
-    `start` is a guess of both, `slope` that of log error in log radius, `needed` the concentration below which no
+    `start` is a guess of both, `slope` that of log error in log radius, `threshold` the concentration below which no
     radius will do.
     """
     ridge = Ridge(excess_at, math.log(start[1]), slope, math.log(top))
     if problem.concentration is not None:
         return problem.concentration, _radius(ridge.solve(problem.concentration, math.log(start[1])))
-    floor = math.log(needed) if needed > 0.0 else -math.inf
+    floor = math.log(threshold) if threshold > 0.0 else -math.inf
     x = peak(ridge, max(math.log(start[0]), floor + 1e-3), floor, math.log(1e-6 * problem.dim))
-    uniform = ridge.solve(0.0, max(ridge(x), ridge.log_radius)) if needed == 0.0 else NEVER
+    uniform = ridge.solve(0.0, max(ridge(x), ridge.log_radius)) if threshold == 0.0 else NEVER
     return (_exp(x), _radius(ridge(x))) if ridge(x) > uniform else (0.0, _radius(uniform))
 
 
@@ -226,9 +229,9 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
     # Step 1: the maximum of the gain nearest to lambda = 1/radius, and a probe for others
     least = math.log(1e-6 * dim)
     x = peak(function, -math.log(radius), -math.inf, least)
-    other = max((x + offset for offset in (-14.0, -6.0, -2.0, 2.0, 6.0, 14.0)), key=function)
-    if function(other) > function(x) + 1e-9:
-        x = peak(function, other, -math.inf, least)
+    probe = max((x + offset for offset in (-14.0, -6.0, -2.0, 2.0, 6.0, 14.0)), key=function)
+    if function(probe) > function(x) + 1e-9:
+        x = peak(function, probe, -math.inf, least)
     # Step 2: lambda = 0, where nothing is gained by more
     if -log_error(0.0) >= function(x):
         return 0.0
@@ -243,9 +246,9 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
     return math.exp(min(x, _LOG_LARGEST))
 
 
-def accuracy(needed: float, concentration: float) -> Hypothesis:
+def accuracy(threshold: float, concentration: float) -> Hypothesis:
     """Return the hypothesis that the kernel's own convolution error is small enough."""
-    return Hypothesis(f"concentration > {needed:.6g}", concentration > needed or needed == 0.0)
+    return Hypothesis(f"concentration > {threshold:.6g}", concentration > threshold or threshold == 0.0)
 
 
 def least_error(problem: Problem, prefix: Prefix, log_error: Curve) -> float:
@@ -263,5 +266,5 @@ def from_cover(
         log, note = cover.log, f", {cover.theorem} cover"
         hypotheses += cover.hypotheses
     elif all(hypothesis.holds for hypothesis in hypotheses):
-        hypotheses += (Hypothesis(f"a radius of at least {math.exp(LOG_SMALLEST):.1g}", False),)
+        hypotheses += (NO_RADIUS,)
     return theorem.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, note=note)

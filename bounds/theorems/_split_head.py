@@ -14,6 +14,7 @@ from ..records.theorem import Theorem
 from ._search import log_goal, too_fine
 
 LOG_PI = math.log(math.pi)
+EQUAL_CELLS = Hypothesis("cells of equal measure", True)
 
 
 def moderate_concentration(problem: Problem) -> float:
@@ -44,7 +45,7 @@ def extreme(problem: Problem, theorem: Theorem) -> Bound | None:
 
 
 def log_error(problem: Problem, log_w: float) -> float:
-    """Return the log of L W^exponent, at most 2 F: a convex mean of L theta^exponent is no more (Jensen)."""
+    """Return the log of L W^exponent, at most 2 F: a convex mean of L theta^exponent is no more (Jensen) (4.4)."""
     log = math.log(problem.lipschitz) + problem.exponent * min(log_w, LOG_PI)
     return min(log, math.log(2.0 * problem.sup_norm))
 

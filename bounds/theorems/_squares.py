@@ -110,9 +110,9 @@ def log_close_pairs(d: int, outer: Float64, inner: Float64, chord: float) -> Flo
     # 4.E, ii: H, its two terms at the best x
     cell = 0.5 * math.sqrt(d + 3.0)
     log_main = math.log(0.5 * float(zeta(m)) * (1.0 + 2.0**-m) * (1.0 + 1.0 / m)) + m * np.log(reach)
-    log_rest = np.log(reach)
-    split = np.exp((log_main - log_rest + math.log(cell)) / (d + 1.0))  # every value > 0 is right, this one is best
-    log_differences = log_ball(d) + d * np.log(split + cell) + np.logaddexp(log_main - d * np.log(split), log_rest)
+    log_plane = np.log(reach)
+    split = np.exp((log_main - log_plane + math.log(cell)) / (d + 1.0))  # every value > 0 is right, this one is best
+    log_differences = log_ball(d) + d * np.log(split + cell) + np.logaddexp(log_main - d * np.log(split), log_plane)
     return np.where(reach < math.sqrt(2.0), -math.inf, log_slices + log_differences)
 
 
@@ -122,9 +122,9 @@ def rotation_trees(dim: int, angle: float) -> Family:
     start = max(0, math.floor(-math.log2(angle)) - 2)
     last = np.arange(start, start + 3 + _FINEST)  # (s,)
     cover = np.arctan(np.exp2(-last))
-    rest = _SMALL_TERMS[np.minimum(last, len(_SMALL_TERMS) - 1)]
+    small_terms = _SMALL_TERMS[np.minimum(last, len(_SMALL_TERMS) - 1)]
     # 4.E, iii: Q^2 = (prod_j (4^j + 1))^depth
-    log_scale = 0.5 * depth * (math.log(2.0) * last * (last + 1) + rest)
+    log_scale = 0.5 * depth * (math.log(2.0) * last * (last + 1) + small_terms)
     if dim == 1:
         return log_arcs(angle + 2.0 * cover), log_scale
     # 4.E, iii: M >= 1/sigma(C(t + sqrt(h) gamma))
@@ -141,7 +141,7 @@ FAMILIES: dict[str, Callable[[int, float], Family]] = {
 
 
 def log_arcs(angle: Float64) -> Float64:
-    """Return the log of ceil(2 pi/angle) - 1, at least 1, the most points of the circle more than an angle apart."""
+    """Return log max(ceil(2 pi/angle) - 1, 1), the most points of the circle more than an angle apart (4.E)."""
     log_count: Float64 = np.log(np.maximum(np.ceil(2.0 * math.pi / angle * (1.0 - 1e-15)) - 1.0, 1.0))
     return log_count
 

@@ -34,7 +34,7 @@ def from_variation(
         return from_cover(problem, theorem, 0.0, 0.0, hypothesis)
     log_unit, log_sup = math.log(problem.lipschitz), math.log(problem.sup_norm)
     # 4.1: below it L E[theta^alpha] alone exceeds eps
-    needed = concentration_needed(problem.eps, dim, problem.lipschitz, exponent)
+    threshold = concentration_needed(problem.eps, dim, problem.lipschitz, exponent)
 
     def excess_at(concentration: float) -> Curve | None:
         room = problem.eps - problem.lipschitz * VonMisesFisher(dim, concentration).mean_angle(exponent)
@@ -50,8 +50,8 @@ def from_variation(
 
     start = _start(problem, order, model)
     top = math.exp(log_goal(problem))
-    concentration, radius = best_radius(excess_at, start, order, top, needed, problem)
-    return from_cover(problem, theorem, concentration, radius, accuracy(needed, concentration))
+    concentration, radius = best_radius(excess_at, start, order, top=top, threshold=threshold, problem=problem)
+    return from_cover(problem, theorem, concentration, radius, accuracy(threshold, concentration))
 
 
 def _start(problem: Problem, order: float, model: Callable[[float, float], float]) -> tuple[float, float]:

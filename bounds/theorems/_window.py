@@ -55,7 +55,7 @@ class Window:
         return log_net(self.eta, self.excess.dim)
 
     def rate(self, log_s: float) -> Rate:
-        """Integrate e^(s g) - 1 for -log M(s) and its slopes: nothing is subtracted but Q from P."""
+        """Integrate e^(s g) - 1 for -log M(s) and its slopes: nothing is subtracted but Q from P (4.F)."""
         # Step 1: z = s |g| at the nodes
         negative = self._negative(log_s)
         phi, sines, weights = self.excess.sampled([*negative, *self.positive])  # (stretches, nodes)

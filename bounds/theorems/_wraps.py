@@ -18,7 +18,7 @@ _HALVINGS = 64
 
 @functools.cache
 def largest_normal(d: int) -> float:
-    """Return the mean of the largest of d independent standard normal numbers in absolute value."""
+    """Return the mean of the largest of d independent standard normal numbers in absolute value (4.E, v)."""
     far = math.sqrt(2.0 * math.log(d) + 90.0)
     near = 0.7 * math.sqrt(2.0 * math.log(d))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -58,8 +59,8 @@ def log_centroid_variation(concentration: float, radius: float, dim: int) -> flo
 
     parts = [math.log(math.expm1(drift)) + log_integral(base, 0.0, cross) if cross > 0.0 else -math.inf]
     parts += [rise(0.0, 0.0, south), rise(drift, south, clipped)]
-    rest = math.log(-math.expm1(-0.5 * width * width - drift))
-    parts.append(rest + log_integral(base, max(clipped, cross), math.pi))
+    south_log = math.log(-math.expm1(-0.5 * width * width - drift))
+    parts.append(south_log + log_integral(base, max(clipped, cross), math.pi))
     return log_sum_of(parts) - log_integral(base, 0.0, math.pi)
 
 
@@ -87,15 +88,12 @@ def centroid(problem: Problem) -> Bound:
     def model(concentration: float, angle: float) -> float:  # D2 is about E[max(1, lambda sin^2 theta)] lambda rho^2/2
         return 0.5 * concentration * (1.0 + concentration * math.sin(angle) ** 2)
 
-    def log_d2(concentration: float, radius: float) -> float:
-        return log_centroid_variation(concentration, radius, problem.dim)
-
-    return from_variation(problem, THEOREM, log_d2, 2.0, model)
+    return from_variation(problem, THEOREM, partial(log_centroid_variation, dim=problem.dim), order=2.0, model=model)
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     lam, p = problem.fixed_concentration, problem
-    error = centroid_error(lam, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    error = centroid_error(lam, prefix.radius, p.dim, lipschitz=p.lipschitz, sup_norm=p.sup_norm, exponent=p.exponent)
     return math.log(error), (Hypothesis("control points at the centroids of their cells", True),)
 
 

@@ -34,7 +34,7 @@ def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float
         return math.inf
     start = log_concentration_at(angle, dim)
     slope = exponent / (angle * (math.tan(angle) + 2.0 / math.tan(angle)))
-    root, _ = increasing_root(excess, start, slope, -690.0, LOG_LARGEST)
+    root, _ = increasing_root(excess, start, slope, low=-690.0, high=LOG_LARGEST)
     if root >= LOG_LARGEST:
         return math.inf
     return math.exp(root) if root > -690.0 else 0.0
@@ -45,30 +45,26 @@ def log_concentration_at(angle: float, dim: int) -> float:
     return math.log(dim) + math.log(math.cos(angle)) - 2.0 * math.log(math.sin(angle))
 
 
-def threshold(problem: Problem) -> float:
-    """Return the least concentration whose convolution error is at most eps (4.1)."""
-    return concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
-
-
 def convolution_error(
     concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float = math.inf
 ) -> float:
     """Return E[min(L theta^alpha, 2 F)], the supremum of ``|f - K * f|`` over a class (4.1)."""
-    whole = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
+    unbounded = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
     if lipschitz * math.pow(math.pi, exponent) <= 2.0 * sup_norm:
-        return whole
+        return unbounded
     kink = math.exp((math.log(2.0 * sup_norm) - math.log(lipschitz)) / exponent)  # L kink^alpha = 2 F
     base = zonal.kernel(float(dim), concentration)
     power = 4 if exponent < 1.0 and dim < 16 else 1  # resolves theta^alpha at 0, as in the kernel's own moments
     near = log_integral(base, 0.0, kink, lambda theta: theta**exponent, power)
     beyond = log_integral(base, kink, math.pi)
     total = log_sum((math.log(lipschitz) + near, math.log(2.0 * sup_norm) + beyond))
-    return min(math.exp(total - log_integral(base, 0.0, math.pi)), whole, 2.0 * sup_norm)
+    return min(math.exp(total - log_integral(base, 0.0, math.pi)), unbounded, 2.0 * sup_norm)
 
 
 def _error(problem: Problem, _prefix: Prefix) -> Promise:
-    p = problem
-    return math.log(convolution_error(p.fixed_concentration, p.dim, p.lipschitz, p.exponent, p.sup_norm)), ()
+    p, lam = problem, problem.fixed_concentration
+    error = convolution_error(lam, p.dim, p.lipschitz, exponent=p.exponent, sup_norm=p.sup_norm)
+    return math.log(error), ()
 
 
 THEOREM = Theorem(

@@ -11,7 +11,7 @@ from ..records.problem import Problem
 from ..records.theorem import Prefix, Promise, Theorem
 from ._search import least_error
 from ._variation import from_variation
-from .convolution import threshold
+from .convolution import concentration_needed
 from .requirements import CELLS
 
 
@@ -33,18 +33,19 @@ def core(problem: Problem) -> Bound:
     def model(concentration: float, angle: float) -> float:  # D is about rho lambda sin theta
         return concentration * math.sin(angle)
 
-    return from_variation(problem, THEOREM, log_variation, 1.0, model)
+    return from_variation(problem, THEOREM, log_variation, order=1.0, model=model)
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     lam, p = problem.fixed_concentration, problem
-    error = core_error(lam, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    error = core_error(lam, prefix.radius, p.dim, lipschitz=p.lipschitz, sup_norm=p.sup_norm, exponent=p.exponent)
     return math.log(error), ()
 
 
 THEOREM = Theorem(
     "sharp-core", "docs/theorems/4.3-core-head.md", "core head on any partition", "core",
-    count=core, options=("concentration", "covering"), threshold=threshold,
+    count=core, options=("concentration", "covering"),
+    threshold=lambda p: concentration_needed(p.eps, p.dim, p.lipschitz, p.exponent),
     error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, measured="error",
     free_concentration=least_error,
 )  # fmt: skip

@@ -13,7 +13,7 @@ from ..records.problem import Problem
 from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._integrals import Excess, log_total, root_of_falling
 from ._search import accuracy, least_error
-from ._split_head import equal_measure_radius, extreme, log_equal_cells, log_error, moderate_concentration
+from ._split_head import EQUAL_CELLS, equal_measure_radius, extreme, log_equal_cells, log_error, moderate_concentration
 from .convolution import concentration_needed
 from .mean import log_mean_error
 from .requirements import CELLS
@@ -39,7 +39,7 @@ def log_equal_error(concentration: float, radius: float, dim: int) -> float:
     if excess(widest) > 0.0:
         return mean
     steepness = concentration * math.sin(radius) + math.sqrt(concentration * dim) + 1.0 / radius
-    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, 1e-17 * radius, widest)
+    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, low=1e-17 * radius, high=widest)
     return min(mean, math.log(radius + gap))
 
 
@@ -61,10 +61,10 @@ def equal(problem: Problem) -> Bound:
     if bound := extreme(problem, THEOREM):
         return bound
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
-    needed = concentration_needed(w, dim, 1.0)
-    radius = _largest_radius(Excess(concentration, dim, w)) if concentration > needed else 0.0
+    threshold = concentration_needed(w, dim, 1.0)
+    radius = _largest_radius(Excess(concentration, dim, w)) if concentration > threshold else 0.0
     enough = Hypothesis("a large enough concentration", radius > 0.0)
-    hypotheses = (accuracy(needed, concentration), enough, Hypothesis("cells of equal measure", True))
+    hypotheses = (accuracy(threshold, concentration), enough, EQUAL_CELLS)
     log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
     return THEOREM.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, whole=dim == 1)
 
@@ -79,19 +79,19 @@ def _largest_radius(excess: Excess) -> float:
 
     if surplus(0.5 * w) <= 0.0:
         guess = max(min((excess.dim + 3.0) / steepness, 0.5 * w), 4e-16 * w)
-        return w - root_of_falling(surplus, guess, steepness, 4e-16 * w, 0.5 * w)
+        return w - root_of_falling(surplus, guess, steepness, low=4e-16 * w, high=0.5 * w)
 
     def deficit(radius: float) -> float:
         return -log_balance(excess, radius)
 
     if deficit(smallest) <= 0.0:
         return 0.0
-    return root_of_falling(deficit, 0.4 * w, steepness, smallest, 0.5 * w)
+    return root_of_falling(deficit, 0.4 * w, steepness, low=smallest, high=0.5 * w)
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     log_w = log_equal_error(problem.fixed_concentration, prefix.radius, problem.dim)
-    return log_error(problem, log_w), (Hypothesis("cells of equal measure", True),)
+    return log_error(problem, log_w), (EQUAL_CELLS,)
 
 
 def _free(problem: Problem, prefix: Prefix, log_error: Curve) -> float:

@@ -29,7 +29,7 @@ def interpolation(problem: Problem) -> Bound:
     degree = tail = math.inf
     log_lambda = 0.0
     if polynomials.assumes.holds and lam is not None:
-        degree, tail = least_degrees(problem, polynomials, lam, lambda g: log_polynomials(g, dim), both=False)
+        degree, tail = least_degrees(problem, polynomials, lam, lambda g: log_polynomials(g, dim), joint=False)
         log_lambda = math.log(lam) if lam > 0.0 else -math.inf
     elif polynomials.assumes.holds and (degree := least_polynomial(problem, polynomials)) < math.inf:
         tail = degree

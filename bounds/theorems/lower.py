@@ -20,6 +20,7 @@ def lower(problem: Problem) -> Bound:
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
+    # 4.5: min(L rho^alpha, F)
     method = "best-lower" if problem.covering == "best" else "lower"
     radius = covering_radius(prefix.n, dim=problem.dim, method=method).value
     least = min(problem.lipschitz * math.pow(radius, problem.exponent), problem.sup_norm)

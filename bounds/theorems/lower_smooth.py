@@ -43,6 +43,7 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
     if not smooth.holds:
         return -math.inf, (smooth,)
     assert p.smoothness is not None
+    # 4.J: the height of a bump, at most F
     method = "best-lower" if p.covering == "best" else "lower"
     radius = covering_radius(prefix.n, dim=p.dim, method=method).value
     least = min(bump_height(radius, p.lipschitz, p.smoothness), p.sup_norm)

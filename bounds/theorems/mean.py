@@ -9,8 +9,8 @@ from spherapprox.vmf import VonMisesFisher
 from ..records.bound import Bound, Hypothesis
 from ..records.problem import Problem
 from ..records.theorem import Curve, Prefix, Promise, Theorem
-from ._search import accuracy, best_radius, golden, least_error, log_goal, too_fine
-from ._split_head import LOG_PI, equal_measure_radius, log_equal_cells, log_error, one_point
+from ._search import NO_RADIUS, accuracy, best_radius, golden, least_error, log_goal, too_fine
+from ._split_head import EQUAL_CELLS, LOG_PI, equal_measure_radius, log_equal_cells, log_error, one_point
 from .convolution import concentration_needed, log_concentration_at
 from .requirements import CELLS
 
@@ -28,14 +28,17 @@ def split_mean(problem: Problem) -> Bound:
     if (hypothesis := too_fine(problem)) is not None:
         return THEOREM.prefix_length(math.inf, hypothesis, concentration=0.0, radius=0.0)
     angle = math.exp(goal)
-    needed = concentration_needed(angle, dim, 1.0)
+    threshold = concentration_needed(angle, dim, 1.0)
 
     def excess_at(concentration: float) -> Curve:
         kernel = VonMisesFisher(dim, concentration)
         return lambda log_radius: kernel.shifted_mean_angle(math.exp(log_radius), log=True) - goal
 
-    concentration, radius = best_radius(excess_at, _mean_start(angle, dim), 1.0, angle, needed, problem)
-    hypotheses = (accuracy(needed, concentration), Hypothesis("cells of equal measure", True))
+    start = _mean_start(angle, dim)
+    concentration, radius = best_radius(excess_at, start, 1.0, top=angle, threshold=threshold, problem=problem)
+    hypotheses: tuple[Hypothesis, ...] = accuracy(threshold, concentration), EQUAL_CELLS
+    if radius == 0.0 and hypotheses[0].holds:
+        hypotheses += (NO_RADIUS,)
     log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
     return THEOREM.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, whole=dim == 1)
 
@@ -55,7 +58,7 @@ def _mean_start(goal: float, dim: int) -> tuple[float, float]:
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     log_w = log_mean_error(problem.fixed_concentration, prefix.radius, problem.dim)
-    return log_error(problem, log_w), (Hypothesis("cells of equal measure", True),)
+    return log_error(problem, log_w), (EQUAL_CELLS,)
 
 
 THEOREM = Theorem(

@@ -34,7 +34,7 @@ def log_nearest_error(concentration: float, radius: float, log_n: float) -> floa
 
 
 def _cos_drop(radius: float, eta: float) -> float:
-    """Return cos(rho) - cos(rho + eta) as a product."""
+    """Return cos(rho) - cos(rho + eta) as a product (4.4, nearest)."""
     return 2.0 * math.sin(radius + 0.5 * eta) * math.sin(0.5 * eta)
 
 
@@ -64,11 +64,11 @@ def nearest_concentration(radius: float, room: float, log_n: float) -> float:
         return math.inf
     log_others = LOG_PI + log_less_one(log_n)
 
-    def needed(share: float) -> float:
+    def concentration(share: float) -> float:
         eta = min(share * room, math.pi - radius)
         return (log_others - math.log(room * (1.0 - share))) / _cos_drop(radius, eta)
 
-    minimum = minimize_scalar(needed, bounds=(1e-6, 1.0 - 1e-9), method="bounded", options={"xatol": 1e-10})
+    minimum = minimize_scalar(concentration, bounds=(1e-6, 1.0 - 1e-9), method="bounded", options={"xatol": 1e-10})
     return max(float(minimum.fun), 0.0)
 
 
@@ -80,26 +80,26 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
     largest such rho and never passes it, also where N(rho) has jumps.
     """
     # Step 1: v, the last maximum of log(goal - v) - lambda cos v
-    rest = _room_beyond(goal, concentration)
-    if rest == 0.0:
+    room = _room_beyond(goal, concentration)
+    if room == 0.0:
         return 0.0
-    outer, log_rest = goal - rest, math.log(rest)
+    outer, log_room = goal - room, math.log(room)
 
     def allowed(radius: float) -> tuple[float, bool]:
         cover = covering_bound(radius, problem.dim, problem.covering)
         if not math.isfinite(cover.log):
             return 0.0, False
-        spent = (LOG_PI + log_less_one(cover.log) - log_rest) / (2.0 * concentration)
+        spent = (LOG_PI + log_less_one(cover.log) - log_room) / (2.0 * concentration)
         square = math.sin(0.5 * outer) ** 2 - spent
         return min(2.0 * math.asin(math.sqrt(square)), outer) if square > 0.0 else 0.0, cover.whole
 
     # Step 2: rho <- T(N(rho)) from v, while N jumps
     radius = outer
     for _ in range(100):
-        new, whole = allowed(radius)
+        new, is_whole = allowed(radius)
         if new >= radius or new == 0.0:
             return min(new, radius)
-        if not whole:
+        if not is_whole:
             break
         radius = new
 
@@ -110,12 +110,12 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
     # Step 3: the root of rho = T(N(rho)) where N is smooth:
     # lambda cos rho + log N(rho) is least near lambda sin^2 rho = m cos rho; below it the sign of the excess turns
     least = math.log(radius) - 5.0
-    root, _ = increasing_root(excess, math.log(new), 1.0, least, math.log(radius))
+    root, _ = increasing_root(excess, math.log(new), 1.0, low=least, high=math.log(radius))
     return math.exp(root) if excess(root) <= 1e-12 else 0.0
 
 
 def _room_beyond(goal: float, concentration: float) -> float:
-    """Return the least root d = goal - v > 0 of lambda d sin(goal - d) = 1, 0 for none."""
+    """Return the least root d = goal - v > 0 of lambda d sin(goal - d) = 1, 0 for none (4.4, nearest)."""
     widest = float(brentq(lambda d: math.sin(goal - d) - d * math.cos(goal - d), 0.0, goal, xtol=1e-300, rtol=1e-15))
     if concentration * widest * math.sin(goal - widest) <= 1.0:
         return 0.0

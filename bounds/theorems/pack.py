@@ -49,7 +49,7 @@ def log_pack_error(concentration: float, radius: float, separation: float, dim: 
     if excess(widest) > 0.0:
         return math.log(math.pi)
     steepness = concentration * math.sin(radius) + (dim + 3.0) / radius
-    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, 1e-17 * radius, widest)
+    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, low=1e-17 * radius, high=widest)
     return math.log(radius + gap)
 
 
@@ -79,7 +79,7 @@ def _least_gap(excess: Excess) -> float:
         if gap > (1.0 - 1e-3) * w:
             return w
         gap = min(1.5 * gap, 0.5 * (gap + w))
-    return root_of_falling(miss, gap, steepness, before, gap)
+    return root_of_falling(miss, gap, steepness, low=before, high=gap)
 
 
 def log_most_separated(separation: float, dim: int, *, sharp: bool = True) -> float:
@@ -100,7 +100,7 @@ def log_most_separated(separation: float, dim: int, *, sharp: bool = True) -> fl
 
 
 def _log_rankin(separation: float, dim: int) -> float:
-    """Return log[sin^2 b / (2 cos b int_0^b (cos u - cos b) dsigma(u))], sin b = sqrt(2) sin(separation/2) (Rankin)."""
+    """Return log[sin^2 b / (2 cos b int_0^b (cos u - cos b) dsigma(u))], sin b = sqrt(2) sin(separation/2) (4.A)."""
     sin_b = math.sqrt(2.0) * math.sin(0.5 * separation)
     if sin_b >= 1.0:
         return math.inf

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from spherapprox._scalars import bessel_ratio
 
-from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.bound import Bound, Hypothesis
 from ..records.problem import LARGEST_CONCENTRATION, Problem
 from ..records.theorem import Prefix, Promise, Theorem
 from ..spectral import KAPPA
 from ._approximation import by_constant
-from ._degrees import falling_root, log_gauss_points, log_quadrature_points, log_tails, over_concentrations
+from ._degrees import at_degree, falling_root, log_tails, over_concentrations
 from ._search import log_sum
 from .requirements import RULE
 
@@ -29,7 +30,9 @@ def quadrature_error(
         return math.inf
     moment = second_moment(concentration, dim)
     log_smooth = math.log(lipschitz) + 0.5 * exponent * math.log(moment)
-    excess = log_excess(concentration, degree, dim, moment, log_smooth, sup_norm, exponent)
+    excess = log_excess(
+        concentration, degree, dim, moment=moment, log_smooth=log_smooth, sup_norm=sup_norm, exponent=exponent
+    )
     return math.exp(log_smooth) + math.exp(excess) if excess < 700.0 else math.inf
 
 
@@ -74,13 +77,7 @@ def quadrature(problem: Problem) -> Bound:
     elif rough.holds:
         lam, degree = _best(problem)
     room = Hypothesis("a concentration with lipschitz E[2u + kappa u^2]^(exponent/2) < eps", degree < math.inf)
-    log = math.inf
-    constants: tuple[tuple[str, float], ...] = ()
-    if room.holds:
-        degree = float(math.ceil(degree))
-        log = log_quadrature_points(degree, problem.dim)
-        constants = (("degree", degree), ("log product Gauss", log_gauss_points(degree, problem.dim)))
-    return THEOREM.prefix_length(log, rough, room, concentration=lam, constants=constants, whole=log < EXACT)
+    return at_degree(problem, THEOREM, lam, degree, rough, room)
 
 
 def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:
@@ -92,16 +89,17 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
     if room <= 0.0:
         return math.inf
     log_room = math.log(room)
+    excess = partial(log_excess, moment=moment, log_smooth=log_smooth, sup_norm=sup, exponent=alpha)
 
     def missing(log_degree: float) -> float:
-        return log_excess(concentration, math.exp(log_degree), dim, moment, log_smooth, sup, alpha) - log_room
+        return excess(concentration, math.exp(log_degree), dim) - log_room
 
     low = math.log(LEAST_DEGREE)
     return LEAST_DEGREE if missing(low) <= 0.0 else math.exp(falling_root(missing, low, math.log(guess)))
 
 
 def _best(problem: Problem) -> tuple[float | None, float]:
-    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree)."""
+    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree) (4.C)."""
     dim = problem.dim
     log_goal = math.log(problem.eps / problem.lipschitz) / problem.exponent
     # below lambda_0, with E[2u + kappa u^2] = goal^2, no degree will do; the best is a little above
@@ -117,8 +115,8 @@ def _best(problem: Problem) -> tuple[float | None, float]:
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
-    p, degree = problem, prefix.exactness or 0
-    error = quadrature_error(p.fixed_concentration, degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    p, lam, degree = problem, problem.fixed_concentration, prefix.exactness or 0
+    error = quadrature_error(lam, degree, p.dim, lipschitz=p.lipschitz, sup_norm=p.sup_norm, exponent=p.exponent)
     exact = Hypothesis("degree >= 4", degree >= 4)
     return math.log(error), (Hypothesis("positive weights, exact to this degree", True), exact)
 

@@ -73,7 +73,7 @@ def log_bare(window: Window, log_rate: float, failure: float = 1.0) -> float:
 
 
 def _best_s(window: Window, log_s: float, harm: Callable[[float, Rate], float], tolerance: float) -> tuple[float, Rate]:
-    """Solve dP/dlog s = dQ/dlog s + harm for s by secants from a guess; return log s and the rate there.
+    """Solve dP/dlog s = dQ/dlog s + harm for s by secants from a guess; return log s and the rate there (4.F).
 
     The quotient of the two sides is nearly linear in s, and at s = 0 it is E g_+ / E g_-: from 1 on, no s will do.
     """
@@ -86,9 +86,9 @@ def _best_s(window: Window, log_s: float, harm: Callable[[float, Rate], float], 
             return log_s, NO_RATE
     s, low, high = 1.0, 0.0, math.inf
     for _ in range(60):
-        tried = log_s + math.log(s)
-        rate = window.rate(tried)
-        quotient = math.exp(min(log_sum(rate.slope_q, harm(tried, rate)) - rate.slope_p, 50.0))
+        log_trial = log_s + math.log(s)
+        rate = window.rate(log_trial)
+        quotient = math.exp(min(log_sum(rate.slope_q, harm(log_trial, rate)) - rate.slope_p, 50.0))
         if abs(quotient - 1.0) < tolerance:
             break
         low, high = (low, s) if quotient > 1.0 else (s, high)
@@ -100,7 +100,7 @@ def _best_s(window: Window, log_s: float, harm: Callable[[float, Rate], float], 
             s = math.sqrt(max(low, 1e-3 * high) * high) if high < math.inf else 10.0 * low
         if abs(s - last) <= 0.01 * tolerance * s:
             break
-    return tried, rate
+    return log_trial, rate
 
 
 def _bare(window: Window, log_s: float) -> Choice:
@@ -133,11 +133,11 @@ def sharpness(excess: Excess) -> float:
 
 
 def _walk(excess: Excess, kind: Callable[[Window, float], Choice], share: float, height: float) -> Choice:
-    """Minimise the count over eta = w times powers of a ratio, downhill from guesses of eta/w and s phi(t1).
+    """Minimise the count over eta = w times powers of a ratio, downhill from guesses of eta/w and s phi(t1) (4.F).
 
     The guesses are for small w; near pi/2 caps no longer grow like w^m but with a lower power, about m w cot w.
     """
-    seen: dict[int, Choice] = {}
+    choices: dict[int, Choice] = {}
     power = 1.0 + (excess.dim - 1.0) * excess.threshold / math.tan(excess.threshold)
     share *= excess.dim / max(power, math.sqrt(excess.dim))
     guess = math.log(height / (1.0 + sharpness(excess) / 40.0)) - excess.log_value(excess.rise)
@@ -145,11 +145,11 @@ def _walk(excess: Excess, kind: Callable[[Window, float], Choice], share: float,
     top = math.floor(math.log(0.49) / unit)
 
     def at(i: int) -> Choice:
-        if i not in seen:
+        if i not in choices:
             window = Window(excess, excess.threshold * math.exp(i * unit))
-            near = min(seen.values(), key=lambda choice: abs(choice.window.eta - window.eta), default=None)
-            seen[i] = kind(window, guess if near is None or near.log == math.inf else near.log_s)
-        return seen[i]
+            near = min(choices.values(), key=lambda choice: abs(choice.window.eta - window.eta), default=None)
+            choices[i] = kind(window, guess if near is None or near.log == math.inf else near.log_s)
+        return choices[i]
 
     i, jump = min(round(math.log(share) / unit), top), 4
     while at(i).log == math.inf:  # a concentration that hardly suffices
@@ -186,10 +186,10 @@ def random(problem: Problem) -> Bound:
     if bound := extreme(problem, THEOREM):
         return bound
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
-    needed = concentration_needed(w, dim, 1.0)
+    threshold = concentration_needed(w, dim, 1.0)
     log = math.inf
     constants: tuple[tuple[str, float], ...] = ()
-    if concentration > needed:
+    if concentration > threshold:
         sharp = concentration * w * w / dim
         kinds: list[Callable[[float, float, int], Choice]] = (
             [] if dim <= 4 and sharp >= 8.0 else [bare_points]
@@ -200,7 +200,7 @@ def random(problem: Problem) -> Bound:
         log, constants = best.log, (("eta", best.window.eta), ("log_s", best.log_s))
     enough = Hypothesis("a large enough concentration", log < math.inf)
     return THEOREM.prefix_length(
-        log, accuracy(needed, concentration), enough, concentration=concentration, constants=constants
+        log, accuracy(threshold, concentration), enough, concentration=concentration, constants=constants
     )
 
 

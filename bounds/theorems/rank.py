@@ -29,12 +29,12 @@ def rank(problem: Problem) -> Bound:
     log = math.inf
     if enough.holds:
         log = min(log_polynomials(degree, problem.dim), log_rank_points(max(degree, 5.0), problem.dim))
-    whole = log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT
-    return THEOREM.prefix_length(log, polynomials.assumes, enough, free, constants=(("degree", degree),), whole=whole)
+    exact = log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT
+    return THEOREM.prefix_length(log, polynomials.assumes, enough, free, constants=(("degree", degree),), whole=exact)
 
 
 def log_rank_points(degree: float, dim: int) -> float:
-    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward for large binomials."""
+    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward for large binomials (4.G, rank)."""
     log = log_binomial(degree, float(dim))
     if log < EXACT:
         return math.log(4.0 * -(-math.comb(int(degree) + dim, dim) // (dim + 1)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet
 
@@ -15,12 +17,6 @@ def known_radius(points: object) -> float | None:
     return points.covering_bound() if isinstance(points, PointSet) and points.covering_is_known else None
 
 
-def known_separation(points: object) -> float | None:
-    """Return the least distance between two control points, None if unknown or 0."""
-    distance = points.smallest_distance() if isinstance(points, PointSet) and len(points) > 1 else 0.0
-    return distance or None
-
-
 def _not_cells(points: object) -> str:
     return "" if isinstance(points, EqualMeasurePartition) else "an equal-measure partition"
 
@@ -30,21 +26,21 @@ def _not_centroids(points: object) -> str:
     return _not_cells(points) or ("" if centroids else "the cells' centroids (centers='centroid')")
 
 
-def _not_covering(points: object) -> str:
-    return "" if known_radius(points) is not None else "the covering radius of the points"
-
-
 def _not_exact(points: object) -> str:
     exact = isinstance(points, PointSet) and points.degree is not None and bool((points.weights > 0.0).all())
     return "" if exact else "positive weights and the degree of exactness (PointSet's degree=)"
 
 
-def _not_design(points: object) -> str:
-    even = isinstance(points, PointSet) and bool((points.weights == points.weights[0]).all())
-    return _not_exact(points) or ("" if even else "equal weights, as those of a spherical design")
+def _not_design(points: Any) -> str:
+    lack = _not_exact(points)
+    return lack or (
+        "" if (points.weights == points.weights[0]).all() else "equal weights, as those of a spherical design"
+    )
 
 
 CELLS, CENTROIDS = Requirement(_not_cells), Requirement(_not_centroids)
-COVER = Requirement(_not_covering, ("covering radius",))
+COVER = Requirement(
+    lambda points: "" if known_radius(points) is not None else "the covering radius of the points", ("covering radius",)
+)
 RULE = Requirement(_not_exact, ("degree of exactness",))
 DESIGN = Requirement(_not_design, ("degree of exactness",))

@@ -14,7 +14,9 @@ from .smooth_quadrature import ORDER, best_at_degree, smooth_class, smooth_quadr
 
 def smooth_design_error(concentration: float, degree: float, dim: int, lipschitz: float, smoothness: float) -> float:
     """Bound the error of a split head at equal weights exact to a degree by 4.I's without F, over 1 - W_g."""
-    error = smooth_quadrature_error(concentration, degree, dim, lipschitz, 0.0, smoothness)
+    error = smooth_quadrature_error(
+        concentration, degree, dim, lipschitz=lipschitz, sup_norm=0.0, smoothness=smoothness
+    )
     if error == math.inf:
         return math.inf
     log_tail = log_rising_tail(degree, concentration, dim, ORDER)
@@ -28,7 +30,7 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
     if not smooth.holds:
         return math.inf, (smooth, rule, exact)
     assert p.smoothness is not None
-    error = smooth_design_error(p.fixed_concentration, degree, p.dim, steepest(p), p.smoothness)
+    error = smooth_design_error(p.fixed_concentration, degree, p.dim, lipschitz=steepest(p), smoothness=p.smoothness)
     return math.log(error), (smooth, rule, exact)
 
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.bound import Bound, Hypothesis
 from ..records.problem import LARGEST_CONCENTRATION, Problem
 from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._approximation import by_constant
-from ._degrees import (
-    falling_root,
-    log_gauss_points,
-    log_quadrature_points,
-    log_rising_ratio,
-    log_rising_tail,
-    over_concentrations,
-)
+from ._degrees import at_degree, falling_root, log_rising_ratio, log_rising_tail, over_concentrations
 from ._search import best_concentration
 from .requirements import RULE
 
@@ -42,7 +35,7 @@ def smooth_quadrature_error(
     if tail == math.inf:
         return math.inf
     if concentration > 0.0:
-        tail += log_weight(concentration, degree, dim, lipschitz, sup_norm, smoothness)
+        tail += log_weight(concentration, degree, dim, lipschitz=lipschitz, sup_norm=sup_norm, smoothness=smoothness)
     return smooth_part(concentration, dim, lipschitz, smoothness) + math.exp(tail) if tail < 700.0 else math.inf
 
 
@@ -111,13 +104,7 @@ def smooth_quadrature(problem: Problem) -> Bound:
         return THEOREM.prefix_length(math.inf, smooth, concentration=lam)
     lam, degree = _best(problem) if lam is None else (lam, least_degree(problem, lam))
     room = Hypothesis("a concentration whose smooth part is below eps", degree < math.inf)
-    log = math.inf
-    constants: tuple[tuple[str, float], ...] = ()
-    if room.holds:
-        degree = float(math.ceil(degree))
-        log = log_quadrature_points(degree, problem.dim)
-        constants = (("degree", degree), ("log product Gauss", log_gauss_points(degree, problem.dim)))
-    return THEOREM.prefix_length(log, smooth, room, concentration=lam, constants=constants, whole=log < EXACT)
+    return at_degree(problem, THEOREM, lam, degree, smooth, room)
 
 
 def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:
@@ -137,7 +124,7 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
     def missing(log_degree: float) -> float:
         degree = math.exp(log_degree)
         tail = log_rising_tail(degree, concentration, dim, ORDER)
-        return tail + log_weight(concentration, degree, dim, lip, sup, bend) - log_room
+        return tail + log_weight(concentration, degree, dim, lipschitz=lip, sup_norm=sup, smoothness=bend) - log_room
 
     low = math.log(ORDER)
     if ratio(low) > 0.0:  # the tail's series converges from a larger degree on
@@ -146,7 +133,7 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
 
 
 def _best(problem: Problem) -> tuple[float | None, float]:
-    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree)."""
+    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree) (4.I)."""
     assert problem.smoothness is not None
     dim, bend, log_eps = problem.dim, problem.smoothness, math.log(problem.eps)
 
@@ -175,7 +162,9 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
     if not smooth.holds:
         return math.inf, (smooth, rule, exact)
     assert p.smoothness is not None
-    error = smooth_quadrature_error(p.fixed_concentration, degree, p.dim, steepest(p), p.sup_norm, p.smoothness)
+    error = smooth_quadrature_error(
+        p.fixed_concentration, degree, p.dim, lipschitz=steepest(p), sup_norm=p.sup_norm, smoothness=p.smoothness
+    )
     return math.log(error), (smooth, rule, exact)
 
 

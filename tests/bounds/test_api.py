@@ -19,7 +19,9 @@ def test_ladder_has_every_theorem_in_order():
     rungs = bounds.ladder(0.1, dim=8, theorems=state_all(jackson_constant=1.0))
     assert [*(b.theorem for b in rungs), "sharp-split"] == list(COUNTED)
     statements = state_all(jackson_constant=1.0)
-    assert [b.log for b in rungs] == [bounds.prefix_length(0.1, dim=8, theorem=stated).log for stated in statements]
+    assert [b.log for b in rungs] == [
+        bounds.prefix_length(0.1, dim=8, theorem=statement).log for statement in statements
+    ]
     assert bounds.ladder(0.1, dim=8, theorems=["lower", statements[0]])[1] == rungs[0]
     assert rungs[-1].side == "lower"
 
@@ -52,10 +54,10 @@ def test_everything_is_finite_and_silent(dim, lip):
 
 def test_scaling_the_target_changes_nothing():
     for theorem in COUNTED:
-        one = bounds.prefix_length(0.1, dim=8, theorem=theorem).log
+        bound = bounds.prefix_length(0.1, dim=8, theorem=theorem).log
         scaled = state(theorem, harmonic_constant=1e3) if theorem.startswith("thesis") else theorem
-        other = bounds.prefix_length(100.0, dim=8, lipschitz=1e3, sup_norm=1e3, theorem=scaled).log
-        assert one == pytest.approx(other, rel=1e-9)
+        second = bounds.prefix_length(100.0, dim=8, lipschitz=1e3, sup_norm=1e3, theorem=scaled).log
+        assert bound == pytest.approx(second, rel=1e-9)
 
 
 def test_too_small_a_concentration_promises_nothing():
@@ -88,11 +90,11 @@ def test_lower_error_is_capped_by_the_sup_norm_only_when_given():
 def test_any_lipschitz_constant_will_do(lip):
     for theorem in ("convolution", "sharp-core", "sharp-split-mean", "sharp-split", "lower", "thesis-core"):
         arguments = {"dim": 8, "theorem": theorem, "concentration": 50.0, "points": Prefix(1e9, 0.1)}
-        one = bounds.error_bound(**arguments, lipschitz=1.0, sup_norm=2.0)
-        other = bounds.error_bound(**arguments, lipschitz=lip, sup_norm=2.0 * lip)
+        bound = bounds.error_bound(**arguments, lipschitz=1.0, sup_norm=2.0)
+        second = bounds.error_bound(**arguments, lipschitz=lip, sup_norm=2.0 * lip)
         if theorem != "thesis-core":  # its C_H is not scaled along
-            assert other.log == pytest.approx(one.log + math.log(lip), rel=1e-12)
-        assert math.isfinite(other.log)
+            assert second.log == pytest.approx(bound.log + math.log(lip), rel=1e-12)
+        assert math.isfinite(second.log)
     with pytest.raises(TypeError, match="'lipschitz' must be a real number"):
         bounds.error_bound(dim=2, theorem="lower", lipschitz="a", points=Prefix(n=3))
 
@@ -115,19 +117,19 @@ def test_one_vocabulary_of_theorems():
         for theorem in (short, name):
             assert bounds.prefix_length(0.1, dim=8, theorem=theorem) == bounds.prefix_length(0.1, dim=8, theorem=name)
             assert bounds.concentration(0.1, dim=8, theorem=theorem) == bounds.concentration(0.1, dim=8, theorem=name)
-            known = {"dim": 8, "lipschitz": 1.0, "concentration": 50.0, "points": Prefix(radius=0.1), "sup_norm": 1.0}
-            assert bounds.error_bound(theorem=theorem, **known) == bounds.error_bound(theorem=name, **known)
+            options = {"dim": 8, "lipschitz": 1.0, "concentration": 50.0, "points": Prefix(radius=0.1), "sup_norm": 1.0}
+            assert bounds.error_bound(theorem=theorem, **options) == bounds.error_bound(theorem=name, **options)
     assert bounds.concentration(0.1, dim=8) == bounds.concentration(0.1, dim=8, theorem="sharp")
 
 
 def test_a_target_stands_for_its_class():
     target = Target(lambda x: x[:, 0], dim=3, lipschitz=2.0, exponent=0.5, sup_norm=3.0)
-    known = {"dim": 3, "lipschitz": 2.0, "exponent": 0.5}
-    assert bounds.prefix_length(0.4, target=target) == bounds.prefix_length(0.4, **known, sup_norm=3.0)
-    assert bounds.ladder(0.4, target=target) == bounds.ladder(0.4, **known, sup_norm=3.0)
-    assert bounds.concentration([0.4, 0.5], target=target)[0] == bounds.concentration(0.4, **known)
-    other = bounds.prefix_length(0.4, target=target, lipschitz=1.0, exponent=1.0)
-    assert other == bounds.prefix_length(0.4, dim=3, sup_norm=3.0)
+    options = {"dim": 3, "lipschitz": 2.0, "exponent": 0.5}
+    assert bounds.prefix_length(0.4, target=target) == bounds.prefix_length(0.4, **options, sup_norm=3.0)
+    assert bounds.ladder(0.4, target=target) == bounds.ladder(0.4, **options, sup_norm=3.0)
+    assert bounds.concentration([0.4, 0.5], target=target)[0] == bounds.concentration(0.4, **options)
+    second = bounds.prefix_length(0.4, target=target, lipschitz=1.0, exponent=1.0)
+    assert second == bounds.prefix_length(0.4, dim=3, sup_norm=3.0)
     constant = Target(lambda x: x[:, 0] * 0.0, dim=3, lipschitz=0.0, sup_norm=0.0)
     assert bounds.prefix_length(0.4, target=constant).value == 1.0
 

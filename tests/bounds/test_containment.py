@@ -13,9 +13,9 @@ from spherapprox.error import worst_case_error
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 @pytest.mark.parametrize("dim", DIMS)
 def test_every_bound_contains_what_is_measured(dim):
-    found = [f for case in range(12 if dim <= 3 else 8) for f in findings(dim, np.random.default_rng([7, dim, case]))]
-    assert [f for f in found if f.bound.holds and not f.contained] == []
-    spoken = {f.theorem for f in found if f.bound.holds and f.bound.value < math.inf}
+    result = [f for case in range(12 if dim <= 3 else 8) for f in findings(dim, np.random.default_rng([7, dim, case]))]
+    assert [f for f in result if f.bound.holds and not f.contained] == []
+    spoken = {f.theorem for f in result if f.bound.holds and f.bound.value < math.inf}
     assert spoken >= {
         "sharp-core",
         "sharp-core-centroid",
@@ -25,7 +25,7 @@ def test_every_bound_contains_what_is_measured(dim):
         "lower",
     }
     # a bound that is half of what it should be is noticed
-    tight = max(f.ratio for f in found if f.theorem == "sharp-split-equal")
+    tight = max(f.ratio for f in result if f.theorem == "sharp-split-equal")
     assert tight > (0.5 if dim <= 3 else 0.2)
 
 

@@ -48,12 +48,10 @@ def test_prefixes_shorten_as_eps_grows(theorem, dim):
 
 @pytest.mark.parametrize("relative", [1.5, 1e8, 1e40])
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
-@pytest.mark.parametrize(
-    "theorem", [name for name in COUNTED if not name.startswith(("lower", "thesis", "sharp-split-mean"))]
-)
+@pytest.mark.parametrize("theorem", [name for name in COUNTED if not name.startswith(("lower", "thesis"))])
 def test_prefixes_of_a_given_concentration_shorten_as_eps_grows(theorem, dim, relative):
-    stated = with_options(theorem, concentration=relative * 16 * dim / 1e-24, smoothness=1.0)
-    assert falls(prefix_length(EPS, dim=dim, theorem=stated, sup_norm=3.0), "upper")
+    statement = with_options(theorem, concentration=relative * 16 * dim / 1e-24, smoothness=1.0)
+    assert falls(prefix_length(EPS, dim=dim, theorem=statement, sup_norm=3.0), "upper")
 
 
 @pytest.mark.parametrize("options", [{"sobolev_order": 9.0}, {}, {"concentration": 1e5}], ids=str)
@@ -61,8 +59,8 @@ def test_prefixes_of_a_given_concentration_shorten_as_eps_grows(theorem, dim, re
 def test_prefixes_of_other_classes_shorten_as_eps_grows(theorem, options):
     for dim in (1, 2, 8, 15):
         exponent = 1.0 if options else 0.5
-        stated = state(theorem, **options)
-        bounds = prefix_length(np.geomspace(0.01, 2.0, 30), dim=dim, theorem=stated, sup_norm=3.0, exponent=exponent)
+        statement = state(theorem, **options)
+        bounds = prefix_length(np.geomspace(0.01, 2.0, 30), dim=dim, theorem=statement, sup_norm=3.0, exponent=exponent)
         assert falls(bounds, "upper")
         assert all(bound.holds for bound in bounds) or "concentration" in options
 
@@ -70,15 +68,15 @@ def test_prefixes_of_other_classes_shorten_as_eps_grows(theorem, options):
 @pytest.mark.parametrize("theorem", COUNTED)
 def test_prefixes_lengthen_with_the_constants(theorem):
     for dim in (2, 8):
-        known = {"dim": dim, "theorem": with_options(theorem, smoothness=1.0)}
-        by_slope = [prefix_length(0.3, lipschitz=lip, **known) for lip in np.geomspace(1e6, 1e-6, 9)]
+        options = {"dim": dim, "theorem": with_options(theorem, smoothness=1.0)}
+        by_slope = [prefix_length(0.3, lipschitz=lip, **options) for lip in np.geomspace(1e6, 1e-6, 9)]
         if theorem != "thesis-split":  # as printed, Lambda(2 eps L / (2 L + F)) rises again as L falls
             assert falls(by_slope, by_slope[0].side)
         for name in ("harmonic_constant", "jackson_constant") if theorem.startswith("thesis") else ():
             stated = [state(theorem, **{name: factor}) for factor in np.geomspace(1e10, 1e-2, 9)]
-            by_factor = [prefix_length(0.3, **known | {"theorem": statement}) for statement in stated]
+            by_factor = [prefix_length(0.3, **options | {"theorem": statement}) for statement in stated]
             assert falls(by_factor, by_factor[0].side)
-        by_size = [prefix_length(0.3, sup_norm=sup, **known) for sup in np.geomspace(1e6, 1e-6, 9)]
+        by_size = [prefix_length(0.3, sup_norm=sup, **options) for sup in np.geomspace(1e6, 1e-6, 9)]
         assert falls(by_size, by_size[0].side)
         if theorem in SMOOTHS:
             bent = [state(theorem, smoothness=bend) for bend in np.geomspace(1e6, 1e-2, 9)]

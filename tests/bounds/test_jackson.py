@@ -155,8 +155,8 @@ def best_zonal_error(f, theta, degree):
     basis = np.cos(np.outer(theta, np.arange(degree + 1)))  # (k, q + 1)
     ones = np.ones((len(theta), 1))
     rows = np.block([[basis, -ones], [-basis, -ones]])
-    found = linprog([0.0] * (degree + 1) + [1.0], rows, np.concatenate([f, -f]), bounds=(None, None), method="highs")
-    return found.fun
+    result = linprog([0.0] * (degree + 1) + [1.0], rows, np.concatenate([f, -f]), bounds=(None, None), method="highs")
+    return result.fun
 
 
 @given(dim=st.integers(1, 300), degree=st.integers(1, 10**6))

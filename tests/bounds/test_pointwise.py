@@ -43,10 +43,10 @@ def test_bounds_in_closed_form_half_way_between_two_points():
     head = SplitHead.from_target(bend, pair, 2.0)
     square, third = angle**2, 7.0 / 6.0 * angle**3
     # S = diag(angle^2, 0), and the Hessian is diag(2, 0)
-    wanted = (1.5 * square, (5.0 / 4.0 + 3.0 / 2.0) * square + third, square + third)
-    for theorem, value in zip(FORMS, wanted, strict=True):
-        found = bounds.pointwise.second_order_bound(head, bend, theorem=theorem, points=pole, refine=0)
-        assert found.value == pytest.approx(value, rel=1e-12)
+    expected = (1.5 * square, (5.0 / 4.0 + 3.0 / 2.0) * square + third, square + third)
+    for theorem, value in zip(FORMS, expected, strict=True):
+        result = bounds.pointwise.second_order_bound(head, bend, theorem=theorem, points=pole, refine=0)
+        assert result.value == pytest.approx(value, rel=1e-12)
 
 
 def test_linear_functions_are_bounded_to_third_order():
@@ -64,10 +64,10 @@ def test_the_concentration_chosen_without_errors_is_nearly_the_best(count):
         sup_error(SplitHead.from_target(FIELD, control, count * share), FIELD, n=4000, refine=4).lower
         for share in (0.2, 0.25)
     )
-    found = bounds.best_concentration(target=FIELD, points=control, theorem="second-order-local")
-    error = sup_error(SplitHead.from_target(FIELD, control, found.concentration), FIELD, n=4000, refine=4).lower
+    result = bounds.best_concentration(target=FIELD, points=control, theorem="second-order-local")
+    error = sup_error(SplitHead.from_target(FIELD, control, result.concentration), FIELD, n=4000, refine=4).lower
     assert error <= 1.2 * best
-    assert error <= found.value <= 1.6 * best
+    assert error <= result.value <= 1.6 * best
 
 
 @pytest.mark.parametrize("theorem", FORMS)
@@ -92,12 +92,12 @@ def test_bare_rows_and_partitions_have_a_best_concentration():
 def test_the_bound_says_that_it_was_searched_for_and_names_estimates():
     rough = replace(WAVE, origins={"third_derivative": "estimated"})
     head = SplitHead.from_target(rough, points.uniform(3, 50, rng=0), 5.0)
-    found = bounds.pointwise.second_order_bound(head, rough, n=500)
-    assert found.quantity.startswith("error at ")
-    assert [h.statement for h in found.hypotheses] == ["the estimated third_derivative of the target is a bound"]
+    result = bounds.pointwise.second_order_bound(head, rough, n=500)
+    assert result.quantity.startswith("error at ")
+    assert [h.statement for h in result.hypotheses] == ["the estimated third_derivative of the target is a bound"]
     assert bounds.pointwise.second_order_bound(head, WAVE, n=500).hypotheses == ()
-    at = bounds.pointwise.second_order_bound(head, rough, points=found.at[None], refine=0)
-    assert at.value == pytest.approx(found.value, rel=1e-12)
+    at = bounds.pointwise.second_order_bound(head, rough, points=result.at[None], refine=0)
+    assert at.value == pytest.approx(result.value, rel=1e-12)
 
 
 class TestValidation:

@@ -133,7 +133,7 @@ def log_covering_number(radius: Number, *, dim: int, method: str = "best", digit
     bound = covering_bound(size, dim, method)
     if not bound.holds:
         raise CertificationError(f"the {method} bound needs {' and '.join(bound.failed)}")
-    choice = covering.chosen(dim, size, method)
+    choice = covering.choose_formula(dim, size, method)
     return enclose(lambda: covering.log_covering(dim, _ball(radius), choice), digits_of(digits))
 
 

@@ -28,7 +28,7 @@ from bounds import api, certify, covering, error, jackson, spectral
 from bounds.records import Prefix
 from bounds.theorems import THEOREMS, state, state_all
 from bounds.theorems._options import OPTIONS
-from bounds.theorems.thesis import lemmas
+from bounds.theorems.thesis import convolution, lemmas
 
 Rng = np.random.Generator
 Call = tuple[str, dict[str, Any]]
@@ -96,7 +96,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         spectral.eigenvalue_bounds, spectral.mean_angle_upper, spectral.mean_angle_lower,
     )
 }  # fmt: skip
-LEMMAS = {name: lemma for name, lemma in vars(lemmas).items() if hasattr(lemma, "__wrapped__")}
+LEMMAS = {name: lemma for name, lemma in (vars(convolution) | vars(lemmas)).items() if hasattr(lemma, "__wrapped__")}
 PROVEN = {name: getattr(certify, name) for name in certify.__all__ if name[0].islower() and name != "certified"}
 GROUPS = {"": FUNCTIONS, "thesis.": LEMMAS, "certify.": PROVEN}
 CALLABLES = {prefix + name: function for prefix, group in GROUPS.items() for name, function in group.items()}

@@ -161,3 +161,8 @@ def random_program(dim, blocks, style, rng):
         else:
             nodes.append(ReLU(v) if block == "relu" else Multiplicative(v[0], pick()))
     return Program(Concat([nodes[-1], pick()]))
+
+
+def off(program, x, outputs):
+    """Return what outputs (L, p) for a sequence (L, d) are off by, in exact arithmetic."""
+    return np.vectorize(lambda value, goal: float(abs(Fraction(value) - goal)))(outputs, exact(program, x))

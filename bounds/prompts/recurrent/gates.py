@@ -37,7 +37,6 @@ def gate_error(
 
     The cells carry ``scale`` times every value: ``tanh(scale a)`` behind the gate ``sigmoid(sharpness a)`` is relu(a),
     and two gates ``sigmoid(+-sharpness u)`` in front of ``tanh(scale v)`` have u v as their difference.
-    See docs/theorems/10.3-gates.md.
 
     Parameters
     ----------
@@ -59,8 +58,8 @@ def gate_error(
     Returns
     -------
     Bound
-        On the quantity "gate error"; or an array of them, for array arguments. Of its constants "gate" is the part of
-        the sigmoid, "tanh" that of the tanh, and "roundings" theirs.
+        On the quantity "gate error" (docs/theorems/10.3-gates.md); or an array of them, for array arguments. Of its
+        constants "gate" is the part of the sigmoid, "tanh" that of the tanh, and "roundings" theirs.
 
     Raises
     ------
@@ -85,21 +84,21 @@ def gate_error(
         _checks.left_out(past, "past", f"for kind={name!r}")
 
     @over_arrays
-    def entry(a: object, mu: object, eps: object, v: object, held: object) -> Bound:
+    def entry(a: object, mu: object, eps: object, v: object, before: object) -> Bound:
         size = _least(a, "value")
         sharp, small = between(mu, "sharpness"), between(eps, "scale")
-        other = _least(v, "factor") if product else max(size, _least(held, "past") if held is not None else size)
-        parts = (_product if product else _relu)(name, size, other, sharp=sharp, scale=small, unit=unit)
+        second = _least(v, "factor") if product else max(size, _least(before, "past") if before is not None else size)
+        parts = (_product if product else _relu)(name, size, second, sharp=sharp, scale=small, unit=unit)
         constants = tuple((part, math.exp(min(log, 700.0))) for part, log in parts._asdict().items())
         return Bound("gate error", log_sum(parts), "upper", name, REFERENCE, constants=constants)
 
     return entry(value, sharpness, scale, factor, past)  # type: ignore[no-any-return]
 
 
-def _relu(kind: str, size: float, held: float, *, sharp: float, scale: float, unit: float) -> _Parts:
+def _relu(kind: str, size: float, past: float, *, sharp: float, scale: float, unit: float) -> _Parts:
     """Return the parts of the error of relu(a)."""
     # 10.3 (LSTM), (GRU), (roundings)
-    share, largest, roundings = (2.0 / 3.0, size, 4.0) if kind == "lstm" else (1.0 / 3.0, held, 6.0)
+    share, largest, roundings = (2.0 / 3.0, size, 4.0) if kind == "lstm" else (1.0 / 3.0, past, 6.0)
     gate = math.log(RELU_GAP * (1.0 + 64.0 * unit)) - math.log(sharp)
     curve = math.log(share) + 2.0 * math.log(scale) + 3.0 * _log(largest)
     return _Parts(gate, curve, _log(roundings * unit) + _log(largest))
@@ -108,14 +107,14 @@ def _relu(kind: str, size: float, held: float, *, sharp: float, scale: float, un
 def _product(kind: str, u: float, v: float, *, sharp: float, scale: float, unit: float) -> _Parts:
     """Return the parts of the error of u v."""
     # 10.3 (product), (roundings)
-    both, curved = _log(u) + _log(v), 2.0 * (math.log(scale) + _log(v))
-    gate = both + 2.0 * (math.log(sharp) + _log(u)) - math.log(12.0)
+    log_size, curved = _log(u) + _log(v), 2.0 * (math.log(scale) + _log(v))
+    gate = log_size + 2.0 * (math.log(sharp) + _log(u)) - math.log(12.0)
     if kind == "lstm-product":
         share, roundings = 2.0 / 3.0, 12.0
     else:
         share, roundings = 1.0 / 3.0 + 3.0 / (1.0 + math.exp(-min(sharp * u, 700.0))) ** 2, 24.0
-    rounded = _log(unit) + log_sum([math.log(roundings) + _log(v) - math.log(sharp), math.log(2.0) + both])
-    return _Parts(gate, math.log(share) + both + curved, rounded)
+    rounded = _log(unit) + log_sum([math.log(roundings) + _log(v) - math.log(sharp), math.log(2.0) + log_size])
+    return _Parts(gate, math.log(share) + log_size + curved, rounded)
 
 
 def _log(value: float) -> float:

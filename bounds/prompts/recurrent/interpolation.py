@@ -22,6 +22,7 @@ KERSHNER = 2.0 * math.pi / math.sqrt(27.0)
 """The least mean number of equal discs over a point of a plane that they cover."""
 COUNTED = 1e15
 """Cells of an axis that are counted one by one; more of them are taken as a real number."""
+SAMPLING = Hypothesis("the model knows f by values at N points that do not depend on the query", True)
 
 
 def prompt_length(
@@ -73,16 +74,20 @@ def prompt_length(
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         if name == "lower":
             # 10.4 (lower)
-            log, whole = _log_cover(goal, m, metric)
-            return Bound("prompt length", log, "lower", name, REFERENCE, _sampling(), whole=whole)
+            volume = _log_density(m) - log_ball(m) - m * math.log(goal) if metric == "euclidean" else -math.inf
+            log, is_whole = _largest_count(0.5 / goal, m, volume)
+            return Bound("prompt length", log, "lower", name, REFERENCE, (SAMPLING,), whole=is_whole)
         share = goal / _stretch(m, metric)
-        needed: tuple[Hypothesis, ...] = (Hypothesis("steps without ramps", True),) if name == "grid-printed" else ()
+        conditions: tuple[Hypothesis, ...] = (
+            (Hypothesis("steps without ramps", True),) if name == "grid-printed" else ()
+        )
+        # 10.4 (extension), (grid)
         cells = 0.5 / share
         if name == "grid":
-            cells, needed = _cells_with_ramps(share, _steep(mu), m, metric)
-        count, whole = _count_cells(cells)
-        bound = Bound("prompt length", m * math.log(count), "upper", name, REFERENCE, needed, whole=whole)
-        return settle(bound)
+            cells, conditions = _cells_with_ramps(share, _steep(mu), m, metric)
+        count, is_whole = _count_cells(cells)
+        log = m * math.log(count)
+        return settle(Bound("prompt length", log, "upper", name, REFERENCE, conditions, whole=is_whole))
 
     return entry(eps, dim, lipschitz, slope)  # type: ignore[no-any-return]
 
@@ -92,8 +97,6 @@ def error_bound(
     slope: ArrayLike | None = None,
 ) -> Bound:  # fmt: skip
     """Bound the sup error of programs on [0, 1]^d whose prompt holds N values of a Lipschitz function.
-
-    See docs/theorems/10.4-in-context-interpolation.md.
 
     Parameters
     ----------
@@ -107,7 +110,8 @@ def error_bound(
     Returns
     -------
     Bound
-        On the quantity "sup error". In the maximum norm "extension" and "lower" agree.
+        On the quantity "sup error" (docs/theorems/10.4-in-context-interpolation.md). In the maximum norm "extension"
+        and "lower" agree.
 
     Raises
     ------
@@ -132,7 +136,7 @@ def error_bound(
             radius = 0.5 / cells
             if metric == "euclidean":
                 radius = max(radius, math.exp((_log_density(m) - log_ball(m) - math.log(total)) / m))
-            return Bound("sup error", math.log(constant) + math.log(radius), "lower", name, REFERENCE, _sampling())
+            return Bound("sup error", math.log(constant) + math.log(radius), "lower", name, REFERENCE, (SAMPLING,))
         # 10.4 (extension)
         error = 0.5 / cells
         if name == "grid":
@@ -149,7 +153,6 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
 
     Of M points of the cube, pairwise farther apart than ``2 eps / L``, some target takes values more than eps above or
     below 0, as one likes; two of these targets leave the model in different states.
-    See docs/theorems/10.4-in-context-interpolation.md.
 
     Parameters
     ----------
@@ -159,8 +162,8 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
     Returns
     -------
     Bound
-        On the quantity "state bits": M, in the maximum norm the largest one, otherwise that of a grid or of the densest
-        lattice known here.
+        On the quantity "state bits" (docs/theorems/10.4-in-context-interpolation.md): M, in the maximum norm the
+        largest one, otherwise that of a grid or of the densest lattice known here.
 
     Raises
     ------
@@ -179,12 +182,11 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
         apart = 2.0 * (between(e, "eps") / between(lip, "lipschitz"))
         m = _checks.integer(d, "dim", minimum=1, maximum=LARGEST_DIM)
         # 10.4 (state)
-        count, whole = _count_cells(1.0 / apart)
-        log = m * math.log(count)
+        volume = -math.inf
         if metric == "euclidean":
-            lattice, exact = _round_up(log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart)))
-            log, whole = (lattice, exact) if lattice > log else (log, whole)
-        return Bound("state bits", log, "lower", "packing", REFERENCE, whole=whole)
+            volume = log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart))
+        log, is_whole = _largest_count(1.0 / apart, m, volume)
+        return Bound("state bits", log, "lower", "packing", REFERENCE, whole=is_whole)
 
     return entry(eps, dim, lipschitz)  # type: ignore[no-any-return]
 
@@ -216,14 +218,11 @@ def _grid_error(cells: int, slope: float, dim: int, norm: str) -> float:
     return half + 2.0 / slope
 
 
-def _log_cover(radius: float, dim: int, norm: str) -> tuple[float, bool]:
-    """Return the logarithm of balls that do not suffice to cover the cube less one, and whether it is whole (10.4)."""
-    count, whole = _count_cells(0.5 / radius)
-    log = dim * math.log(count)
-    if norm == "euclidean":
-        volume, exact = _round_up(_log_density(dim) - log_ball(dim) - dim * math.log(radius))
-        log, whole = (volume, exact) if volume > log else (log, whole)
-    return log, whole
+def _largest_count(cells: float, dim: int, log_volume: float) -> tuple[float, bool]:
+    """Return the log of the larger of a grid's cells and a count by volume, rounded up, and whether it is whole."""
+    grid, exact = _count_cells(cells)
+    log, volume = dim * math.log(grid), _round_up(log_volume)
+    return volume if volume[0] > log else (log, exact)
 
 
 def _log_density(dim: int) -> float:
@@ -250,10 +249,6 @@ def _root(count: int, dim: int) -> int:
 def _stretch(dim: int, norm: str) -> float:
     """Return the largest ratio of the norm to the maximum norm."""
     return math.sqrt(dim) if norm == "euclidean" else 1.0
-
-
-def _sampling() -> tuple[Hypothesis, ...]:
-    return (Hypothesis("the model knows f by values at N points that do not depend on the query", True),)
 
 
 def _check_slope(slope: object, theorem: str) -> None:

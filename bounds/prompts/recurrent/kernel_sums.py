@@ -57,17 +57,15 @@ def kernel_sum_error(
         at = _checks.concentration(lam, maximum=LARGEST_CONCENTRATION)
         nearest = 2.0 * at * math.sin(0.5 * _checks.real(rho, "radius", minimum=0.0, maximum=math.pi)) ** 2
         log_lost = tokens - deep + nearest
-        kept = Hypothesis("N e^-depth < e^(-lambda (1 - cos radius))", log_lost < 0.0)
+        near = Hypothesis("N e^-depth < e^(-lambda (1 - cos radius))", log_lost < 0.0)
         log = math.log(between(size, "sup_norm"))
-        if kept.holds:
+        if near.holds:
             # 10.5 (ratio)
-            log += log_sum([_log_expm1(0.125 * knots**2) - math.log(2.0), math.log(2.0) + log_lost])
+            bend = 0.125 * knots**2
+            log_chords = bend + math.log(-math.expm1(-bend))  # log(e^bend - 1)
+            log += log_sum([log_chords - math.log(2.0), math.log(2.0) + log_lost])
             log -= math.log(-math.expm1(log_lost))
-        return settle(Bound("sup error", log, "upper", "kernel-sum", REFERENCE, (kept,), at))
+        return settle(Bound("sup error", log, "upper", "kernel-sum", REFERENCE, (near,), at))
 
     arguments = (spacing, depth, n, concentration, radius, sup_norm)
     return entry(*arguments)  # type: ignore[no-any-return]
-
-
-def _log_expm1(x: float) -> float:
-    return x + math.log(-math.expm1(-x))

@@ -75,7 +75,7 @@ class Model:
         return 2.0 * RELU_GAP / self.gates.sharpness if self.gates else 0.0
 
     def rounding(self, part: Part, more: float = 0.0, extra: Float64 | float = 0.0) -> Float64:
-        """Bound the rounding of an affine function, with more terms of some extra magnitude."""
+        """Bound the rounding of an affine function, with more terms of some extra magnitude (10.6)."""
         terms = np.minimum(part.terms, self.numbers)
         count = self.units * terms + more + LAST
         weights = gamma(part.rounds + terms.max() + more, 2.0**-53)
@@ -98,19 +98,19 @@ class Model:
         return np.maximum.accumulate(size, axis=1) * self.drift(np.arange(1.0, size.shape[1] + 1.0))[:, None]
 
     def drift(self, steps: Float64 | float) -> Float64:
-        """Return by what factor roundings may have enlarged a number that is kept for some steps."""
+        """Return by what factor roundings may have enlarged a number that is kept for some steps (10.6)."""
         return np.asarray(np.exp(FUNCTIONS * self.unit * steps))
 
     def stored(self, number: Float64) -> Float64:
         """Return the error of a number in the model's dtype."""
-        kept = number if self.unit == 2.0**-53 else number.astype(np.float32).astype(np.float64)
-        return np.abs(kept - number)
+        rounded = number if self.unit == 2.0**-53 else number.astype(np.float32).astype(np.float64)
+        return np.abs(rounded - number)
 
     def relu(self, rounding: Float64, size: Float64, off: Bools) -> Float64:
         """Bound the error that a ReLU adds to its argument's, or all of it where the argument is below 0 for sure."""
-        rest = 2.0 * self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + 2.0 * self.step_error)
+        idle = 2.0 * self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + 2.0 * self.step_error)
         added = (6.0 * rounding if self.gates else rounding) + self.step_error + self.through(size)
-        return np.where(off, rest, added)
+        return np.where(off, idle, added)
 
     def carried(self, size: Float64) -> Float64:
         """Bound the errors that a number collects in all layers that carry it on, as a pair of ReLUs or otherwise."""
@@ -145,21 +145,21 @@ def model_of(program: Program, kind: str, dtype: str, value_bound: float | None)
 
 
 def gamma(count: Float64 | float, unit: float) -> Float64:
-    """Return the relative error of so many roundings one after another."""
+    """Return the relative error of so many roundings one after another (10.6)."""
     product = np.asarray(count, dtype=np.float64) * unit
     return np.where(product < 0.5, product / (1.0 - np.minimum(product, 0.5)), np.inf)
 
 
 def atom(value: Float64, error: Float64, magnitude: Float64, model: Model) -> Part:
-    """Return a variable that is no affine function, as the model reads it after all layers that carry it on."""
+    """Return a variable that is no affine function, as the model reads it after all layers that carry it on (10.6)."""
     if model.kind != "interpreter":
         error = error + (12.0 if model.gates else 3.0) * gamma(8.0, model.unit) * magnitude
     if model.gates:
         size = model.unit_sizes(np.abs(value) + 2.0 * error)
-        most = 2.0 * model.carried(size)
-        carried = model.carried(size + 2.0 * most)
-        error = error + np.where(carried <= most, carried, np.inf)
-        magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * most))
+        bound = 2.0 * model.carried(size)
+        carried = model.carried(size + 2.0 * bound)
+        error = error + np.where(carried <= bound, carried, np.inf)
+        magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * bound))
     magnitude = np.maximum(magnitude, np.abs(value) + 2.0 * error)
     largest = magnitude.max(axis=-1, keepdims=True)
     return Part(value, error, magnitude, 0, np.ones(value.shape[-1]), largest, np.zeros(value.shape))

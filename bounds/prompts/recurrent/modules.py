@@ -10,7 +10,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
-from spherapprox._types import Bools, Float64
+from spherapprox._types import Float64
 from spherapprox.prompts.recurrent import Input, Linear, LinState, Multiplicative, Program, ReLU, RunningMax, Variable
 
 from .models import TINY, Model, Part, atom, gamma, model_of
@@ -118,11 +118,11 @@ def _(node: ReLU, inputs: Sequence[Part], model: Model) -> Part:
     value, rounding = np.maximum(part.value, 0.0), model.rounding(part)
     doubt = 2.0 * (part.inherited + rounding)
     negative = np.minimum(-part.value, model.limit) if model.kind == "gru" else 0.0
-    held = model.unit_sizes(np.maximum(value, negative) + doubt + model.step_error)
+    units = model.unit_sizes(np.maximum(value, negative) + doubt + model.step_error)
     off = part.value + 1.5 * doubt < 0.0
     # 10.6 (relu)
-    error = np.where(off, 0.0, part.inherited) + model.relu(rounding, held, off)
-    return atom(value, error, (2.0 if model.kind == "gru" else 1.0) * held, model)
+    error = np.where(off, 0.0, part.inherited) + model.relu(rounding, units, off)
+    return atom(value, error, (2.0 if model.kind == "gru" else 1.0) * units, model)
 
 
 @_part.register
@@ -136,19 +136,19 @@ def _(node: LinState, inputs: Sequence[Part], model: Model) -> Part:
         now, size = added.at(t), np.abs(state) + 2.0 * lost
         # 10.6 (state)
         fresh = now.inherited + 2.0 * model.rounding(now, 2.0 * node.dim, size @ forward)
-        state, kept = state @ node.transition.T + now.value, lost @ forward
+        state, carried = state @ node.transition.T + now.value, lost @ forward
         if basis is not None:
             turned = turned @ basis[1]
-            kept = np.fmin(kept, turned @ basis[2])
-        fresh = fresh + model.through(np.abs(state) + 2.0 * (kept + fresh))
+            carried = np.fmin(carried, turned @ basis[2])
+        fresh = fresh + model.through(np.abs(state) + 2.0 * (carried + fresh))
         turned = turned if basis is None else turned + fresh @ basis[0]
-        lost = kept + fresh
+        lost = carried + fresh
         value[:, t], error[:, t], sizes[:, t] = state, lost, np.abs(state) + 2.0 * lost
     return atom(value, error, sizes, model)
 
 
 def _basis(transition: Float64) -> tuple[Float64, Float64, Float64] | None:
-    """Bound the entries of X^-1, X^-1 A X and X, transposed, in a Schur basis X; None where powers of |A| will do."""
+    """Bound the entries of X^-1, X^-1 A X and X, transposed, X a Schur basis (10.6); None where |A| will do."""
     n, size = len(transition), np.abs(transition)
     if n > WIDEST_BASIS or size.sum(axis=1).max() <= 1.0 or not ((transition > 0.0).any() and (transition < 0.0).any()):
         return None
@@ -168,7 +168,7 @@ def _(node: RunningMax, inputs: Sequence[Part], model: Model) -> Part:
     start = np.full((len(part.value), 1, node.dim), -node.bound)
     value = np.maximum.accumulate(np.concatenate([start, part.value], axis=1), axis=1)
     lost, before = model.stored(start[:, 0]), -start[:, 0]
-    error, held = np.empty(part.value.shape), np.empty(part.value.shape)
+    error, sizes = np.empty(part.value.shape), np.empty(part.value.shape)
     for t in range(part.value.shape[1]):
         now, largest, last = part.at(t), np.abs(value[:, t + 1]), np.abs(value[:, t])
         size = largest + np.abs(now.value) + 2.0 * (lost + now.inherited)
@@ -180,8 +180,8 @@ def _(node: RunningMax, inputs: Sequence[Part], model: Model) -> Part:
         lost = np.maximum(lost, now.inherited) + pair
         if model.kind != "interpreter":
             lost = lost + model.relu(own, size, off) + 2.0 * model.relu(pair, size, np.zeros(off.shape, dtype=bool))
-        error[:, t], held[:, t], before = lost, size, size
-    return atom(value[:, 1:], error, model.units * held, model)
+        error[:, t], sizes[:, t], before = lost, size, size
+    return atom(value[:, 1:], error, model.units * sizes, model)
 
 
 @_part.register
@@ -195,19 +195,15 @@ def _(node: Multiplicative, inputs: Sequence[Part], model: Model) -> Part:
     error = u * error_v + v * error_u + 2.0 * model.unit * u * v + model.least
     magnitude = u * v
     if model.gates is not None:
-        held, copies = model.unit_sizes(v), 2.0 if model.kind == "gru" else 1.0
-        if node.binary:
-            settled, wrong = _is_settled(first.value, error_u), np.abs(first.value - np.rint(first.value))
-            error = error + v * np.where(settled, wrong, u + 1.0) + model.through(held)
-            magnitude = copies * held
+        units, copies = model.unit_sizes(v), 2.0 if model.kind == "gru" else 1.0
+        if node.binary:  # the gate of a factor near 0 or 1 is exactly 0 or 1
+            settled = np.abs(np.abs(first.value - 0.5) - 0.5) + 2.0 * error_u < 0.25
+            wrong = np.abs(first.value - np.rint(first.value))
+            error = error + v * np.where(settled, wrong, u + 1.0) + model.through(units)
+            magnitude = copies * units
         else:
             slope = model.gates.slope / model.factors[node]
-            error = error + v * np.minimum(slope**2 * u**3 / 12.0, u) + 2.0 * rounding_u * held
-            error = error + (2.0 / slope) * (2.0 * model.through(held) + 2.0 * rounding_v)
-            magnitude = (2.0 / slope) * 2.0 * copies * held
+            error = error + v * np.minimum(slope**2 * u**3 / 12.0, u) + 2.0 * rounding_u * units
+            error = error + (2.0 / slope) * (2.0 * model.through(units) + 2.0 * rounding_v)
+            magnitude = (2.0 / slope) * 2.0 * copies * units
     return atom(first.value * second.value, error, magnitude, model)
-
-
-def _is_settled(u: Float64, error: Float64) -> Bools:
-    """Return a mask of the entries where a gate of a binary factor is exactly 0 or 1."""
-    return np.asarray(np.abs(np.abs(u - 0.5) - 0.5) + 2.0 * error < 0.25)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from .harmonics import zonal_harmonic_bound
-from .lemmas import (
+from .convolution import (
     best_approximation,
-    cap_counts,
     concentration_at_degree,
     concentration_series,
-    denominator_error,
     eigenvalue_lower,
     log_concentration_needed,
+    projection_error,
+)
+from .harmonics import zonal_harmonic_bound
+from .lemmas import (
+    cap_counts,
+    denominator_error,
     log_kernel_slope,
     log_modulus,
     log_riemann_error,
     mask_error,
-    projection_error,
     quotient_error,
 )
 

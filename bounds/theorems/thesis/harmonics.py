@@ -68,7 +68,11 @@ def zonal_harmonic_bound(function: Callable[[Float64], Any], dim: int, max_degre
 
 def _norms(function: Callable[[Float64], Any], dim: int, max_degree: int, nodes: int) -> Float64:
     """Integrate the norms by Gauss-Legendre on panels of theta near pi/2, the support of sin^(m-1) to rounding."""
-    x, w = _panels(nodes // PANEL)  # (nodes,) each
+    # Gauss-Legendre nodes and weights of equal panels of [-1, 1]
+    x, w = np.polynomial.legendre.leggauss(PANEL)
+    count = nodes // PANEL
+    x = ((2.0 * np.arange(count)[:, None] + 1.0) / count - 1.0 + x / count).ravel()  # (nodes,)
+    w = np.tile(w / count, count)  # (nodes,)
     # sin^(m-1) = exp((m-1) log cos(theta - pi/2)) is below 1e-32 of its maximum beyond this distance from pi/2
     reach = min(0.5 * math.pi, 12.2 / math.sqrt(max(dim - 1.0, 1e-9)))
     offset = reach * x
@@ -82,21 +86,14 @@ def _norms(function: Callable[[Float64], Any], dim: int, max_degree: int, nodes:
     weighted = values * density
     norms = np.empty(max_degree + 1)
     before, now, size = np.zeros(nodes), np.ones(nodes), 1.0
-    # u_k = sqrt(dim H_k) P_k are orthonormal: t u_k = b_(k+1) u_(k+1) + b_k u_(k-1)
-    b = 0.0
-    for k in range(max_degree + 1):
+    # u_k = sqrt(dim H_k) P_k are orthonormal, Gegenbauer: t u_k = b_(k+1) u_(k+1) + b_k u_(k-1), b_1 = 1/sqrt(m+1)
+    b, m, j = 0.0, dim, np.arange(2.0, max_degree + 2.0)
+    slopes = [1.0 / math.sqrt(m + 1.0), *np.sqrt(j / (2.0 * j + m - 1.0) * ((j + m - 2.0) / (2.0 * j + m - 3.0)))]
+    for k, following in enumerate(slopes):
         norms[k] = size * abs(float(np.dot(weighted, now)))
-        following = _recurrence(k + 1, dim)
         before, now, b = now, (t * now - b * before) / following, following
         size = math.exp(0.5 * _log_harmonics(k + 1, dim))
     return norms
-
-
-def _recurrence(k: int, dim: int) -> float:
-    """Return b_k, k >= 1, of the orthonormal Gegenbauer polynomials for the weight (1-t^2)^(m/2-1)."""
-    if k == 1:
-        return 1.0 / math.sqrt(dim + 1.0)
-    return math.sqrt(k / (2.0 * k + dim - 1.0) * ((k + dim - 2.0) / (2.0 * k + dim - 3.0)))
 
 
 def _log_harmonics(degree: int, dim: int) -> float:
@@ -105,10 +102,3 @@ def _log_harmonics(degree: int, dim: int) -> float:
         return math.log(2.0)
     binomial = math.lgamma(degree + dim) - math.lgamma(degree + 1.0) - math.lgamma(dim)
     return binomial + math.log1p(degree / (degree + dim - 1.0))
-
-
-def _panels(count: int) -> tuple[Float64, Float64]:
-    """Return Gauss-Legendre nodes and weights of equal panels of [-1, 1]."""
-    x, w = np.polynomial.legendre.leggauss(PANEL)
-    middle = (2.0 * np.arange(count) + 1.0) / count - 1.0
-    return (middle[:, None] + x / count).ravel(), np.tile(w / count, count)

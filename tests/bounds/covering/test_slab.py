@@ -54,8 +54,8 @@ def mean_number(lattice, n, radius):
 
 def truth(dim, radius):
     n = dim + 1
-    others = [leech()] if n == 24 else [with_leech(n)] if n > 24 else []
-    return mp.log(min(mean_number(lattice, n, radius) for lattice in [dual_root(n), *others]))
+    rivals = [leech()] if n == 24 else [with_leech(n)] if n > 24 else []
+    return mp.log(min(mean_number(lattice, n, radius) for lattice in [dual_root(n), *rivals]))
 
 
 RADII = st.one_of(
@@ -154,5 +154,5 @@ def test_enclosures_of_slabs_hold_the_truth(dim, radius):
 def test_the_best_of_all_asks_for_slabs():
     for dim in (3, 4, 8, 16, 23, 26):
         for radius in (0.4, 0.2, 0.1, 0.05, 0.015):
-            others = [covering_bound(radius, dim, m) for m in TABLE if TABLE[m].side == "upper"]
-            assert covering_number(radius, dim=dim).log == min(b.log for b in others if b.holds)
+            rivals = [covering_bound(radius, dim, m) for m in TABLE if TABLE[m].side == "upper"]
+            assert covering_number(radius, dim=dim).log == min(b.log for b in rivals if b.holds)

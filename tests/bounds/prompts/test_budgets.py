@@ -1,5 +1,6 @@
 """Budgets of executors: numbers of the page, errors below bounds below eps, roundings."""
 
+import functools
 import itertools
 
 import mpmath as mp
@@ -27,11 +28,11 @@ TRAINED = {"weight_bound": 1.085, "row_bound": 8.36}
 def random_network(budget, rng, extreme=False):
     """Return a network within the bounds of a budget, or at them."""
     weights, biases = [], []
-    for k, n, most in zip(budget.sizes, budget.sizes[1:], budget.row_bound, strict=False):
+    for k, n, largest in zip(budget.sizes, budget.sizes[1:], budget.row_bound, strict=False):
         rows = rng.uniform(-1.0, 1.0, (n, k)) * budget.weight_bound
         if extreme:
-            rows = rng.choice([-1.0, 1.0]) * np.full((n, k), min(budget.weight_bound, most / k))
-        weights.append(rows * np.minimum(1.0, most / np.abs(rows).sum(axis=1, keepdims=True)))
+            rows = rng.choice([-1.0, 1.0]) * np.full((n, k), min(budget.weight_bound, largest / k))
+        weights.append(rows * np.minimum(1.0, largest / np.abs(rows).sum(axis=1, keepdims=True)))
         biases.append((np.sign if extreme else np.asarray)(rng.uniform(-1.0, 1.0, n)) * budget.weight_bound)
     return ReluNetwork(weights, biases)
 
@@ -86,9 +87,9 @@ def test_errors_are_below_the_bound_below_eps(sizes, eps, largest, rows, radius,
     rng = np.random.default_rng(seed)
     for extreme in (False, True):
         network, x = random_network(budget, rng, extreme), inputs(budget, rng)
-        found = executor.run(executor.encode(network), x)
-        assert np.abs(found - network(x)).max() <= budget.bound.value
-        assert np.abs(found).max() <= budget.row_bound[-1] * budget.activation_bounds[-1] + largest + eps
+        result = executor.run(executor.encode(network), x)
+        assert np.abs(result - network(x)).max() <= budget.bound.value
+        assert np.abs(result).max() <= budget.row_bound[-1] * budget.activation_bounds[-1] + largest + eps
     zero = ReluNetwork([np.zeros((n, k)) for k, n in itertools.pairwise(sizes)], [np.zeros(n) for n in sizes[1:]])
     assert np.abs(executor.run(executor.encode(zero), inputs(budget, rng))).max() <= budget.bound.value
 
@@ -115,11 +116,11 @@ def exact_outputs(executor, network, x):
             masses = [mp.exp(logit) for logit in logits]
             total = sum(masses) + executor.layout.workers
             read = [sum(m * float(r) for m, r in zip(masses, column, strict=True)) / total for column in records.T]
-            found = read[-1]
+            result = read[-1]
             for a, y in zip(read[:k], held, strict=False):
-                found += weight * bound * (square((a / weight + y / bound) / 2, count)
+                result += weight * bound * (square((a / weight + y / bound) / 2, count)
                                            - square((a / weight - y / bound) / 2, count))  # fmt: skip
-            outputs.append(found)
+            outputs.append(result)
         start += n
         held = [max(v, mp.mpf(0)) for v in outputs] if layer < len(executor.segments) - 1 else outputs
     return held
@@ -135,15 +136,15 @@ def square(t, count):
 def test_roundings_are_below_their_bound(sizes):
     budget = prompts.executor_budget(sizes, 1e-3, weight_bound=1.25, row_bound=2.0)
     executor, rng = budget.executor(), np.random.default_rng(0)
-    most = dict(budget.bound.constants)["roundings"]
-    assert most < 1e-10
+    largest = dict(budget.bound.constants)["roundings"]
+    assert largest < 1e-10
     with mp.workdps(30):
         for _ in range(3):
             network, x = random_network(budget, rng), inputs(budget, rng, 4)
-            found = executor.run(executor.encode(network), x)
-            for row, outputs in zip(x, found, strict=True):
+            result = executor.run(executor.encode(network), x)
+            for row, outputs in zip(x, result, strict=True):
                 exact = exact_outputs(executor, network, row)
-                assert max(abs(float(a - mp.mpf(float(b)))) for a, b in zip(exact, outputs, strict=True)) <= most
+                assert max(abs(float(a - mp.mpf(float(b)))) for a, b in zip(exact, outputs, strict=True)) <= largest
 
 
 def test_roundings_of_single_precision_take_a_larger_eps():
@@ -166,23 +167,21 @@ def test_what_passes_a_gate_and_a_mean_is_off_by_no_more_than_is_stated(gate, si
     s, high, tokens = np.random.default_rng(0).random(4000).astype(np.float32), np.float32(gate), task.tokens
     passed = np.maximum((s + high) - high, np.float32(0.0))  # a gate that is open
     mean = np.float32(1.0) / np.float32(tokens) * (passed * np.float32(tokens))
-    gated, both = (np.abs(outputs.astype(float) - s).max() for outputs in (passed, mean))
+    gated, averaged = (np.abs(outputs.astype(float) - s).max() for outputs in (passed, mean))
     assert gated <= _bound_passage(2.0**-24, 0, 0.0, gate)
-    assert 0.0 < both <= _bound_passage(2.0**-24, tokens, 1.0, gate)
+    assert 0.0 < averaged <= _bound_passage(2.0**-24, tokens, 1.0, gate)
     # a row of weights, whose absolute sum is 0.75, adds them up
-    numbers = task, 2.0**-24, 1, 2, 1.0, 1e-9
-    assert _bound_roundings(*numbers, 1.0, gate) - _bound_roundings(*numbers, 1.0, 0.0) >= 0.75 * (
-        gated if gate else 0.0
-    )
-    assert _bound_roundings(*numbers, 1.0, gate) >= 0.75 * both + _bound_roundings(*numbers, 1e-100, 0.0)
+    roundings = functools.partial(_bound_roundings, task, 2.0**-24, 1, segments=2, sharp=1.0, eta=1e-9)
+    assert roundings(size=1.0, gate=gate) - roundings(size=1.0, gate=0.0) >= 0.75 * (gated if gate else 0.0)
+    assert roundings(size=1.0, gate=gate) >= 0.75 * averaged + roundings(size=1e-100, gate=0.0)
 
 
 def test_gates_of_a_budget_are_those_of_its_executor_and_cover_roundings(monkeypatch):
-    passed = []  # whose roundings count in each layer
-    monkeypatch.setattr("bounds.prompts.budgets._bound_roundings", lambda *numbers: passed.append(numbers[-1]) or 1e-12)
+    counted = []  # the gates whose roundings count in each layer
+    monkeypatch.setattr("bounds.prompts.budgets._bound_roundings", lambda *_, gate, **__: counted.append(gate) or 1e-12)
     budget = prompts.executor_budget((2, 3, 1), 1e-2, weight_bound=2.0, row_bound=(3.0, 5.0))
     gates = budget.executor()._gates()
-    assert passed[-2:] == [0.0, gates[0]]
+    assert counted[-2:] == [0.0, gates[0]]
     rows = list(zip(budget.sizes, budget.segments, budget.activation_bounds, strict=False))
     assert gates == [gate_above(5.0, 2.0, *row) for row in rows]
     for gate, (n, count, held) in zip(gates, rows, strict=True):  # what sums are at most, and a tenth for roundings

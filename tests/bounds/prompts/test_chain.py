@@ -28,8 +28,8 @@ def test_the_parity_of_two_thousand_bits():
         return [[seen[-1], bits[step]]]
 
     last = executor.run(executor.encode(PARITY), [[0.0, bits[0]]], steps=2001, feedback=following)
-    wanted = np.cumsum(bits) % 2
-    far = np.abs(np.array([*seen, last[0, 0]]) - wanted).max()
+    expected = np.cumsum(bits) % 2
+    far = np.abs(np.array([*seen, last[0, 0]]) - expected).max()
     bound = prompts.chain_error(budget.bound.value, 2001, lipschitz=16.0, snap_radius=0.25)
     assert far <= bound.value == pytest.approx(budget.bound.value, rel=1e-12)
     assert far <= 2e-3
@@ -57,10 +57,10 @@ def test_chains_of_thought_stay_below_their_bound():
 @pytest.mark.parametrize("steps", [1, 2, 7, 1000])
 def test_errors_of_chains_are_geometric_sums(rate, steps):
     with mp.workdps(50):
-        wanted = float(mp.log(mp.mpf(0.01)) + mp.log(mp.fsum(mp.mpf(rate) ** s for s in range(steps))))
-    found = prompts.chain_error(0.01, steps, lipschitz=rate)
-    assert found.log == pytest.approx(wanted, rel=1e-13, abs=1e-10)
-    assert found.holds
+        expected = float(mp.log(mp.mpf(0.01)) + mp.log(mp.fsum(mp.mpf(rate) ** s for s in range(steps))))
+    result = prompts.chain_error(0.01, steps, lipschitz=rate)
+    assert result.log == pytest.approx(expected, rel=1e-13, abs=1e-10)
+    assert result.holds
 
 
 def test_chains_that_do_not_snap():
@@ -70,4 +70,4 @@ def test_chains_that_do_not_snap():
     with pytest.raises(HypothesisError, match=r"eps <= 0.25"):
         prompts.chain_error(0.3, 5, snap_radius=0.25).require()
     many = prompts.chain_error(0.01, [1, 2, 3])
-    assert [round(one.value, 12) for one in many] == [0.01, 0.02, 0.03]
+    assert [round(item.value, 12) for item in many] == [0.01, 0.02, 0.03]

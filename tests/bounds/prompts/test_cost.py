@@ -30,16 +30,9 @@ def degree(score, eps, basis):
 
 @pytest.mark.parametrize(
     ("score", "eps", "degrees"),
-    [
-        (1.0, 1e-4, (7, 6)),
-        (4.0, 1e-4, (19, 13)),
-        (16.0, 1e-8, (68, 45)),
-        (2.5, 1e-6, (16, 11)),
-        (9.0, 1e-3, (35, 23)),
-        (30.0, 1e-10, (122, 79)),
-        (1e-60, 0.5, (0, 0)),
-    ],
-)
+    [(1.0, 1e-4, (7, 6)), (4.0, 1e-4, (19, 13)), (16.0, 1e-8, (68, 45)), (2.5, 1e-6, (16, 11)), (9.0, 1e-3, (35, 23)),
+     (30.0, 1e-10, (122, 79)), (1e-60, 0.5, (0, 0))],
+)  # fmt: skip
 def test_degrees(score, eps, degrees):
     assert tuple(least_degree(score, eps, basis) for basis in BASES) == degrees
 
@@ -54,38 +47,35 @@ def test_degrees_are_those_of_mpmath(score, eps, basis):
 @pytest.mark.parametrize(("basis", "ratio"), [("taylor", 3.5911214766686), ("chebyshev", 2.2334229)])
 def test_huge_scores_have_degrees_in_proportion(basis, ratio):
     # Stirling: g/b (log(g/b) - 1) = 1, and for Bessel functions u asinh(u) - sqrt(1 + u^2) = 1
-    found = least_degree(1e9, 1e-3, basis)
-    assert found / 1e9 == pytest.approx(ratio, rel=1e-6)
+    result = least_degree(1e9, 1e-3, basis)
+    assert result / 1e9 == pytest.approx(ratio, rel=1e-6)
     limit = math.log(1e-3) - 1e9
-    u = found / 1e9
+    u = result / 1e9
     first = 1e9 * (u - u * math.log(u)) if basis == "taylor" else 1e9 * (math.sqrt(1.0 + u * u) - u * math.asinh(u))
     assert abs(first - limit) < 40.0
 
 
 @pytest.mark.parametrize(
     ("n", "exponents"),
-    [
-        (1e4, (0.9759, 2.1355, 0.6141, 1.2414)),
-        (1e6, (0.9175, 2.0413, 0.5810, 1.2672)),
-        (1e12, (0.8123, 2.1268, 0.6234, 1.3481)),
-    ],
-)
+    [(1e4, (0.9759, 2.1355, 0.6141, 1.2414)), (1e6, (0.9175, 2.0413, 0.5810, 1.2672)),
+     (1e12, (0.8123, 2.1268, 0.6234, 1.3481))],
+)  # fmt: skip
 def test_exponents(n, exponents):
     dim = math.ceil(math.log(n))
-    found = [prompts.attention_cost(n, dim, b, 1.0 / n, scaled=s) for b in (1.0, 0.5) for s in (True, False)]
-    assert [round(one.exponent, 4) for one in found] == list(exponents)
-    assert [one.subquadratic for one in found] == [True, False, True, False]
-    assert [one.score_bound for one in found] == [1.0, dim, 0.25, 0.25 * dim]
+    result = [prompts.attention_cost(n, dim, b, 1.0 / n, scaled=s) for b in (1.0, 0.5) for s in (True, False)]
+    assert [round(cost.exponent, 4) for cost in result] == list(exponents)
+    assert [cost.subquadratic for cost in result] == [True, False, True, False]
+    assert [cost.score_bound for cost in result] == [1.0, dim, 0.25, 0.25 * dim]
 
 
 def test_practice():
     heads = prompts.attention_cost(32_768, [64, 8], 1.0, 1e-2)
-    assert [one.degree for one in heads] == [4, 4]
-    assert [round(one.exponent, 3) for one in heads] == [1.309, 0.597]
-    assert [one.subquadratic for one in heads] == [False, True]
-    assert [round(math.exp(one.log_rank)) for one in heads] == [math.comb(68, 4), math.comb(12, 4)] == [814_385, 495]
+    assert [cost.degree for cost in heads] == [4, 4]
+    assert [round(cost.exponent, 3) for cost in heads] == [1.309, 0.597]
+    assert [cost.subquadratic for cost in heads] == [False, True]
+    assert [round(math.exp(cost.log_rank)) for cost in heads] == [math.comb(68, 4), math.comb(12, 4)] == [814_385, 495]
     more = prompts.attention_cost(1e8, 19, 0.8, 1e-6), prompts.attention_cost(5e5, 6, 0.7, 1e-4, scaled=False)
-    assert [(one.degree, round(one.exponent, 12)) for one in more] == [(6, 0.656027320149), (11, 0.718126310119)]
+    assert [(cost.degree, round(cost.exponent, 12)) for cost in more] == [(6, 0.656027320149), (11, 0.718126310119)]
     assert more[0].log_rank == pytest.approx(math.log(math.comb(25, 6)), rel=1e-15)
     # any number of tokens: degree and rank do not depend on it
     huge = prompts.attention_cost(1e300, 64, 1.0, 1e-2)

@@ -26,8 +26,8 @@ def test_completions_are_those_that_are_generated():
 
 
 def test_maps_are_those_that_are_done():
-    found = [prompts.maps(v).as_integer() for v in (2, 3, 4)]
-    assert found == [4, 27, 256]
+    result = [prompts.maps(v).as_integer() for v in (2, 3, 4)]
+    assert result == [4, 27, 256]
     assert [prompts.maps(v, soft=False).as_integer() for v in (2, 3, 4)] == [2, 3, 4]
     assert prompts.maps(2, inputs=2).as_integer() == 16
     assert prompts.maps(2, 3, tokens=3).as_integer() == 64

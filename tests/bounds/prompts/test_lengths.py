@@ -26,15 +26,10 @@ def bits_of(count, classes, accuracy):
 
 @pytest.mark.parametrize(
     ("count", "classes", "numbers", "bits", "accuracy", "needed", "tokens"),
-    [
-        (10**6, 32_000, 4096, 16, 1.0, 14_965_784.28, 229),
-        (10**6, 32_000, 4096, 16, 0.5, 6_482_924.98, 99),
-        (10**5, 10, 768, 32, 0.99, 320_949.87, 14),
-        (50, 2, 8, 8, 1.0, 50.0, 1),
-        (64, 2, 8, 8, 1.0, 64.0, 1),
-        (65, 2, 8, 8, 1.0, 65.0, 2),
-    ],
-)
+    [(10**6, 32_000, 4096, 16, 1.0, 14_965_784.28, 229), (10**6, 32_000, 4096, 16, 0.5, 6_482_924.98, 99),
+     (10**5, 10, 768, 32, 0.99, 320_949.87, 14), (50, 2, 8, 8, 1.0, 50.0, 1), (64, 2, 8, 8, 1.0, 64.0, 1),
+     (65, 2, 8, 8, 1.0, 65.0, 2)],
+)  # fmt: skip
 def test_bits_of_the_page(count, classes, numbers, bits, accuracy, needed, tokens):
     bound = prompts.memorization_length(
         count, theorem="memorize-bits", numbers=numbers, bits=bits, classes=classes, accuracy=accuracy
@@ -63,9 +58,9 @@ def test_bits_are_the_sum_they_stand_for(count, classes, percent):
     ball = sum(math.comb(count, j) * (classes - 1) ** j for j in range(wrong + 1))
     with mp.workdps(40):
         exact = float(count * mp.log(classes, 2) - mp.log(ball, 2))
-    found = bits_of(count, classes, percent / 100)
-    assert found <= exact + 1e-13 * count
-    assert found == pytest.approx(max(exact, 0.0), rel=1e-9, abs=2e-11 * count)
+    result = bits_of(count, classes, percent / 100)
+    assert result <= exact + 1e-13 * count
+    assert result == pytest.approx(max(exact, 0.0), rel=1e-9, abs=2e-11 * count)
 
 
 @pytest.mark.parametrize("count", [211, 500, 1777])
@@ -74,17 +69,17 @@ def test_bits_are_on_the_safe_side_of_their_rounding(count, classes):
     with mp.workdps(60):
         for wrong in (1, 7, count // 9, count // 4):
             ball = sum(math.comb(count, j) * (classes - 1) ** j for j in range(wrong + 1))
-            found = label_bits(count, classes, 1.0 - wrong / count)
-            assert mp.mpf(found) <= count * mp.log(classes, 2) - mp.log(ball, 2)
+            result = label_bits(count, classes, 1.0 - wrong / count)
+            assert mp.mpf(result) <= count * mp.log(classes, 2) - mp.log(ball, 2)
 
 
 def test_pyramids_of_twice_eps_are_not_apart():
     for k in range(2, 60):
         for j in (1, 3, 7, 13):
             eps, lip = round(0.001 * j, 6), round(0.002 * k * j, 6)  # k cells: pyramids that are 2 eps high
-            one = {"token_dim": 1, "length": 1, "lipschitz": lip, "exponent": math.inf, "bits": 1}
-            found = prompts.prompt_length(eps, theorem="grid-bits", **one)
-            assert not found.holds or found.value == pytest.approx(k - 1, rel=1e-12)
+            bound = {"token_dim": 1, "length": 1, "lipschitz": lip, "exponent": math.inf, "bits": 1}
+            result = prompts.prompt_length(eps, theorem="grid-bits", **bound)
+            assert not result.holds or result.value == pytest.approx(k - 1, rel=1e-12)
 
 
 def test_bits_of_very_many_examples():
@@ -105,8 +100,8 @@ def test_fewest_prompts_by_enumeration(count, least):
 
     def covers(size):
         every = 2 ** (2**count) - 1  # one answer is 0, if labels are renamed
-        others = itertools.combinations(near[1:], size - 1)
-        return any(functools.reduce(operator.or_, chosen, near[0]) == every for chosen in others)
+        rivals = itertools.combinations(near[1:], size - 1)
+        return any(functools.reduce(operator.or_, choice, near[0]) == every for choice in rivals)
 
     assert covers(least)
     assert not covers(least - 1)
@@ -132,8 +127,8 @@ def test_a_prefix_of_as_many_tokens_interpolates():
     prefix = Prefix(2.0 * query, np.linalg.solve(kernel, psi * targets + mass * (targets - mean)))
     assert len(prefix) == prompts.memorization_length(6, theorem="memorize-interpolation", numbers=7).as_integer()
     for i in range(6):
-        found = prefix.attend(query[i : i + 1], key[i], value[i], scale=0.5)
-        np.testing.assert_allclose(found[0], targets[i], rtol=0, atol=1e-9)
+        result = prefix.attend(query[i : i + 1], key[i], value[i], scale=0.5)
+        np.testing.assert_allclose(result[0], targets[i], rtol=0, atol=1e-9)
 
 
 LOG10 = {
@@ -148,18 +143,18 @@ NAMES = ("grid-printed", "grid", "grid-midpoint", "grid-bits")
 @pytest.mark.parametrize("case", LOG10, ids=str)
 def test_lengths_of_the_table(case):
     d, n, c, eps, alpha = case
-    found = [
+    result = [
         prompts.prompt_length(eps, token_dim=d, length=n, lipschitz=c, exponent=alpha, theorem=name) for name in NAMES
     ]
-    assert [bound.log10 for bound in found] == pytest.approx(LOG10[case], abs=5e-5)
-    assert [bound.side for bound in found] == ["upper"] * 3 + ["lower"]
+    assert [bound.log10 for bound in result] == pytest.approx(LOG10[case], abs=5e-5)
+    assert [bound.side for bound in result] == ["upper"] * 3 + ["lower"]
 
 
 def test_arrays_and_bits():
     eps = [0.1, 0.05]
-    found = prompts.prompt_length(eps, token_dim=1, length=1, theorem="grid-bits", bits=4)
-    assert [bound.value for bound in found] == pytest.approx([1.0, 2.25])  # 4 and 9 cells
-    assert [bound.as_integer() for bound in found] == [1, 3]
+    result = prompts.prompt_length(eps, token_dim=1, length=1, theorem="grid-bits", bits=4)
+    assert [bound.value for bound in result] == pytest.approx([1.0, 2.25])  # 4 and 9 cells
+    assert [bound.as_integer() for bound in result] == [1, 3]
     loose = prompts.prompt_length(0.6, token_dim=1, length=1, theorem="grid-bits")
     assert (loose.value, loose.holds) == (0.0, False)  # the constant 1/2 needs no prompt
     with pytest.raises(HypothesisError, match="needs lipschitz > 2 eps"):

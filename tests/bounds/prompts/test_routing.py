@@ -41,8 +41,8 @@ def test_softmax_is_as_impure_at_most(n, margin, temperature, seed):
     assert missed <= routing.impurity(n, margin, temperature) + 1e-15
     assert routing.impurity(n, margin, temperature) <= routing.impurity(n, margin, temperature, sharp=False)
     logits[np.arange(n) != target] = -margin  # which attains it
-    others = np.delete(softmax(logits / temperature), target).sum()
-    assert others == pytest.approx(routing.impurity(n, margin, temperature), rel=1e-12)
+    rivals = np.delete(softmax(logits / temperature), target).sum()
+    assert rivals == pytest.approx(routing.impurity(n, margin, temperature), rel=1e-12)
 
 
 def test_impurity_at_its_ends():
@@ -56,8 +56,8 @@ def test_impurity_at_its_ends():
 
 @given(st.integers(2, 10**6), st.floats(1e-3, 1.0), st.floats(1e-12, 0.4))
 def test_a_temperature_gives_its_impurity(n, margin, impurity):
-    found = routing.temperature(n, margin, impurity)
-    assert routing.impurity(n, margin, found) == pytest.approx(impurity, rel=1e-11)
+    result = routing.temperature(n, margin, impurity)
+    assert routing.impurity(n, margin, result) == pytest.approx(impurity, rel=1e-11)
 
 
 @given(st.integers(2, 20), st.integers(1, 4), st.integers(0, 99))
@@ -100,8 +100,8 @@ def test_no_more_keys_than_caps(columns, n, seed):
 def test_reads_of_values_of_any_size():
     assert prompts.read_error(0.0, [1e308, -1e308], 0) == 0.0
     assert prompts.read_error(0.5, [1e308, -1e308], 0) == 1e308
-    found = prompts.read_error(0.5, [[1e200, 1e200], [0.0, 0.0]], 0, norm="euclidean")
-    assert found == pytest.approx(math.sqrt(0.5) * 1e200, rel=1e-15)
+    result = prompts.read_error(0.5, [[1e200, 1e200], [0.0, 0.0]], 0, norm="euclidean")
+    assert result == pytest.approx(math.sqrt(0.5) * 1e200, rel=1e-15)
     assert prompts.read_error(0.5, [0.0, 0.0], 1) == 0.0
 
 

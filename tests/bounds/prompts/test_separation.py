@@ -21,9 +21,9 @@ def boltzmann(z):
 
 
 def test_numbers_of_boltzmann_operators():
-    found = prompts.boltzmann_separation([9.0, 4.5, 0.0], [9.0, 0.0, -4.5])
-    assert (found.quantity, found.side, found.holds) == ("context separation", "lower", True)
-    assert found.log == pytest.approx(-8.811904344766601, rel=1e-14)
+    result = prompts.boltzmann_separation([9.0, 4.5, 0.0], [9.0, 0.0, -4.5])
+    assert (result.quantity, result.side, result.holds) == ("context separation", "lower", True)
+    assert result.log == pytest.approx(-8.811904344766601, rel=1e-14)
     with mp.workdps(30):
         assert float(boltzmann([9, 4.5, 0])) == pytest.approx(8.949466440811854, rel=1e-15)
         assert float(boltzmann([9, 0, -4.5])) == pytest.approx(8.998870944699933, rel=1e-15)
@@ -45,25 +45,25 @@ def test_boltzmann_operators_are_farther_apart_than_the_bounds(n, seed, stretch)
     if rng.random() < 0.5:  # the same but for one number, as late as can be
         b = a.copy()
         b[np.argsort(a)[rng.integers(0, n)]] = rng.choice(np.setdiff1d(levels, a))
-    found, sharp = (prompts.boltzmann_separation(a, b, theorem=name) for name in ("corrected", "sharp"))
+    result, sharp = (prompts.boltzmann_separation(a, b, theorem=name) for name in ("corrected", "sharp"))
     if {*a} == {*b}:
-        assert found.failed == ("different sets",)
+        assert result.failed == ("different sets",)
         return
-    assert found.holds
+    assert result.holds
     with mp.workdps(60 + int(levels[-1])):
         actual = float(mp.log(abs(boltzmann([*map(mp.mpf, a)]) - boltzmann([*map(mp.mpf, b)]))))
-    assert found.log + 4.1 <= actual
+    assert result.log + 4.1 <= actual
     assert sharp.log <= actual <= sharp.log + math.log(1.6)
-    assert sharp.log >= found.log + 4.0 * math.log(n)
+    assert sharp.log >= result.log + 4.0 * math.log(n)
 
 
 @pytest.mark.parametrize("theorem", ["corrected", "sharp"])
 def test_gaps_of_exactly_four_logarithms_count_for_both_numbers(theorem):
     step = 4.0 * math.log(2.0)  # too little for Hu et al.'s proof, which needs log(2) + 3
-    found = prompts.boltzmann_separation([0.0, -step], [0.0, -2.0 * step], theorem=theorem)
-    assert found.holds
+    result = prompts.boltzmann_separation([0.0, -step], [0.0, -2.0 * step], theorem=theorem)
+    assert result.holds
     with mp.workdps(40):
-        assert math.exp(found.log) <= boltzmann([0, -2 * mp.mpf(step)]) - boltzmann([0, -mp.mpf(step)])
+        assert math.exp(result.log) <= boltzmann([0, -2 * mp.mpf(step)]) - boltzmann([0, -mp.mpf(step)])
 
 
 def test_gaps_of_four_logarithms_count_wherever_they_are():
@@ -84,9 +84,9 @@ def test_hypotheses_of_boltzmann_operators():
         ([9.0, 9.0], [9.0, 0.0], "no number twice in a vector"),
     ]
     for a, b, failed in cases:
-        found = prompts.boltzmann_separation(a, b)
-        assert failed in found.failed
-        assert (found.log, found.value) == (-math.inf, 0.0)
+        result = prompts.boltzmann_separation(a, b)
+        assert failed in result.failed
+        assert (result.log, result.value) == (-math.inf, 0.0)
         with pytest.raises(HypothesisError, match=r"8\.9"):
             prompts.boltzmann_separation(a, b).require()
     # gaps in either vector alone do not suffice
@@ -105,16 +105,16 @@ def test_hypotheses_of_boltzmann_operators():
     ],
 )
 def test_numbers_of_context_separations(arguments, corrected, printed):
-    v, n, *rest = arguments
-    tokens = dict(zip(("token_dim", "separation", "smallest_norm", "largest_norm"), rest, strict=True))
-    found, sharp, paper = (
+    v, n, *remainder = arguments
+    tokens = dict(zip(("token_dim", "separation", "smallest_norm", "largest_norm"), remainder, strict=True))
+    result, sharp, paper = (
         prompts.context_separation(v, n, **tokens, theorem=name) for name in ("corrected", "sharp", "printed")
     )
-    assert found.log10 == pytest.approx(corrected, rel=1e-13)
+    assert result.log10 == pytest.approx(corrected, rel=1e-13)
     assert printed is None or paper.log10 == pytest.approx(printed, rel=1e-13)
-    assert found.log < sharp.log
+    assert result.log < sharp.log
     with mp.workdps(40):  # the formula, with the sharp ratio
-        d, apart, low, high = (mp.mpf(x) for x in rest)
+        d, apart, low, high = (mp.mpf(x) for x in remainder)
         c = 4 * mp.log(n) / (apart * low * mp.mpf(prompts.separating_ratio(v + 1, int(d))) ** 2)
         exact = mp.log(apart / (4 * high)) + 2 * mp.log(mp.log(n)) - 2 * c * high**2 - mp.log(c * high)
     assert sharp.log == pytest.approx(float(exact), rel=1e-13)
@@ -122,10 +122,10 @@ def test_numbers_of_context_separations(arguments, corrected, printed):
 
 
 def test_context_separations_of_arrays_and_their_safe_side():
-    found = prompts.context_separation([9, 16], 3, **TOKENS)
-    assert found[0].log10 == pytest.approx(-809423.93, abs=0.005)
-    assert found[1].log < found[0].log
-    assert found[0].value == found[0].as_integer() == 0
+    result = prompts.context_separation([9, 16], 3, **TOKENS)
+    assert result[0].log10 == pytest.approx(-809423.93, abs=0.005)
+    assert result[1].log < result[0].log
+    assert result[0].value == result[0].as_integer() == 0
     assert prompts.context_separation(10**9, 10**6, **(TOKENS | {"token_dim": 10**9})).log < -1e40
 
 
@@ -149,22 +149,13 @@ def test_numbers_of_ratios():
 
 @pytest.mark.parametrize(
     ("n", "dim"),
-    [
-        (3, 4),
-        (3, 10**9),
-        (10, 768),
-        (10_000, 16),
-        (14_142, 10**6),
-        (14_143, 10**6),
-        (14_143, 4),
-        (10**9, 2),
-        (10**9, 10**9),
-    ],
-)
+    [(3, 4), (3, 10**9), (10, 768), (10_000, 16), (14_142, 10**6), (14_143, 10**6), (14_143, 4), (10**9, 2),
+     (10**9, 10**9)],
+)  # fmt: skip
 def test_ratios_in_mpmath(n, dim):
-    found = prompts.separating_ratio(n, dim)
+    result = prompts.separating_ratio(n, dim)
     with mp.workdps(40):
-        t, half = mp.mpf(found), mp.mpf(dim - 1) / 2
+        t, half = mp.mpf(result), mp.mpf(dim - 1) / 2
         band = t * mp.quad(lambda s: mp.exp((half - 1) * mp.log1p(-((t * s) ** 2))), [0, 0.5, 1])
         beta = mp.exp(mp.loggamma(0.5) + mp.loggamma(half) - mp.loggamma(half + mp.mpf("0.5")))
         missed = 2 * band / beta - mp.mpf(2) / (n * (n - 1))

@@ -20,9 +20,9 @@ from spherapprox.prompts.sequences import mean_distance
     [(2, 2, 0.1, 5.632, 5.205), (2, 3, 0.1, 8.449, 7.807), (1, 5, 0.1, 7.526, 7.486), (8, 2, 0.5, 9.859, 6.748)],
 )
 def test_reference_numbers(dim, length, eps, upper, lower):
-    found = sequences.prefix_length(eps, dim=dim, length=length)
-    assert round(found.log10, 3) == upper
-    assert found.log == length * covering_number(0.999 * eps, dim=dim).log
+    result = sequences.prefix_length(eps, dim=dim, length=length)
+    assert round(result.log10, 3) == upper
+    assert result.log == length * covering_number(0.999 * eps, dim=dim).log
     needed = sequences.prefix_length(eps, dim=dim, length=length, theorem="lower")
     assert round(needed.log10, 3) == lower
     assert needed.side == "lower"
@@ -57,8 +57,8 @@ def test_the_error_of_a_head_is_below_its_bound(metric, length):
     lipschitz = 1.3 if metric == "max" else list(rng.random(length) + 0.1)
     for lam in (50.0, 500.0, 1e5):
         worst = mean_distance(x, cells, lam, metric=metric, lipschitz=lipschitz).max()
-        known = {"dim": 2, "length": length, "metric": metric, "lipschitz": lipschitz, "n": 150}
-        bound = sequences.error_bound(concentration=lam, radius=cells.cell_radius(), **known)
+        options = {"dim": 2, "length": length, "metric": metric, "lipschitz": lipschitz, "n": 150}
+        bound = sequences.error_bound(concentration=lam, radius=cells.cell_radius(), **options)
         assert worst <= bound.value
         if lam == 1e5:
             assert bound.value <= 1.6 * worst + 0.05
@@ -69,10 +69,10 @@ def test_the_promised_concentration_is_enough(metric):
     for length, eps in ((2, 0.4), (3, 0.6)):
         bound = sequences.prefix_length(eps, dim=2, length=length, metric=metric, theorem=Sharp(slack=0.05))
         n = round(math.exp(bound.log / length))
-        known = {"dim": 2, "length": length, "metric": metric, "n": n, "radius": bound.radius}
-        there = sequences.error_bound(concentration=bound.concentration, **known).value
+        options = {"dim": 2, "length": length, "metric": metric, "n": n, "radius": bound.radius}
+        there = sequences.error_bound(concentration=bound.concentration, **options).value
         assert there <= eps * (1.0 + 1e-9)
-        assert sequences.error_bound(concentration=0.9 * bound.concentration, **known).value > eps * (1.0 - 1e-9)
+        assert sequences.error_bound(concentration=0.9 * bound.concentration, **options).value > eps * (1.0 - 1e-9)
 
 
 def test_tokens_with_constants_of_their_own():
@@ -88,8 +88,8 @@ def test_tokens_with_constants_of_their_own():
     assert spent + 1e-3 * 0.1 >= 0.1 * (1.0 - 1e-9)
     # constants may be 0, and a token of constant 0 costs nothing
     alone = sequences.prefix_length(0.1, dim=2, length=1, metric="sum")
-    both = sequences.prefix_length(0.1, dim=2, length=2, metric="sum", lipschitz=[0.0, 1.0])
-    assert both.log == pytest.approx(alone.log, rel=1e-12)
+    pair = sequences.prefix_length(0.1, dim=2, length=2, metric="sum", lipschitz=[0.0, 1.0])
+    assert pair.log == pytest.approx(alone.log, rel=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -98,12 +98,12 @@ def test_tokens_with_constants_of_their_own():
     metric=st.sampled_from(["max", "sum"]),
 )  # fmt: skip
 def test_lower_is_below_upper_and_the_forms_are_inverse(dim, length, log_eps, log_lip, metric):
-    eps, known = 10.0**log_eps, {"dim": dim, "length": length, "metric": metric, "lipschitz": 10.0**log_lip}
-    below = sequences.prefix_length(eps, theorem=Lower(10.0), **known)
-    assert below.log <= sequences.prefix_length(eps, **known).log * (1.0 + 1e-12)
+    eps, options = 10.0**log_eps, {"dim": dim, "length": length, "metric": metric, "lipschitz": 10.0**log_lip}
+    below = sequences.prefix_length(eps, theorem=Lower(10.0), **options)
+    assert below.log <= sequences.prefix_length(eps, **options).log * (1.0 + 1e-12)
     if 0.0 < below.log < 600.0:
         n = math.exp(below.log / length)
-        error = sequences.error_bound(n=n, theorem="lower", **known)
+        error = sequences.error_bound(n=n, theorem="lower", **options)
         assert error.value == pytest.approx(eps, rel=1e-6)
 
 
@@ -113,22 +113,22 @@ def test_the_measure_of_balls_of_the_sum(dim, length):
     rng = np.random.default_rng(0)
     cosines = sphere.uniform(dim, 200_000 * length, rng=rng)[:, 0].reshape(-1, length)
     share = np.mean(np.arccos(cosines) @ lips <= eps)
-    known = {"dim": dim, "length": length, "metric": "sum", "lipschitz": list(lips)}
-    bound = sequences.prefix_length(eps, theorem=Lower(10.0), **known)
+    options = {"dim": dim, "length": length, "metric": "sum", "lipschitz": list(lips)}
+    bound = sequences.prefix_length(eps, theorem=Lower(10.0), **options)
     assert math.exp(-bound.log) >= share * 0.98
-    one = -special.log_cap_measure(dim, min(eps / lips.max(), math.pi))
-    assert bound.log >= one - 1e-12
+    item = -special.log_cap_measure(dim, min(eps / lips.max(), math.pi))
+    assert bound.log >= item - 1e-12
     # a target may depend on some tokens only
-    known["lipschitz"] = [1.0] + [1e-9] * (length - 1)
+    options["lipschitz"] = [1.0] + [1e-9] * (length - 1)
     alone = sequences.prefix_length(eps, dim=dim, length=1, metric="sum", theorem=Lower(10.0))
-    assert sequences.prefix_length(eps, theorem=Lower(10.0), **known).log == alone.log > 0.0
+    assert sequences.prefix_length(eps, theorem=Lower(10.0), **options).log == alone.log > 0.0
 
 
 def test_very_many_tokens():
-    known = {"dim": 2, "length": 10**6, "metric": "sum"}
-    needed = sequences.prefix_length(0.1, theorem="lower", **known)
-    assert 0.0 < needed.log < sequences.prefix_length(0.1, **known).log
-    assert sequences.error_bound(n=4, theorem="lower", **known).value > 0.0
+    options = {"dim": 2, "length": 10**6, "metric": "sum"}
+    needed = sequences.prefix_length(0.1, theorem="lower", **options)
+    assert 0.0 < needed.log < sequences.prefix_length(0.1, **options).log
+    assert sequences.error_bound(n=4, theorem="lower", **options).value > 0.0
     lipschitz = list(np.linspace(0.0, 1.0, 10**5))
     needed = sequences.prefix_length(10.0, dim=1, length=10**5, metric="sum", lipschitz=lipschitz, theorem=Lower(99.0))
     assert needed.log > 0.0

@@ -94,9 +94,9 @@ def test_contains_the_variation_of_cells_of_a_cover(dim, mode):
         for lam in (0.3, 3.0, 30.0):
             kernel, bound = VonMisesFisher(dim, lam), math.exp(log_centroid_variation(lam, rho, dim))
             for x in (points[0], centroids[-1], points[len(points) // 3]):
-                whole = np.bincount(cell, weights=kernel(points @ x), minlength=count)[used]
+                total = np.bincount(cell, weights=kernel(points @ x), minlength=count)[used]
                 atoms = kernel(np.clip(centroids @ x, -1.0, 1.0)) * sizes[used]
-                measured = np.abs(whole - atoms).sum() / len(points)
+                measured = np.abs(total - atoms).sum() / len(points)
                 worst = max(worst, measured / bound)
     assert 0.02 < worst <= 1.0
 
@@ -107,8 +107,8 @@ def test_nothing_smaller_would_do_to_first_order():
     kernel = VonMisesFisher(1, lam)
     centre = np.arange(-math.pi, math.pi, 2e-4)
     atoms = kernel(np.cos(centre))
-    whole = 0.5 * (kernel(np.cos(centre - rho)) + kernel(np.cos(centre + rho)))
-    measured = np.mean(np.abs(whole - atoms))
+    total = 0.5 * (kernel(np.cos(centre - rho)) + kernel(np.cos(centre + rho)))
+    measured = np.mean(np.abs(total - atoms))
     assert 0.5 < measured / math.exp(log_centroid_variation(lam, rho, 1)) < 1.0
 
 

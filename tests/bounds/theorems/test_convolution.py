@@ -73,8 +73,8 @@ def test_concentration_falls_with_eps(dim, exponent):
 @pytest.mark.parametrize(("dim", "lam"), [(1, 30.0), (1, 0.0), (2, 3.0), (3, 40.0), (8, 100.0), (40, 500.0)])
 @pytest.mark.parametrize(("exponent", "sup"), [(1.0, math.inf), (1.0, 0.05), (1.0, 0.8), (0.5, 0.3), (0.2, math.inf)])
 def test_against_direct_quadrature(dim, lam, exponent, sup):
-    wanted = direct(lam, dim, 2.0, exponent, sup)
-    assert convolution_error(lam, dim, 2.0, exponent, sup) == pytest.approx(wanted, rel=1e-9)
+    expected = direct(lam, dim, 2.0, exponent, sup)
+    assert convolution_error(lam, dim, 2.0, exponent, sup) == pytest.approx(expected, rel=1e-9)
 
 
 def test_bounded_targets_against_mpmath():
@@ -86,8 +86,8 @@ def test_bounded_targets_against_mpmath():
 
     near = mpmath.quad(lambda t: lip * t * density(t), [0, kink])
     beyond = 2 * sup * mpmath.quad(density, [kink, 0.5, 1, mpmath.pi])
-    wanted = (near + beyond) / mpmath.quad(density, [0, 0.5, 1, mpmath.pi])
-    assert convolution_error(25.0, 3, 4.0, 1.0, 0.35) == pytest.approx(float(wanted), rel=1e-13)
+    expected = (near + beyond) / mpmath.quad(density, [0, 0.5, 1, mpmath.pi])
+    assert convolution_error(25.0, 3, 4.0, 1.0, 0.35) == pytest.approx(float(expected), rel=1e-13)
 
 
 @given(

@@ -34,16 +34,9 @@ def brute_force(lam, rho, dim, n=8001):
 
 @pytest.mark.parametrize(
     ("dim", "lam", "rho"),
-    [
-        (1, 30.0, 0.1),
-        (2, 100.0, 0.05),
-        (3, 40.0, 0.4),
-        (8, 300.0, 0.1),
-        (20, 900.0, 0.02),
-        (1, 0.3, 0.01),
-        (4, 0.5, 0.05),
-    ],
-)
+    [(1, 30.0, 0.1), (2, 100.0, 0.05), (3, 40.0, 0.4), (8, 300.0, 0.1), (20, 900.0, 0.02), (1, 0.3, 0.01),
+     (4, 0.5, 0.05)],
+)  # fmt: skip
 def test_error_by_brute_force(dim, lam, rho):
     assert math.exp(log_equal_error(lam, rho, dim)) == pytest.approx(brute_force(lam, rho, dim), rel=2e-5)
 

@@ -125,10 +125,12 @@ def test_keeps_its_promise(dim, share, log_sup):
     assert bound.log == pytest.approx(_degrees.log_polynomials(constants["degree"], dim), rel=1e-14)
     assert approximation_error(int(constants["degree"]), dim) <= (1 - 1e-3) * eps * (1 + 1e-12)
     if constants["log concentration"] > -600:
-        rest = interpolation_error(bound.concentration, constants["tail degree"], constants["degree"], dim, sup + eps)
+        remainder = interpolation_error(
+            bound.concentration, constants["tail degree"], constants["degree"], dim, sup + eps
+        )
         # which is a difference of logarithms as large as this
-        rest /= 1.0 + 1e-15 * abs(_degrees.log_eigenvalue(constants["degree"], bound.concentration, dim))
-        assert approximation_error(int(constants["degree"]), dim) + rest <= eps * (1 + 1e-9)
+        remainder /= 1.0 + 1e-15 * abs(_degrees.log_eigenvalue(constants["degree"], bound.concentration, dim))
+        assert approximation_error(int(constants["degree"]), dim) + remainder <= eps * (1 + 1e-9)
     else:
         assert constants["log concentration"] < -600.0
 
@@ -181,10 +183,10 @@ def test_double_points_of_the_rank_argument(dim, degree):
 
 
 def test_the_rank_bound_is_below_interpolation():
-    bound, other = rank(Problem(0.1, 8)), interpolation(Problem(0.1, 8))
-    degree = int(dict(other.constants)["degree"])
+    bound, second = rank(Problem(0.1, 8)), interpolation(Problem(0.1, 8))
+    degree = int(dict(second.constants)["degree"])
     assert bound.as_integer() == 4 * -(-math.comb(8 + degree, 8) // 9)
-    assert other.log10 - 0.64 < bound.log10 < other.log10 - 0.63
+    assert second.log10 - 0.64 < bound.log10 < second.log10 - 0.63
     for dim in (1, 2, 5, 100, 10**4):
         for eps in (1e-12, 1e-3, 0.3, 1.0, 1.4):
             assert rank(Problem(eps, dim, sup_norm=9.0)).log <= interpolation(Problem(eps, dim, sup_norm=9.0)).log

@@ -96,13 +96,15 @@ def test_the_floor_lies_between_1_and_what_suffices_and_tends_to_that_of_lipschi
 
 
 def test_the_error_form_is_the_inverse_of_the_count():
-    known = {"lipschitz": 1.0, "theorem": state("lower-smooth", smoothness=1.0)}
+    options = {"lipschitz": 1.0, "theorem": state("lower-smooth", smoothness=1.0)}
     for dim, eps in ((1, 0.01), (2, 0.05), (8, 0.003), (8, 2.0)):
-        n = bounds.prefix_length(eps, dim=dim, sup_norm=9.0, **known).as_integer()
-        assert bounds.error_bound(dim=dim, points=Prefix(n=n), **known).value <= eps
+        n = bounds.prefix_length(eps, dim=dim, sup_norm=9.0, **options).as_integer()
+        assert bounds.error_bound(dim=dim, points=Prefix(n=n), **options).value <= eps
         if n > 2:
-            assert bounds.error_bound(dim=dim, points=Prefix(n=n - 1), **known).value > eps * (1.0 - 1e-6)
-    assert bounds.error_bound(dim=2, sup_norm=0.01, points=Prefix(n=3), **known).value == pytest.approx(0.01, rel=1e-14)
+            assert bounds.error_bound(dim=dim, points=Prefix(n=n - 1), **options).value > eps * (1.0 - 1e-6)
+    assert bounds.error_bound(dim=2, sup_norm=0.01, points=Prefix(n=3), **options).value == pytest.approx(
+        0.01, rel=1e-14
+    )
 
 
 def test_extreme_arguments_have_finite_floors():

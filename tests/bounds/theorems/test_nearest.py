@@ -56,13 +56,9 @@ def test_nearest_at_a_concentration_is_the_best_radius(dim, eps, covering):
 
 @pytest.mark.parametrize(
     ("dim", "eps", "lam", "covering"),
-    [
-        (5, 0.0364, 48740.0, "volume"),
-        (5, 0.1247, 3490.0, "best"),
-        (8, 0.335, 453.0, "greedy"),
-        (24, 0.684, 273.3, "volume"),
-    ],
-)
+    [(5, 0.0364, 48740.0, "volume"), (5, 0.1247, 3490.0, "best"), (8, 0.335, 453.0, "greedy"),
+     (24, 0.684, 273.3, "volume")],
+)  # fmt: skip
 def test_no_radius_is_taken_where_none_keeps_the_promise(dim, eps, lam, covering):
     bound = split_nearest(Problem(eps, dim, concentration=lam, covering=covering))
     assert not bound.holds

@@ -33,10 +33,10 @@ def window_max(u, r, lam, w):
     low, high = np.maximum(u - r, 0.0), np.minimum(u + r, math.pi)
     best = np.maximum(phi(low, lam, w), phi(high, lam, w))
     for i in np.flatnonzero((values[1:-1] >= values[:-2]) & (values[1:-1] > values[2:])) + 1:
-        found = minimize_scalar(
+        result = minimize_scalar(
             lambda t: -phi(t, lam, w), bounds=(grid[i - 1], grid[i + 1]), method="bounded", options={"xatol": 1e-12}
         )
-        best = np.where((low <= found.x) & (found.x <= high), np.maximum(best, -found.fun), best)
+        best = np.where((low <= result.x) & (result.x <= high), np.maximum(best, -result.fun), best)
     return best
 
 

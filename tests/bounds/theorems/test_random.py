@@ -77,22 +77,22 @@ def test_the_net_is_no_smaller_than_is_known_to_exist(dim, log_eta):
 def test_bare_count_by_brute_force(dim, w, sharpness):
     lam = sharpness * dim / w**2
     for failure in (1.0, 1e-6):
-        found = bare_points(lam, w, dim, failure)
-        _, measure, g = brute_force(found.window)
-        log_m = math.log1p(np.sum(measure * np.expm1(math.exp(found.log_s) * g)))
-        net = log_net(found.window.eta, dim)
-        assert found.log == pytest.approx(math.log(1.0 + (net - math.log(failure)) / -log_m), abs=2e-3)
+        result = bare_points(lam, w, dim, failure)
+        _, measure, g = brute_force(result.window)
+        log_m = math.log1p(np.sum(measure * np.expm1(math.exp(result.log_s) * g)))
+        net = log_net(result.window.eta, dim)
+        assert result.log == pytest.approx(math.log(1.0 + (net - math.log(failure)) / -log_m), abs=2e-3)
 
 
 @pytest.mark.parametrize(("dim", "w", "sharpness"), [(1, 0.5, 16), (2, 0.6, 8), (3, 0.7, 16), (8, 1.0, 16)])
 def test_filled_count_by_brute_force(dim, w, sharpness):
     lam = sharpness * dim / w**2
-    found = filled_points(lam, w, dim)
-    eta, s = found.window.eta, math.exp(found.log_s)
-    _, measure, g = brute_force(found.window)
+    result = filled_points(lam, w, dim)
+    eta, s = result.window.eta, math.exp(result.log_s)
+    _, measure, g = brute_force(result.window)
     rate = -math.log1p(np.sum(measure * np.expm1(s * g)))
-    extra = fill(found.window, found.log_s, math.log(rate))
-    half = Window(found.window.excess, extra.delta / 2)
+    extra = fill(result.window, result.log_s, math.log(rate))
+    half = Window(result.window.excess, extra.delta / 2)
     harm = s * np.sum(measure * np.maximum(brute_force(half)[2], 0.0)) / math.exp(log_cap_measure(dim, extra.delta / 2))
     assert 2 * eta <= extra.delta * (1 + 1e-9) <= w
     assert math.exp(extra.log_harm) == pytest.approx(harm, rel=5e-3)
@@ -100,7 +100,7 @@ def test_filled_count_by_brute_force(dim, w, sharpness):
     log_q = log_net(eta, dim) + log_cap_measure(dim, eta) - math.log(rate) + s * phi(extra.delta, lam, w)
     assert log_q <= math.log(1.001e-3)
     log_x = harm + math.log(rate / 0.999) - log_cap_measure(dim, eta)
-    assert found.log == pytest.approx(math.log(1.0 + (1.0 + max(log_x, 0.0)) / rate), abs=5e-3)
+    assert result.log == pytest.approx(math.log(1.0 + (1.0 + max(log_x, 0.0)) / rate), abs=5e-3)
 
 
 def test_between_the_limit_and_separated_points():
@@ -120,12 +120,12 @@ def test_between_the_limit_and_separated_points():
 
 def test_the_search_finds_the_best_window():
     for dim, w, lam in ((2, 0.3, 500.0), (8, 0.1, 12800.0), (8, 0.1, 2000.0), (100, 0.01, 1.6e7)):
-        found = bare_points(lam, w, dim)
+        result = bare_points(lam, w, dim)
         for share in np.geomspace(1e-3, 0.45, 12):
             for change in (-1.0, 0.0, 1.0):
-                window = Window(found.window.excess, share * w)
-                rate = window.rate(found.log_s + change).log
-                assert found.log <= math.log(window.log_net) - rate + 1e-2
+                window = Window(result.window.excess, share * w)
+                rate = window.rate(result.log_s + change).log
+                assert result.log <= math.log(window.log_net) - rate + 1e-2
 
 
 @pytest.mark.parametrize(("dim", "w"), [(1, 0.4), (2, 0.6)])
@@ -138,22 +138,22 @@ def test_random_points_obey(dim, w):
         points = rng.normal(size=(n, dim + 1))
         points /= np.linalg.norm(points, axis=1, keepdims=True)
         assert worst_case_error(points, lam, n=1000, refine=4).lower <= w
-    few = points[: n // 12]
-    assert worst_case_error(few, lam, n=1000, refine=4).lower > w
+    subset = points[: n // 12]
+    assert worst_case_error(subset, lam, n=1000, refine=4).lower > w
 
 
 def test_the_fill_carried_out_on_the_circle():
     w, rng = 0.3, np.random.default_rng(0)
     lam = 16 / w**2
-    found = filled_points(lam, w, 1)
-    log_rate = found.window.rate(found.log_s).log
-    extra = fill(found.window, found.log_s, log_rate)
-    drawn = math.ceil(max(extra.log_x, 0.0) / math.exp(log_rate))
-    allowance = math.exp(extra.log_harm - found.log_s)  # H
+    result = filled_points(lam, w, 1)
+    log_rate = result.window.rate(result.log_s).log
+    extra = fill(result.window, result.log_s, log_rate)
+    n_drawn = math.ceil(max(extra.log_x, 0.0) / math.exp(log_rate))
+    allowance = math.exp(extra.log_harm - result.log_s)  # H
     x = np.arange(3000) * 2 * math.pi / 3000
     total = []
     for _ in range(60):
-        points = rng.uniform(0.0, 2 * math.pi, drawn)
+        points = rng.uniform(0.0, 2 * math.pi, n_drawn)
         excess = phi(angle(x[:, None], points), lam, w).sum(axis=1)
         fills = []
         while len(
@@ -162,8 +162,8 @@ def test_the_fill_carried_out_on_the_circle():
             fills.append(open_[0])
         excess = excess + phi(angle(x[:, None], np.array(fills)), lam, w).sum(axis=1)
         assert excess.max() <= 0.0
-        total.append(drawn + len(fills))
-    assert np.mean(total) <= math.exp(found.log)
+        total.append(n_drawn + len(fills))
+    assert np.mean(total) <= math.exp(result.log)
 
 
 def angle(x, y):

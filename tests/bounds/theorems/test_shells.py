@@ -27,8 +27,8 @@ def shell(rows, inner, outer, rng):
     """Return the points of a random translate of a lattice with inner < |p| <= outer."""
     d = len(rows)
     spread = np.ceil(outer * np.linalg.norm(np.linalg.inv(rows), axis=0)).astype(int) + 1
-    whole = np.stack(np.meshgrid(*(np.arange(-s, s + 1) for s in spread), indexing="ij"), axis=-1).reshape(-1, d)
-    points = (whole + rng.random(d)) @ rows
+    total = np.stack(np.meshgrid(*(np.arange(-s, s + 1) for s in spread), indexing="ij"), axis=-1).reshape(-1, d)
+    points = (total + rng.random(d)) @ rows
     norms = np.linalg.norm(points, axis=1)
     return points[(norms > inner) & (norms <= outer)]
 
@@ -115,16 +115,16 @@ def test_sections_of_the_leech_lattice_have_the_determinants_of_the_table():
     assert vectors.shape == (196560 // 2, 24)
     np.testing.assert_allclose((vectors**2).sum(axis=1), 4.0, rtol=1e-13)
     # add the minimal vector nearest to the span of those before it
-    chosen, rest, determinant = [], vectors.copy(), 1.0
+    choice, remainder, determinant = [], vectors.copy(), 1.0
     for d in range(1, 25):
-        squares = (rest**2).sum(axis=1)
+        squares = (remainder**2).sum(axis=1)
         i = int(np.argmin(np.where(squares > 1e-9, squares, 9.0)))
-        chosen.append(i)
+        choice.append(i)
         determinant *= squares[i]
         assert determinant == pytest.approx(1024 if d == 12 else 1 / float(squared_density(d)), rel=1e-9)
-        unit = rest[i] / math.sqrt(squares[i])
-        rest -= np.outer(rest @ unit, unit)
-    basis = vectors[chosen]
+        unit = remainder[i] / math.sqrt(squares[i])
+        remainder -= np.outer(remainder @ unit, unit)
+    basis = vectors[choice]
     products = vectors @ basis.T
     np.testing.assert_allclose(products, np.round(products), atol=1e-12)
     # J: x -> -1/x on the 24 coordinates, with signs on a dodecad, is an automorphism of square -1

@@ -45,13 +45,15 @@ def test_it_is_the_core_head_s_bound_without_the_sup_norm_over_what_the_tail_lea
 
 
 def test_a_sup_norm_that_is_not_known_bounds_no_slope():
-    known = {"dim": 2, "theorem": state("sharp-split-smooth", smoothness=1.0), "concentration": 15.0}
-    known["points"] = Prefix(exactness=20)
-    steep = bounds.error_bound(lipschitz=50.0, **known).value
-    assert steep == bounds.error_bound(lipschitz=0.5 * math.pi * (1.0 + 1e-15), **known).value  # pi H / 2
-    assert steep == bounds.error_bound(lipschitz=50.0, sup_norm=9.0, **known).value
-    assert steep > bounds.error_bound(lipschitz=50.0, sup_norm=0.02, **known).value
-    assert steep > bounds.error_bound(lipschitz=0.3, **known).value > bounds.error_bound(lipschitz=0.1, **known).value
+    options = {"dim": 2, "theorem": state("sharp-split-smooth", smoothness=1.0), "concentration": 15.0}
+    options["points"] = Prefix(exactness=20)
+    steep = bounds.error_bound(lipschitz=50.0, **options).value
+    assert steep == bounds.error_bound(lipschitz=0.5 * math.pi * (1.0 + 1e-15), **options).value  # pi H / 2
+    assert steep == bounds.error_bound(lipschitz=50.0, sup_norm=9.0, **options).value
+    assert steep > bounds.error_bound(lipschitz=50.0, sup_norm=0.02, **options).value
+    assert (
+        steep > bounds.error_bound(lipschitz=0.3, **options).value > bounds.error_bound(lipschitz=0.1, **options).value
+    )
 
 
 def test_points_need_equal_weights():
@@ -90,10 +92,11 @@ def test_the_least_bound_is_nearly_the_error_there_and_that_at_most_thrice_the_l
 
 
 def test_a_degree_takes_the_place_of_points():
-    known = {"dim": 3, "lipschitz": 1.0, "sup_norm": 1.0, "theorem": state("sharp-core-smooth", smoothness=1.0)}
+    options = {"dim": 3, "lipschitz": 1.0, "sup_norm": 1.0, "theorem": state("sharp-core-smooth", smoothness=1.0)}
     errors = [
-        bounds.best_concentration(points=Prefix(exactness=degree), **known).value for degree in (20, 100, 10**4, 10**7)
+        bounds.best_concentration(points=Prefix(exactness=degree), **options).value
+        for degree in (20, 100, 10**4, 10**7)
     ]
     assert all(a > 5.0 * b for a, b in itertools.pairwise(errors))
     with pytest.raises(TypeError, match=r"needs 'points', or Prefix\(exactness="):
-        bounds.best_concentration(**known)
+        bounds.best_concentration(**options)

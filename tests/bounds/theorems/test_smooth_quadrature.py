@@ -60,11 +60,11 @@ def bump(pole, radius, lipschitz, smoothness):
 
     def f(x):
         angle = sphere.distance(x, pole[None, :])
-        rest = np.clip(radius - angle, 0.0, None)
+        remainder = np.clip(radius - angle, 0.0, None)
         top = bump_height(radius, lipschitz, smoothness)
         near = top - 0.5 * smoothness * angle**2
         slope = top - smoothness * s * (angle - 0.5 * s)
-        return np.where(angle < s, near, np.where(rest < s, 0.5 * smoothness * rest**2, slope))
+        return np.where(angle < s, near, np.where(remainder < s, 0.5 * smoothness * remainder**2, slope))
 
     return f
 
@@ -76,12 +76,12 @@ def test_powers_of_u_bound_the_angle_and_its_square_and_touch_them_at_both_poles
     theta = np.linspace(1e-3, math.pi, 4000)
     u = 2.0 * np.sin(0.5 * theta) ** 2
     square = sum(c * u**j for j, c in enumerate(SQUARE, 1))
-    rest = theta - np.sin(theta) * sum(c * u**j for j, c in enumerate(SLOPE))
+    remainder = theta - np.sin(theta) * sum(c * u**j for j, c in enumerate(SLOPE))
     assert (theta**2 <= square * (1.0 + 1e-14)).all()
     assert square[-1] == pytest.approx(math.pi**2, rel=1e-15)
     assert square[0] / theta[0] ** 2 == pytest.approx(1.0, abs=1e-14)
-    assert (rest >= -1e-15).all()
-    assert (rest <= REST * u**3.5 + 1e-15).all()
+    assert (remainder >= -1e-15).all()
+    assert (remainder <= REST * u**3.5 + 1e-15).all()
     assert pytest.approx(math.pi, rel=1e-15) == REST * 2.0**3.5
 
 
@@ -136,8 +136,8 @@ def test_the_factor_of_the_tail_is_that_of_the_statement(dim, degree, lam):
     u = [math.prod(1.0 + i / (dim + 2 * degree + 2 + i) for i in range(j)) for j in range(5)]
     b = [u[j] * ((1.0 + y) ** j + abs(1.0 - y) ** j) / 2.0 for j in range(5)]
     square = 2.0 * b[1] + b[2] / 3.0 + 4.0 * b[3] / 45.0 + (math.pi**2 / 16.0 - 17.0 / 45.0) * b[4]
-    rest = math.pi / 2.0**3.5 * (b[3] / 4.0 + b[4])
-    factor = sup + 0.5 * bend * square + lipschitz * (y * (1.0 + b[1] / 3.0 + 2.0 * b[2] / 15.0) + rest)
+    remainder = math.pi / 2.0**3.5 * (b[3] / 4.0 + b[4])
+    factor = sup + 0.5 * bend * square + lipschitz * (y * (1.0 + b[1] / 3.0 + 2.0 * b[2] / 15.0) + remainder)
     assert log_weight(lam, degree, dim, lipschitz, sup, bend) == pytest.approx(math.log(factor), abs=1e-13)
     terms = [
         (degree_l / (degree + 1.0)) ** 4 * math.exp(log_term(float(degree_l), lam, dim))
@@ -146,8 +146,8 @@ def test_the_factor_of_the_tail_is_that_of_the_statement(dim, degree, lam):
     tail = log_rising_tail(degree, lam, dim, ORDER)
     if lam < 1e3:
         assert math.log(sum(terms)) <= tail <= math.log(sum(terms)) + 0.2
-        whole = smooth_quadrature_error(lam, degree, dim, lipschitz, sup, bend)
-        assert whole == pytest.approx(smooth_part(lam, dim, lipschitz, bend) + factor * math.exp(tail), rel=1e-12)
+        total = smooth_quadrature_error(lam, degree, dim, lipschitz, sup, bend)
+        assert total == pytest.approx(smooth_part(lam, dim, lipschitz, bend) + factor * math.exp(tail), rel=1e-12)
     else:
         assert tail == math.inf == smooth_quadrature_error(lam, degree, dim, lipschitz, sup, bend)
 
@@ -257,10 +257,10 @@ def test_extreme_arguments_have_finite_bounds():
 def test_a_target_s_own_constant_is_used_and_its_absence_is_said():
     known = Target(lambda x: x[:, -1], 2, lipschitz=1.0, sup_norm=1.0, smoothness=1.0)
     unknown = Target(lambda x: x[:, -1], 2, lipschitz=1.0, sup_norm=1.0)
-    found = bounds.prefix_length(0.1, target=known, theorem="sharp-core-smooth")
-    assert found == bounds.prefix_length(0.1, dim=2, theorem=state("sharp-core-smooth", smoothness=1.0))
-    assert found == next(bound for bound in bounds.ladder(0.1, target=known) if bound.theorem == "sharp-core-smooth")
-    assert found == next(
+    result = bounds.prefix_length(0.1, target=known, theorem="sharp-core-smooth")
+    assert result == bounds.prefix_length(0.1, dim=2, theorem=state("sharp-core-smooth", smoothness=1.0))
+    assert result == next(bound for bound in bounds.ladder(0.1, target=known) if bound.theorem == "sharp-core-smooth")
+    assert result == next(
         bound
         for bound in bounds.ladder(0.1, dim=2, theorems=state_all(smoothness=1.0))
         if bound.theorem == "sharp-core-smooth"

@@ -103,8 +103,8 @@ def test_sobolev_class_on_the_sphere():
     limit = math.exp(0.5 * log_sobolev_tail(degree, s, 2))
     for seed in range(5):
         coefficients = spread(top, s, np.random.default_rng(seed))
-        rest = harmonics.synthesize(np.where(k > degree, coefficients, 0.0), x)
-        assert np.abs(rest).max() <= limit
+        remainder = harmonics.synthesize(np.where(k > degree, coefficients, 0.0), x)
+        assert np.abs(remainder).max() <= limit
     pole = np.array([[0.0, 0.0, 1.0]])
     extremal = harmonics.real_spherical_harmonics(top, pole)[0] * (1.0 + k * (k + 1.0)) ** -s * (k > degree)
     extremal /= np.linalg.norm(extremal * (1.0 + k * (k + 1.0)) ** (0.5 * s))
@@ -133,8 +133,8 @@ def test_lipschitz_targets_take_the_degree_of_jackson():
         constants = dict(bound.constants)
         assert constants["degree"] == degree
         assert bound.log == pytest.approx(_degrees.log_quadrature_points(2.0 * degree, dim), rel=1e-14)
-        rest = spectral_error(bound.concentration, degree, degree, dim, 1.0 + eps)
-        assert approximation_error(degree, dim) + rest <= eps * (1 + 1e-12)
+        remainder = spectral_error(bound.concentration, degree, degree, dim, 1.0 + eps)
+        assert approximation_error(degree, dim) + remainder <= eps * (1 + 1e-12)
         assert (
             spectral(Problem(eps, dim, jackson_constant=1.0)) == bound
         )  # what is assumed for the thesis proves nothing here
@@ -176,13 +176,13 @@ def test_given_concentration_is_searched_in_full(options, lam):
 
     def promises(n, g):
         size = 0.9 + (0.0 if "degree" in options or "sobolev_order" in options else eps)
-        rest = spectral_error(lam, g, n, dim, size)
+        remainder = spectral_error(lam, g, n, dim, size)
         if "sobolev_order" in options:
             weights = VonMisesFisher(dim, lam).eigenvalues(n)
             k = np.arange(n + 1.0)
             norm = float(np.max((1.0 + k * (k + dim - 1.0)) ** (-0.5 * options["sobolev_order"]) / weights))
-            rest = min(rest, spectral_error(lam, g, 0, dim, norm))
-        return error(n) + rest <= eps
+            remainder = min(remainder, spectral_error(lam, g, 0, dim, norm))
+        return error(n) + remainder <= eps
 
     best = next(
         total for total in itertools.count() if any(promises(n, total - n) for n in range(min(total // 2, 60) + 1))
@@ -247,8 +247,8 @@ def test_error_against_the_sum_in_high_precision(dim, concentration, degree, exa
         theorem=state("sharp-core-spectral", degree=degree), dim=dim, sup_norm=2.0, concentration=concentration,
         points=Prefix(exactness=exactness),
     )  # fmt: skip
-    wanted = 2.0 * tail_over_eigenvalue(dim, concentration, degree, exactness)
-    assert wanted * (1.0 - 1e-9) <= bound.value <= 1.3 * wanted  # a geometric series bounds the tail
+    expected = 2.0 * tail_over_eigenvalue(dim, concentration, degree, exactness)
+    assert expected * (1.0 - 1e-9) <= bound.value <= 1.3 * expected  # a geometric series bounds the tail
     assert bound.side == "upper"
     assert not bound.failed
 

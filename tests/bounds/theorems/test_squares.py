@@ -163,8 +163,8 @@ def test_the_average_counts_all_points_and_all_pairs(dim, angle):
         for inner in outer * np.exp(-(2.0 ** (0.5 * np.arange(-14, 6))) / d):
             if outer - half > (inner + half) * (1.0 + 1e-9):
                 points = math.exp(log_ball(d)) * ((outer - half) ** d - (inner + half) ** d)
-                one, other = np.array([outer]), np.array([inner])
-                pairs = math.exp(log_close_pairs(d, one, other, 2.0 * math.sin(0.5 * angle))[0])
+                bound, second = np.array([outer]), np.array([inner])
+                pairs = math.exp(log_close_pairs(d, bound, second, 2.0 * math.sin(0.5 * angle))[0])
                 best = max(best, points**2 / ((outer**2 - inner**2 + 1.0) * (points + pairs)))
         assert math.exp(log_points[log_scale == log_outer].max()) == pytest.approx(best, rel=1e-8)
         if outer > 1e4:
@@ -243,12 +243,12 @@ def test_arcs_of_rotations(angle):
     log_points, _ = rotation_trees(1, angle)
     points, _ = rotations(9)
     at = np.sort(np.mod([math.atan2(b, a) for a, b in points], 2.0 * math.pi))
-    chosen = [at[0]]
+    choice = [at[0]]
     for value in at:
-        if value > chosen[-1] + angle and value < chosen[0] + 2.0 * math.pi - angle:
-            chosen.append(value)
+        if value > choice[-1] + angle and value < choice[0] + 2.0 * math.pi - angle:
+            choice.append(value)
     entry = 9 - max(0, math.floor(-math.log2(angle)) - 2)
-    assert 0.9 * len(chosen) <= round(math.exp(log_points[entry])) <= len(chosen)
+    assert 0.9 * len(choice) <= round(math.exp(log_points[entry])) <= len(choice)
 
 
 def test_arcs_are_strictly_apart():

@@ -4,19 +4,17 @@ import math
 from decimal import Decimal
 
 import mpmath as mp
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import concentration, covering_number, error_bound, prefix_length
+from bounds import concentration, error_bound, prefix_length
 from bounds.covering import log_rogers_constant
 from bounds.jackson import approximation_error, jackson_constant
 from bounds.records import Prefix
 from bounds.theorems import state
-from bounds.theorems.thesis import harmonics
+from bounds.theorems.thesis import convolution as kernel
 from bounds.theorems.thesis import lemmas as thesis
-from spherapprox import EqualMeasurePartition, special
 from spherapprox.vmf import VonMisesFisher
 
 ONES = {"jackson_constant": 1.0, "harmonic_constant": 1.0}
@@ -88,9 +86,9 @@ def test_concentration_is_zero_where_nothing_is_needed():
 def test_log_concentration_beyond_the_largest_float(eps, dim, lip, c_r):
     numbers = {"lipschitz": lip, "jackson_constant": c_r, "harmonic_constant": 1e80}
     truth = truth_concentration(eps, dim, lip, c_r, 1e80, digits=420)
-    log = thesis.log_concentration_needed(eps, dim, **numbers)
+    log = kernel.log_concentration_needed(eps, dim, **numbers)
     assert log == pytest.approx(float(mp.log(truth)), rel=1e-14)
-    direct = thesis.concentration_needed(eps, dim, **numbers)
+    direct = kernel.concentration_needed(eps, dim, **numbers)
     assert direct == math.inf or direct == pytest.approx(float(truth), rel=1e-12)
     assert direct == math.inf or truth < 1e309
 
@@ -102,191 +100,62 @@ def test_log_concentration_beyond_the_largest_float_where_the_target_is_nearly_c
     numbers = {"lipschitz": lip, "jackson_constant": 1.0, "harmonic_constant": 1e200}
     truth = truth_concentration(1e-100, dim, lip, 1.0, 1e200, digits=700)
     assert truth > 1e300
-    log = thesis.log_concentration_needed(1e-100, dim, **numbers)
+    log = kernel.log_concentration_needed(1e-100, dim, **numbers)
     assert log == pytest.approx(float(mp.log(truth)), rel=1e-15)
 
 
 def test_lemmas_where_nothing_or_everything_is_needed():
-    assert thesis.convolution_error(0.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
-    assert thesis.concentration_at_degree(0.1, 0, 8, harmonic_constant=1.0) == 0.0
-    assert thesis.best_approximation(0, 8, lipschitz=1.0, jackson_constant=1.0) == math.inf
+    assert kernel.convolution_error(0.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
+    assert kernel.concentration_at_degree(0.1, 0, 8, harmonic_constant=1.0) == 0.0
+    assert kernel.best_approximation(0, 8, lipschitz=1.0, jackson_constant=1.0) == math.inf
     assert thesis.split_error(6.0, 8, sup_norm=1.0) == math.inf
     assert (
-        thesis.concentration_series(1e-200, 8, lipschitz=1e200, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
+        kernel.concentration_series(1e-200, 8, lipschitz=1e200, jackson_constant=1.0, harmonic_constant=1.0) == math.inf
     )
 
 
 def test_log_concentration_of_zero():
     assert (
-        thesis.log_concentration_needed(10.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0)
+        kernel.log_concentration_needed(10.0, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0)
         == -math.inf
     )
 
 
 def test_the_series_of_the_concentration_is_the_concentration():
     numbers = {"lipschitz": 2.0, "jackson_constant": 3.0, "harmonic_constant": 0.5}
-    series = thesis.concentration_series(1e-4, 8, **numbers)
-    assert series == pytest.approx(thesis.concentration_needed(1e-4, 8, **numbers), rel=1e-9)
-    gap = series - thesis.concentration_series(1e-4, 8, **numbers, printed=True)
+    series = kernel.concentration_series(1e-4, 8, **numbers)
+    assert series == pytest.approx(kernel.concentration_needed(1e-4, 8, **numbers), rel=1e-9)
+    gap = series - kernel.concentration_series(1e-4, 8, **numbers, printed=True)
     assert gap == pytest.approx(16.0 * 2.0**2 * 6.0 * 0.5 * 3.0**2 / 1e-4**3, rel=1e-3)
 
 
 @given(degree=st.integers(1, 10**6), dim=st.integers(1, 10**4), log_eps=st.floats(-12, 0), harmonic=positive)
 def test_concentration_at_a_degree_makes_b24_half_of_eps(degree, dim, log_eps, harmonic):
     eps = 10.0**log_eps
-    lam = thesis.concentration_at_degree(eps, degree, dim, harmonic_constant=harmonic)
+    lam = kernel.concentration_at_degree(eps, degree, dim, harmonic_constant=harmonic)
     if lam == 0.0:
         assert harmonic * degree <= 0.5 * eps * (1 + 1e-12)
     else:
-        error = thesis.projection_error(degree, lam, dim, harmonic_constant=harmonic)
+        error = kernel.projection_error(degree, lam, dim, harmonic_constant=harmonic)
         assert error == pytest.approx(0.5 * eps, rel=1e-9)
 
 
 def test_best_approximation_scales_with_the_lipschitz_constant():
-    assert thesis.best_approximation(20, 8, lipschitz=3.0) == 3.0 * approximation_error(20, 8)
-    assert thesis.best_approximation(20, 8, lipschitz=3.0, jackson_constant=2.0) == pytest.approx(0.3)
+    assert kernel.best_approximation(20, 8, lipschitz=3.0) == 3.0 * approximation_error(20, 8)
+    assert kernel.best_approximation(20, 8, lipschitz=3.0, jackson_constant=2.0) == pytest.approx(0.3)
 
 
 @given(degree=st.integers(0, 60), dim=st.integers(1, 200), lam=st.floats(-2, 5).map(lambda e: 10.0**e))
 def test_eigenvalues_are_above_lemma_b23(degree, dim, lam):
     truth = float(VonMisesFisher(dim, lam).eigenvalues(max(degree, 1), log=True)[degree])
-    assert thesis.eigenvalue_lower(degree, lam, dim) <= truth + 1e-12
+    assert kernel.eigenvalue_lower(degree, lam, dim) <= truth + 1e-12
 
 
 def test_projection_error_contains_a_harmonic():
     # W_q = one harmonic Y_q with sup 1 moves by exactly 1 - a_q, C_H = 1
     for dim, degree, lam in ((2, 3, 10.0), (8, 5, 300.0), (1, 1, 0.5)):
         moved = 1.0 - float(VonMisesFisher(dim, lam).eigenvalue(degree))
-        assert moved <= thesis.projection_error(degree, lam, dim, harmonic_constant=1.0)
-
-
-def test_count_against_mpmath():
-    with mp.workdps(40):
-        dim, lip, sup, eps, lam = 8, mp.mpf(2), mp.mpf(3), mp.mpf("0.25"), mp.mpf(1000)
-        nu = mp.mpf(dim - 1) / 2
-        area = 2 * mp.pi ** (nu + 1) / mp.gamma(nu + 1)
-        c = area * lam**nu / ((2 * mp.pi) ** (nu + 1) * mp.besseli(nu, lam, maxterms=10**6))
-        d = dim + 1
-        phi = mp.e * (d * mp.log(d) + d * mp.log(mp.log(d)) + 5 * d)
-        truth = mp.log(phi * (3 * mp.pi * (lip + lam * sup) * c * mp.exp(lam) / eps) ** (2 * d))
-    assert thesis.log_count(1000.0, 0.25, 8, lipschitz=2.0, sup_norm=3.0) == pytest.approx(float(truth), rel=1e-13)
-
-
-@given(dim=st.integers(2, 3000), log_delta=st.floats(-3000, -1e-3))
-def test_cap_counts_are_in_order(dim, log_delta):
-    lower, middle, last = thesis.cap_counts(log_delta, dim)
-    assert lower < middle
-    assert lower < last
-    assert middle == math.inf or middle < last
-    if log_delta > -200.0:
-        radius = 2.0 * math.asin(math.sqrt(0.5 * math.exp(log_delta)))
-        assert lower == pytest.approx(covering_number(radius, dim=dim, method="lower").log, rel=1e-9, abs=1e-9)
-        if dim <= 200:
-            assert covering_number(radius, dim=dim, method="volume").log < last or radius > 0.5
-        assert (middle < math.inf) == (math.sin(radius) <= 1.0 / (dim + 1))
-        if middle < math.inf:
-            rogers = covering_number(radius, dim=dim, method="rogers").log
-            assert middle == pytest.approx(rogers, rel=1e-9)
-
-
-def test_riemann_sums_stay_within_b27():
-    # g(x, y) = exp(5 <x, y>) on S^2: its slope in y is at most that of exp(5 cos t)
-    rng = np.random.default_rng(5)
-    partition = EqualMeasurePartition(2, 60)
-    centres = partition.centers()
-    grid = np.linspace(0.0, math.pi, 10_001)
-    slope = np.max(5.0 * np.sin(grid) * np.exp(5.0 * np.cos(grid)))
-    x = rng.normal(size=(200, 3))
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    exact = math.sinh(5.0) / 5.0
-    error = np.max(np.abs(exact - np.exp(5.0 * x @ centres.T).mean(axis=1)))
-    sharp = thesis.log_riemann_error(math.log(slope), partition.cell_radius(), printed=False)
-    assert 0.0 < error <= math.exp(sharp)
-    assert thesis.log_riemann_error(math.log(slope), partition.cell_radius()) == pytest.approx(sharp + math.log(3.0))
-
-
-@given(dim=st.integers(1, 10**4), log_lambda=st.floats(-12, 12))
-def test_kernel_slope_and_modulus(dim, log_lambda):
-    lam = 10.0**log_lambda
-    kernel = VonMisesFisher(dim, lam)
-    peak = float(kernel.log_density(1.0))
-    # the steepest point: cos t = lam sin^2 t
-    t = 2.0 * lam / (1.0 + math.hypot(1.0, 2.0 * lam))
-    log_slope = math.log(lam) + 0.5 * math.log(t / lam) + float(kernel.log_density(t))
-    assert log_slope <= thesis.log_kernel_slope(lam, dim) + 1e-9 * max(1.0, abs(peak))
-    assert thesis.log_kernel_slope(lam, dim, printed=True) == peak == thesis.log_peak(math.log(lam), dim) or abs(
-        thesis.log_peak(math.log(lam), dim) - peak
-    ) < 1e-12 * max(1.0, abs(peak), dim)
-    modulus = thesis.log_modulus(lam, dim, lipschitz=2.0, sup_norm=3.0)
-    assert modulus == pytest.approx(math.log(2.0 + 3.0 * lam) + peak, rel=1e-12, abs=1e-12)
-
-
-def test_peak_far_out_is_a_power():
-    for dim in (1, 8, 10**4):
-        low, high = thesis.log_peak(455.0, dim), thesis.log_peak(900.0, dim)
-        assert high - low == pytest.approx(0.5 * dim * 445.0, rel=1e-12)
-    assert thesis.log_kernel_slope(0.0, 3) == -math.inf
-
-
-@given(size=st.floats(0.1, 10), e1=st.floats(0, 1), e2=st.floats(0, 0.9), signs=st.integers(0, 3))
-def test_quotient_error_contains_quotients(size, e1, e2, signs):
-    b, d = size + (1 - 2 * (signs % 2)) * e1, 1.0 + (1 - 2 * (signs // 2)) * e2
-    bound = thesis.quotient_error(e1, e2, numerator=size, denominator=1.0, product=1.0 - e2)
-    assert abs(size - b / d) <= bound * (1 + 1e-12) + 1e-15
-
-
-def test_denominator_error_is_the_riemann_error_at_the_radius_of_b210():
-    dim, eps, lam, lip, sup = 8, 0.3, 250.0, 2.0, 3.0
-    numbers = {"lipschitz": lip, "sup_norm": sup}
-    modulus = thesis.log_modulus(lam, dim, **numbers)
-    radius = eps / (6.0 * math.sqrt(dim + 1.0)) * math.exp(-modulus)
-    for printed in (False, True):
-        slope = thesis.log_kernel_slope(lam, dim, printed=printed)
-        value = thesis.denominator_error(eps, lam, dim, **numbers, printed=printed)
-        assert value == pytest.approx(math.exp(thesis.log_riemann_error(slope, radius)), rel=1e-12)
-    assert thesis.vector_error(0.1, 8) == pytest.approx(0.3)
-
-
-@given(eps=st.floats(1e-9, 1.9), dim=st.integers(8, 10**4))
-def test_inner_accuracy_and_split_error_are_inverse(eps, dim):
-    inner = thesis.inner_accuracy(eps, dim, lipschitz=1.0, sup_norm=1.0)
-    assert thesis.split_error(inner, dim, sup_norm=1.0) == pytest.approx(eps, rel=1e-12)
-    printed = thesis.inner_accuracy(eps, dim, lipschitz=2.0, sup_norm=3.0, printed=True)
-    assert printed == pytest.approx(4.0 * eps / 7.0)
-
-
-def test_mask_error_against_mpmath():
-    for log_mass, mask, inputs in ((3.0, 0.0, 1), (200.0, -5.0, 7), (-300.0, 2.0, 3), (1e4, -1e4, 2)):
-        with mp.workdps(30):
-            other = inputs * mp.exp(mask)
-            truth = 2.0 * other / (other + mp.exp(log_mass))
-        value = thesis.mask_error(log_mass, mask, sup_norm=2.0, inputs=inputs)
-        assert value == pytest.approx(float(truth), rel=1e-12)
-
-
-def test_harmonics_of_zonal_functions():
-    # theta on the circle: pi/2 - (4/pi) sum over odd k of cos(k theta) / k^2
-    norms = harmonics.zonal_harmonic_norms(lambda t: t, 1, 9)
-    odd = np.arange(1, 10, 2)
-    assert norms[odd] == pytest.approx(4.0 / (math.pi * odd**2), rel=1e-9)
-    assert np.abs(norms[2::2]).max() < 1e-12
-    # theta on S^2: the coefficient of P_1 is -3 pi/8
-    assert harmonics.zonal_harmonic_norms(lambda t: t, 2, 2) == pytest.approx(
-        [math.pi / 2, 3 * math.pi / 8, 0.0], abs=1e-12
-    )
-    # a zonal polynomial is its own harmonic
-    for dim, degree in ((1, 7), (3, 4), (8, 12), (200, 3)):
-        norms = harmonics.zonal_harmonic_norms(
-            lambda t, k=degree, m=dim: special.gegenbauer(k, m, np.cos(t)), dim, degree
-        )
-        assert norms[degree] == pytest.approx(1.0, rel=1e-8)
-        assert np.abs(norms[:degree]).max() < 1e-9
-    # a kernel: a_k dim(H_k)
-    kernel = VonMisesFisher(5, 30.0)
-    counts = [1, 6, 20, 50]
-    expected = [n * kernel.eigenvalue(k) for k, n in enumerate(counts)]
-    assert harmonics.zonal_harmonic_norms(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(expected, rel=1e-9)
-    assert harmonics.zonal_harmonic_bound(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(max(expected), rel=1e-9)
+        assert moved <= kernel.projection_error(degree, lam, dim, harmonic_constant=1.0)
 
 
 def test_failed_hypotheses_are_named():
@@ -342,4 +211,4 @@ def test_core_error_inverts_the_prefix_length():
         points=Prefix(radius=radius),
     ).value  # fmt: skip
     assert eps / 2 < achieved <= eps
-    assert thesis.convolution_error(bound.concentration, dim, lipschitz=1.0, **ONES) == pytest.approx(eps / 2, rel=1e-9)
+    assert kernel.convolution_error(bound.concentration, dim, lipschitz=1.0, **ONES) == pytest.approx(eps / 2, rel=1e-9)

@@ -24,8 +24,8 @@ def on_one_cube(dim, angle, rng):
     sine = math.sin(0.5 * angle)
     rows = LATTICES[dim] * 2.0 * sine
     reach = math.ceil(1.5 / sine)
-    whole = np.array(list(itertools.product(range(-reach, reach + 1), repeat=dim)))
-    z = (whole + rng.random(dim)) @ rows
+    total = np.array(list(itertools.product(range(-reach, reach + 1), repeat=dim)))
+    z = (total + rng.random(dim)) @ rows
     z = z[(z**2).sum(axis=1) < 1.0]
     x = np.column_stack([np.sqrt(1.0 - (z**2).sum(axis=1)), z])
     return x[x[:, 0] - np.abs(z).max(axis=1) >= math.sqrt(2.0) * sine]
@@ -33,15 +33,15 @@ def on_one_cube(dim, angle, rng):
 
 @pytest.mark.parametrize(("dim", "angle"), [(2, 0.15), (2, 0.5), (3, 0.45)])
 def test_lattices_on_cubes_are_separated_and_as_many(dim, angle):
-    rng, found, counts = np.random.default_rng(3), [], []
+    rng, result, counts = np.random.default_rng(3), [], []
     for axis, sign in itertools.product(range(dim + 1), (1.0, -1.0)):
         translates = [on_one_cube(dim, angle, rng) for _ in range(30)]
         counts.append([len(translate) for translate in translates])
         cell = max(translates, key=len)
         turned = np.roll(cell, axis, axis=1)
         turned[:, axis] *= sign
-        found.append(turned)
-    x = np.concatenate(found)
+        result.append(turned)
+    x = np.concatenate(result)
     assert np.max(np.triu(x @ x.T, 1)) <= math.cos(angle) + 1e-12
     area = math.sqrt(2.0 * math.pi) * largest_normal(dim + 1)
     cubes = math.exp(log_density(dim)) * (1.0 / math.tan(0.5 * angle) - 1.0) ** dim * area

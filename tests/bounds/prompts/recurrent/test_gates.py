@@ -11,8 +11,6 @@ from bounds.prompts import recurrent
 from bounds.prompts.lengths import UNITS
 from bounds.prompts.recurrent.gates import RELU_GAP
 
-NEAR = {"rel": 1e-9}
-
 
 def relu_cell(a, mu, eps, held=None):
     """Return the exact ReLU of an LSTM, or of a GRU that holds a value, in multiple precision."""
@@ -26,8 +24,8 @@ def relu_cell(a, mu, eps, held=None):
 
 @mp.workdps(40)
 def test_the_gate_of_a_relu_is_as_far_off_as_is_said():
-    found = minimize_scalar(lambda x: -(x / (1.0 + math.exp(x))), bounds=(0.0, 5.0), method="bounded")
-    assert -found.fun == pytest.approx(RELU_GAP, rel=1e-12)
+    result = minimize_scalar(lambda x: -(x / (1.0 + math.exp(x))), bounds=(0.0, 5.0), method="bounded")
+    assert -result.fun == pytest.approx(RELU_GAP, rel=1e-12)
     assert float(mp.lambertw(mp.exp(-1))) == pytest.approx(RELU_GAP, rel=1e-15)
     cases = [(1.278 / 8, 8.0, 2.0**-20, None), (-1.278 / 8, 8.0, 2.0**-20, None), (50.0, 2.0**30, 2.0**-12, None)]
     cases += [(1.278 / 8, 8.0, 2.0**-20, 0.0), (-50.0, 2.0**30, 2.0**-12, 50.0), (50.0, 2.0**30, 2.0**-12, 0.0)]
@@ -44,9 +42,9 @@ def test_a_gate_whose_functions_err_as_much_as_they_may():
     unit, mu, eps = 2.0**-24, 2.0**30, 2.0**-13
     for a in (np.linspace(-1e-3, 1e-3, 11) + 1.0 + RELU_GAP) / mu:  # where a (1 - sigmoid(mu a)) is largest
         gate = 1.0 / (1.0 + math.exp(-mu * a)) * (1.0 - 4.0 * unit)
-        found = gate * math.tanh(eps * a) * (1.0 - 4.0 * unit) * (1.0 - unit) / eps
+        result = gate * math.tanh(eps * a) * (1.0 - 4.0 * unit) * (1.0 - unit) / eps
         bound = recurrent.gate_error(a, sharpness=mu, scale=eps, dtype="float32")
-        assert a - found <= bound.value
+        assert a - result <= bound.value
 
 
 @mp.workdps(40)
@@ -84,18 +82,18 @@ def test_products_by_gates_are_as_far_off_as_is_said(kind):
     for _ in range(60):
         delta, eps, U, V = 2.0 ** rng.uniform(-10, 1), 2.0 ** rng.uniform(-12, -1), *2.0 ** rng.uniform(-2, 2, 2)
         u, v = rng.uniform(-U, U, 6), rng.uniform(-V, V, 6)
-        known = {"kind": kind, "sharpness": delta, "scale": eps, "dtype": None}
-        found = product_cells(u, v, delta, eps)[kind == "gru-product"]
-        for t, got in enumerate(found):
+        options = {"kind": kind, "sharpness": delta, "scale": eps, "dtype": None}
+        result = product_cells(u, v, delta, eps)[kind == "gru-product"]
+        for t, output in enumerate(result):
             sizes = (abs(u[t]), abs(v[t])) if kind == "lstm-product" else (np.abs(u).max(), np.abs(v).max())
-            bound = recurrent.gate_error(sizes[0], factor=sizes[1], **known).value
-            largest = max(largest, float(abs(got - mp.mpf(u[t]) * mp.mpf(v[t]))) / bound)
+            bound = recurrent.gate_error(sizes[0], factor=sizes[1], **options).value
+            largest = max(largest, float(abs(output - mp.mpf(u[t]) * mp.mpf(v[t]))) / bound)
             assert largest <= 1.0 + 1e-12
     # each part alone is attained
     for delta, eps, least in ((2.0**-3, 2.0**-20, 0.95), (2.0**-12, 2.0**-6, 0.8 if kind == "lstm-product" else 0.25)):
-        known = {"kind": kind, "sharpness": delta, "scale": eps, "dtype": None}
-        got = product_cells([2.0] * 8, [3.0] * 8, delta, eps)[kind == "gru-product"][-1]
-        assert float(abs(got - 6)) >= least * recurrent.gate_error(2.0, factor=3.0, **known).value
+        options = {"kind": kind, "sharpness": delta, "scale": eps, "dtype": None}
+        output = product_cells([2.0] * 8, [3.0] * 8, delta, eps)[kind == "gru-product"][-1]
+        assert float(abs(output - 6)) >= least * recurrent.gate_error(2.0, factor=3.0, **options).value
 
 
 def torch_layer(kind, mu, eps, dtype, *, product=False):
@@ -143,12 +141,14 @@ def test_relus_by_torch_are_within_the_bound(kind, dtype):
         layer, row = torch_layer(kind, mu, eps, dtype)
         a = torch.tensor(adversarial(rng, (60, 30, 1), size, mu), dtype=layer.weight_ih_l0.dtype)
         with torch.no_grad():
-            got = (layer(a)[0].double() @ row).numpy()
+            output = (layer(a)[0].double() @ row).numpy()
         a = a.double().numpy()[..., 0]
-        error = np.abs(got - np.maximum(a, 0.0))
+        error = np.abs(output - np.maximum(a, 0.0))
         held = np.maximum.accumulate(np.abs(a), axis=1)
-        known = {"kind": kind, "sharpness": mu, "scale": eps, "dtype": dtype}
-        limit = [recurrent.gate_error(value, **known).value for value in (held if kind == "gru" else np.abs(a)).ravel()]
+        options = {"kind": kind, "sharpness": mu, "scale": eps, "dtype": dtype}
+        limit = [
+            recurrent.gate_error(value, **options).value for value in (held if kind == "gru" else np.abs(a)).ravel()
+        ]
         assert (error.ravel() <= np.array(limit)).all()
         if log_mu == 60 and kind == "lstm":  # the program itself
             assert error[np.abs(a) >= 745.0 / mu].max() == 0.0
@@ -179,14 +179,14 @@ def test_roundings_of_relus_are_near_what_is_said(kind, dtype):
     above = 64.0 * (1.0 + rng.uniform(0.0, 0.01, (20_000, 1)))
     a = np.stack([above, -above * (1.0 - rng.uniform(0.0, 0.02, above.shape))], axis=1).astype(dtype)
     with torch.no_grad():
-        got = (layer(torch.tensor(a))[0].double() @ row).numpy()
+        output = (layer(torch.tensor(a))[0].double() @ row).numpy()
     outer = np.tanh(eps * a[..., 0].astype(np.longdouble))
     exact = np.stack(
         [np.tanh(outer[:, 0]) if kind == "lstm" else outer[:, 0], outer[:, 0] - np.tanh(outer[:, 0])], axis=1
     )
     if kind == "lstm":
         exact[:, 1] = 0.0
-    error = float(np.abs(got - exact / eps).max())
+    error = float(np.abs(output - exact / eps).max())
     rounded = dict(
         recurrent.gate_error(float(np.abs(a).max()), kind=kind, sharpness=mu, scale=eps, dtype=dtype).constants
     )["roundings"]
@@ -203,14 +203,20 @@ def test_products_by_torch_are_within_the_bound(kind, dtype):
         layer, row = torch_layer(kind, delta, eps, dtype, product=True)
         x = torch.tensor(rng.uniform(-4.0, 4.0, (200, 20, 2)), dtype=layer.weight_ih_l0.dtype)
         with torch.no_grad():
-            got = (layer(x)[0].double() @ row).numpy()
+            output = (layer(x)[0].double() @ row).numpy()
         u, v = x.double().numpy()[..., 0], x.double().numpy()[..., 1]
-        known = {"kind": f"{kind}-product", "sharpness": delta, "scale": eps, "dtype": dtype}
-        bound = recurrent.gate_error(np.abs(u).max(), factor=np.abs(v).max(), **known)
-        error = np.abs(got - u * v).max()
+        options = {"kind": f"{kind}-product", "sharpness": delta, "scale": eps, "dtype": dtype}
+        bound = recurrent.gate_error(np.abs(u).max(), factor=np.abs(v).max(), **options)
+        error = np.abs(output - u * v).max()
         assert error <= bound.value
         if log_delta == -20:
             rounded = dict(bound.constants)["roundings"]
             assert rounded > 0.9 * bound.value
             assert error >= 0.1 * rounded
             assert rounded >= 4.0 * unit / delta
+
+
+def test_very_large_and_very_small_numbers():
+    assert recurrent.gate_error(1e100, sharpness=1e-60, scale=1e100, dtype="float32").log > 1000.0
+    assert recurrent.gate_error(0.0, kind="gru-product", factor=0.0, sharpness=1e100, scale=1.0).value == 0.0
+    assert len(recurrent.gate_error([1.0, 2.0], sharpness=8.0, scale=0.1)) == 2

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from bounds.prompts import recurrent
 from bounds.records import HypothesisError
 
-NEAR = {"rel": 1e-9}
-
 
 def grid_weights(q, cells, slope):
     """Return the weights that the program of a grid gives to its cells on an axis, and their centres."""
@@ -38,15 +36,15 @@ def grid_worst(cells, slope, dim, norm, points=1001):
     if dim == 1:
         return (weights * far).sum(axis=1).max()
     joint = weights[:, :, None] * weights[:, None, :]
-    both = np.maximum(far[:, :, None], far[:, None, :]) if norm == "max" else np.hypot(far[:, :, None], far[:, None, :])
-    return (joint * both).sum(axis=(1, 2)).max()
+    pair = np.maximum(far[:, :, None], far[:, None, :]) if norm == "max" else np.hypot(far[:, :, None], far[:, None, :])
+    return (joint * pair).sum(axis=(1, 2)).max()
 
 
 def test_lengths_of_the_specification():
-    known = {"dim": 2, "norm": "euclidean"}
+    options = {"dim": 2, "norm": "euclidean"}
     assert recurrent.prompt_length(0.05, theorem="extension", dim=2).as_integer() == 100
-    assert recurrent.prompt_length(0.05, theorem="grid-printed", **known).as_integer() == 225
-    assert recurrent.prompt_length(0.05, theorem="extension", **known).as_integer() == 225  # one class, one length
+    assert recurrent.prompt_length(0.05, theorem="grid-printed", **options).as_integer() == 225
+    assert recurrent.prompt_length(0.05, theorem="extension", **options).as_integer() == 225  # one class, one length
     assert recurrent.prompt_length(0.1, theorem="extension", dim=8).as_integer() == 390_625
     assert recurrent.prompt_length(0.1, theorem="grid-printed", dim=8, norm="euclidean").as_integer() == 15**8
 
@@ -71,22 +69,22 @@ def test_the_cube_is_covered_by_exactly_so_many_balls_of_the_maximum_norm(dim, r
     norm=st.sampled_from(["max", "euclidean"]),
 )
 def test_lower_bounds_are_below_upper_ones_and_lengths_give_their_errors(dim, log_eps, log_lip, norm):
-    eps, known = 10.0**log_eps, {"dim": dim, "lipschitz": 10.0**log_lip, "norm": norm}
-    below, above = (recurrent.prompt_length(eps, theorem=name, **known) for name in ("lower", "extension"))
+    eps, options = 10.0**log_eps, {"dim": dim, "lipschitz": 10.0**log_lip, "norm": norm}
+    below, above = (recurrent.prompt_length(eps, theorem=name, **options) for name in ("lower", "extension"))
     assert below.log <= above.log
-    slope = 16.0 * known["lipschitz"] * math.sqrt(dim) / eps + 2.0
-    grid = recurrent.prompt_length(eps, theorem="grid", slope=slope, **known)
+    slope = 16.0 * options["lipschitz"] * math.sqrt(dim) / eps + 2.0
+    grid = recurrent.prompt_length(eps, theorem="grid", slope=slope, **options)
     assert above.log <= grid.log < math.inf
     if grid.log < 25.0:
         for bound, slope in ((above, None), (grid, slope)):  # noqa: B020
-            n, more = bound.as_integer(), {"theorem": bound.theorem, "slope": slope, **known}
+            n, more = bound.as_integer(), {"theorem": bound.theorem, "slope": slope, **options}
             assert recurrent.error_bound(n=n, **more).value <= eps * (1.0 + 1e-9)
             if n > 1:
                 assert recurrent.error_bound(n=n - 1, **more).value > eps * (1.0 - 1e-9)
         n = below.as_integer()
-        assert recurrent.error_bound(n=n, theorem="lower", **known).value <= eps * (1.0 + 1e-9)
+        assert recurrent.error_bound(n=n, theorem="lower", **options).value <= eps * (1.0 + 1e-9)
         if n > 1:
-            assert recurrent.error_bound(n=n - 1, theorem="lower", **known).value > eps * (1.0 - 1e-9)
+            assert recurrent.error_bound(n=n - 1, theorem="lower", **options).value > eps * (1.0 - 1e-9)
 
 
 @pytest.mark.parametrize("cells", [1, 2, 30])
@@ -112,8 +110,8 @@ def test_ramps_wider_than_cells_keep_the_general_bound():
 
 @pytest.mark.parametrize(("dim", "norm"), [(1, "max"), (2, "max"), (2, "euclidean")])
 def test_more_values_never_make_a_grid_worse(dim, norm):
-    found = recurrent.error_bound(dim=dim, n=np.arange(1, 40) ** dim, theorem="grid", norm=norm, slope=20.0)
-    errors = [bound.value for bound in found]
+    result = recurrent.error_bound(dim=dim, n=np.arange(1, 40) ** dim, theorem="grid", norm=norm, slope=20.0)
+    errors = [bound.value for bound in result]
     assert errors == sorted(errors, reverse=True)
     assert recurrent.error_bound(dim=1, n=11, theorem="grid", slope=20.0).value == pytest.approx(0.1)  # 10 cells
 
@@ -142,8 +140,8 @@ def test_the_extension_attains_its_error_and_no_sampling_does_better():
         for given_points in (points, rng.random(points.shape)):
             far = np.abs(x[:, None] - given_points).max(axis=2).min(axis=1).max()
             assert far >= recurrent.error_bound(dim=2, n=cells**2, theorem="lower").value * 0.95
-            both = np.linalg.norm(x[:, None] - given_points, axis=2).min(axis=1).max()
-            assert both >= recurrent.error_bound(dim=2, n=cells**2, theorem="lower", norm="euclidean").value * 0.95
+            pair = np.linalg.norm(x[:, None] - given_points, axis=2).min(axis=1).max()
+            assert pair >= recurrent.error_bound(dim=2, n=cells**2, theorem="lower", norm="euclidean").value * 0.95
 
 
 def test_discs_cover_no_square_more_cheaply_than_the_plane():
@@ -186,8 +184,8 @@ def test_states_have_to_hold_a_bit_for_each_of_many_points(dim):
 
 def test_bits_in_the_euclidean_norm():
     for dim in (1, 2, 8, 24, 40, 200):
-        known = {"dim": dim, "norm": "euclidean"}
-        assert recurrent.state_bits(0.01, **known).log >= recurrent.state_bits(0.01, dim=dim).log
+        options = {"dim": dim, "norm": "euclidean"}
+        assert recurrent.state_bits(0.01, **options).log >= recurrent.state_bits(0.01, dim=dim).log
     # a Leech lattice of minimal distance 0.02 has a point in each 0.01^24 of volume
     assert recurrent.state_bits(0.01, dim=24, norm="euclidean").log == pytest.approx(-24.0 * math.log(0.01), rel=1e-12)
     assert recurrent.state_bits(0.01, dim=2, norm="euclidean").as_integer() == math.ceil(1.0 / (math.sqrt(12.0) * 1e-4))
@@ -197,6 +195,20 @@ def test_wholes_that_floats_have_a_little_above_are_no_more():
     for k in range(2, 60):
         for j in (1, 3, 7, 13):
             eps, lip = round(0.001 * j, 6), round(0.002 * k * j, 6)  # 2 k balls of radius eps / lip, of a line's length
-            found = recurrent.prompt_length(eps, dim=3, lipschitz=lip, theorem="lower")
-            assert found.as_integer() == k**3
+            result = recurrent.prompt_length(eps, dim=3, lipschitz=lip, theorem="lower")
+            assert result.as_integer() == k**3
         assert recurrent.prompt_length(0.5 / k, dim=1, theorem="lower", norm="euclidean").as_integer() == k
+
+
+def test_very_large_and_very_small_numbers():
+    for norm in ("max", "euclidean"):
+        cube = {"dim": 10**6, "norm": norm}
+        below, above = (recurrent.prompt_length(1e-50, theorem=name, **cube).log for name in ("lower", "extension"))
+        assert 0.0 < below <= above < math.inf
+        assert recurrent.state_bits(1e-50, **cube).log > 0.0
+    assert recurrent.error_bound(dim=10**6, n=2**53, norm="euclidean", theorem="lower").value > 0.5
+
+
+def test_arrays_give_bounds_of_all():
+    bounds = recurrent.prompt_length([0.1, 0.05], dim=[[1], [2]])
+    assert [[bound.as_integer() for bound in row] for row in bounds] == [[5, 10], [25, 100]]

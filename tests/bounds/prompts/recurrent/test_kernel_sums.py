@@ -24,18 +24,18 @@ def test_kernel_sums_by_chords(spacing):
     q = rng.uniform(0.0, 2.0 * math.pi, 500)
     u = lam * (np.cos(q[:, None] - angle) - 1.0)
     for depth in (8.0, 12.0, 30.0):
-        known = {"n": 40, "concentration": lam, "radius": math.pi / 40}
-        bound = recurrent.kernel_sum_error(spacing, depth, **known)
+        options = {"n": 40, "concentration": lam, "radius": math.pi / 40}
+        bound = recurrent.kernel_sum_error(spacing, depth, **options)
         for values in (rng.choice([-1.0, 1.0], 40), rng.uniform(-1.0, 1.0, 40)):
             exact = (np.exp(u) @ values) / np.exp(u).sum(axis=1)
-            made = chords(u, spacing, depth)
-            assert np.abs(made @ values / made.sum(axis=1) - exact).max() <= bound.value
+            sums = chords(u, spacing, depth)
+            assert np.abs(sums @ values / sums.sum(axis=1) - exact).max() <= bound.value
     # one term above, one exact: the part of the chords is attained
     at = np.array([-20.0 * spacing, -20.5 * spacing])
     weights = np.exp(at) / np.exp(at)[0]
-    made = chords(at, spacing, 60.0) / np.exp(at)[0]
+    sums = chords(at, spacing, 60.0) / np.exp(at)[0]
     copies = np.array([1.0, 1.0 / weights[1]])  # as much of the second
-    ratio = (made * copies) @ [1.0, -1.0] / ((made * copies).sum())
+    ratio = (sums * copies) @ [1.0, -1.0] / ((sums * copies).sum())
     bound = recurrent.kernel_sum_error(spacing, 60.0, n=1, concentration=0.0, radius=0.0).value
     assert abs(ratio) <= bound
     assert abs(ratio) >= (0.95 if spacing < 1.0 else 0.75) * bound
@@ -48,8 +48,8 @@ def test_kernel_sums_lose_what_is_deep(lam, radius):
     u = np.append(-depth * np.ones(n - 1), -lam * (1.0 - math.cos(radius)))
     values = np.append(-np.ones(n - 1), 1.0)
     exact = np.exp(u) @ values / np.exp(u).sum()
-    made = chords(u, spacing, depth)
-    error = abs(made @ values / made.sum() - exact)
+    sums = chords(u, spacing, depth)
+    error = abs(sums @ values / sums.sum() - exact)
     bound = recurrent.kernel_sum_error(spacing, depth, n=n, concentration=lam, radius=radius).value
     assert 0.9 * bound <= error <= bound
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recurrent_programs import exact
+from recurrent_programs import off
 
 from bounds.prompts.recurrent import models, module_error, modules
 from bounds.prompts.recurrent.modules import _basis
@@ -43,12 +43,12 @@ def test_an_error_is_some_roundings_of_what_is_held(kind):
 
 def test_a_gru_keeps_the_start_of_a_running_maximum():
     x = Input(1, bound=1.0)
-    found = {
+    result = {
         kind: module_error(Program(RunningMax(x, 2.0**30)), [[1.0], [0.5]], kind=kind, value_bound=2.0**31)
         for kind in KINDS
     }
-    assert max(found[kind].max() for kind in ("interpreter", "network", "rnn", "lstm")) < 1e-12
-    assert found["gru"].min() >= 2.0**30 * 2.0**-53
+    assert max(result[kind].max() for kind in ("interpreter", "network", "rnn", "lstm")) < 1e-12
+    assert result["gru"].min() >= 2.0**30 * 2.0**-53
 
 
 def test_a_relu_that_is_off_for_sure_forgets_all_errors():
@@ -95,64 +95,25 @@ def test_a_binary_factor_counts_how_far_it_is_from_0_or_1():
     program = Program(Multiplicative(x[0], x[1], binary=True))
     near = [[5e-7, 3.0], [1.0 - 5e-7, 3.0], [1.0, 3.0]]
     for kind in ("lstm", "gru"):
-        found = module_error(program, near, kind=kind)[:, 0]
-        assert (found[:2] >= 1.5e-6).all()  # gates take them for 0 and 1
-        assert (found <= [1.6e-6, 1.6e-6, 1e-11]).all()
+        result = module_error(program, near, kind=kind)[:, 0]
+        assert (result[:2] >= 1.5e-6).all()  # gates take them for 0 and 1
+        assert (result <= [1.6e-6, 1.6e-6, 1e-11]).all()
 
 
 def test_float32_counts_what_it_stores():
     x = Input(1, bound=1.0)
     program = Program(1.0 * x)
-    one, other = (module_error(program, [[value]], kind="rnn", dtype="float32")[0, 0] for value in (0.5, 0.1))
-    assert other >= abs(float(np.float32(0.1)) - 0.1)
-    assert one < 1e-6
+    bound, second = (module_error(program, [[value]], kind="rnn", dtype="float32")[0, 0] for value in (0.5, 0.1))
+    assert second >= abs(float(np.float32(0.1)) - 0.1)
+    assert bound < 1e-6
 
 
 def test_shapes():
     program = Program(LinState(Input(3, bound=1.0), 0.5))
     x = np.random.default_rng(0).normal(size=(2, 5, 3))
-    both = module_error(program, x, kind="gru")
-    assert both.shape == (2, 5, 3)
-    assert np.allclose(module_error(program, x[1], kind="gru"), both[1], rtol=1e-12)
-
-
-def off(program, x, outputs):
-    """What outputs (L, p) for a sequence (L, d) are off by, in exact arithmetic."""
-    return np.vectorize(lambda value, goal: float(abs(Fraction(value) - goal)))(outputs, exact(program, x))
-
-
-@pytest.mark.parametrize(
-    ("small", "size", "largest"), [(1e-200, 1e300, 1e-97), (1e-300, 1e300, 1e-297), (1e-160, 1.0, 1e-305)]
-)
-def test_weights_that_underflow_are_counted(small, size, largest):
-    x = Input(1)
-    for program in (Program(small * (small * x)), Program(LinState(small * x, 0.5, small))):
-        for kind, model in (("interpreter", program), ("network", program.compile())):
-            limit = module_error(program, [[size], [size]], kind=kind)
-            assert (off(program, [[size], [size]], model([[size], [size]])) <= limit).all(), kind
-            assert (limit <= largest).all()
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_what_underflowed_is_not_forgotten_by_a_large_factor(sign):
-    x = Input(1)
-    tiny = LinState(sign * (1e-200 * x), np.zeros((1, 1)), 1e-200)
-    for program in (Program(1e300 * (1e-200 * (1e-200 * x))), Program(1e300 * tiny), Program(1e300 * (1e-200 * tiny))):
-        for kind, model in (("interpreter", program), ("network", program.compile())):
-            for size in (1.0, 1e100):
-                limit = module_error(program, [[size]], kind=kind)
-                assert (off(program, [[size]], model([[size]])) <= limit).all(), (kind, size)
-
-
-@pytest.mark.parametrize("kind", ["lstm", "gru"])
-def test_units_of_large_values_count_weights_that_underflow(kind):
-    torch = pytest.importorskip("torch")
-    program = Program(LinState(1e-150 * Input(1), np.zeros((1, 1))))
-    module = program.compile().to_torch(kind, value_bound=2.0**600)
-    found = module(torch.full((1, 1), 1e170, dtype=torch.float64)).numpy()
-    limit = module_error(program, [[1e170]], kind=kind, value_bound=2.0**600)
-    assert (off(program, [[1e170]], found) <= limit).all()
-    assert limit.max() < 1e22
+    pair = module_error(program, x, kind="gru")
+    assert pair.shape == (2, 5, 3)
+    assert np.allclose(module_error(program, x[1], kind="gru"), pair[1], rtol=1e-12)
 
 
 def turned(dim, seed=0):
@@ -170,8 +131,8 @@ def test_a_rotation_keeps_errors_small_for_a_thousand_steps(transition):
     program = Program(LinState(Input(1, bound=1.0), transition, np.ones((len(transition), 1)), bound=16.0))
     x = np.zeros((1000, 1))
     x[0] = 1.0
-    for kind, most in (("interpreter", 1e-9), ("lstm", 1e-8)):
-        assert module_error(program, x, kind=kind)[-1].max() < most
+    for kind, largest in (("interpreter", 1e-9), ("lstm", 1e-8)):
+        assert module_error(program, x, kind=kind)[-1].max() < largest
     assert (off(program, x[:50], program(x[:50])) <= module_error(program, x[:50])).all()
 
 
@@ -182,9 +143,9 @@ def test_float32_is_within_the_bound_of_a_rotation():
     x = np.random.default_rng(0).choice([-1.0, 0.0, 0.0, 1.0], (500, 1))
     for kind in ("rnn", "lstm", "gru"):
         module = program.compile().to_torch(kind, dtype=torch.float32, value_bound=64.0)
-        found = module(torch.tensor(x, dtype=torch.float32)).double().numpy()
+        result = module(torch.tensor(x, dtype=torch.float32)).double().numpy()
         limit = module_error(program, x, kind=kind, dtype="float32", value_bound=64.0)
-        assert (np.abs(found - program(x)) <= limit).all(), kind
+        assert (np.abs(result - program(x)) <= limit).all(), kind
         assert limit.max() < 0.3
 
 
@@ -192,9 +153,9 @@ def test_a_slow_rotation_gathers_what_float32_loses_step_by_step():
     torch = pytest.importorskip("torch")
     program = Program(LinState(Input(1, bound=1.0), plane(2.0**-12), [[1.0], [0.0]], bound=64.0))
     x = np.full((300, 1), 0.1)  # whose sums are rounded the same way for many steps
-    found = program.compile().to_torch("rnn", dtype=torch.float32)(torch.tensor(x, dtype=torch.float32)).double()
+    result = program.compile().to_torch("rnn", dtype=torch.float32)(torch.tensor(x, dtype=torch.float32)).double()
     limit = module_error(program, x, kind="rnn", dtype="float32")
-    assert (np.abs(found.numpy() - program(x)) <= limit).all()
+    assert (np.abs(result.numpy() - program(x)) <= limit).all()
     assert limit.max() < 0.1
 
 
@@ -275,8 +236,8 @@ def module_off(program, x, kind, dtype, value_bound):
     """What a module is off by, and the bound of it."""
     torch = pytest.importorskip("torch")
     module = program.compile().to_torch(kind, dtype=getattr(torch, dtype), value_bound=value_bound)
-    found = module(torch.tensor(x, dtype=getattr(torch, dtype))).double().numpy()
-    return off(program, x, found), module_error(program, x, kind=kind, dtype=dtype, value_bound=value_bound)
+    result = module(torch.tensor(x, dtype=getattr(torch, dtype))).double().numpy()
+    return off(program, x, result), module_error(program, x, kind=kind, dtype=dtype, value_bound=value_bound)
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru"])

@@ -14,11 +14,8 @@ from .shapes import Shape, shaped
 
 UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
-
-
 _PLACES = "sphere.from_latitude_longitude(*{name}.T) makes rows of places in degrees"
-_ROWS = 2**12
-"""Rows whose lengths are checked at a time, in the inner caches."""
+_ROWS = 2**12  # rows whose lengths are checked at a time, in the inner caches
 
 
 def reals(

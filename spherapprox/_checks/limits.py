@@ -5,11 +5,8 @@ from __future__ import annotations
 from .. import _threads
 from .scalars import integer
 
-MEMORY_LIMIT = 8 * 2**30
-"""Bytes that one result may take before a function refuses to make it."""
-
-OPERATION_LIMIT = 1e13
-"""Operations that one call may take before a function refuses to begin: some hours."""
+MEMORY_LIMIT = 8 * 2**30  # bytes that one result may take before a function refuses to make it
+OPERATION_LIMIT = 1e13  # operations that one call may take before a function refuses to begin: some hours
 
 
 def memory(n_bytes: float, what: str, remedy: str) -> None:

@@ -10,14 +10,10 @@ from typing import TypeGuard
 
 import numpy as np
 
-MAX_COUNT = 2**53
-"""Largest count where no other limit is stated: products with it are floats."""
-
+MAX_COUNT = 2**53  # largest count where no other limit is stated: products with it are floats
 WHAT_DIM_IS = "'dim' is m of the sphere S^m in R^(m+1), one less than the number of columns"
 """The remedy for a wrong dimension."""
-
-MAX_DIM = 10**12
-"""Largest dimension of a sphere where no other limit is stated."""
+MAX_DIM = 10**12  # largest dimension of a sphere where no other limit is stated
 
 
 def show(value: object) -> str:

@@ -14,16 +14,12 @@ from ..points import nodes
 from ..points.pointset import Points
 from .kernel import matrix, require_distinct, sums
 
-EXACT = 1200
-"""Up to so many points the eigenvalues are those of the whole matrix. Tuned."""
+EXACT = 1200  # up to so many points the eigenvalues are those of the whole matrix. Tuned.
 PATCH, _SCALES, _QUERIES = 600, (1, 4, 16, 64), 20_000
 """Points of a patch, the neighbours whose distances choose it, and the points that are tried for its centre."""
-_CLOSE = 0.6
-"""Points that are closer than this share of the median distance to the 2 dim-th neighbour are thinned out."""
-_TOLERANCE = 1e-3
-"""Of the logarithm of the concentration."""
-_FURTHEST = 600.0
-"""Logarithms of concentrations beyond it are not tried."""
+_CLOSE = 0.6  # points that are closer than this share of the median distance to the 2 dim-th neighbour are thinned out
+_TOLERANCE = 1e-3  # of the logarithm of the concentration
+_FURTHEST = 600.0  # logarithms of concentrations beyond it are not tried
 _SINGULAR = math.log(1e15)
 """Logarithm of the largest condition number that float64 tells from that of a singular matrix."""
 

@@ -17,14 +17,10 @@ from .task import Task, units
 
 DIRECT = 4096
 """Up to so many control points the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
-ITERATED_CONDITION = 1e5
-"""A condition number at which the iteration takes some tens of steps."""
-ACCURACY = 1e-10
-"""A relative residual above it is warned of."""
-_RESIDUAL = 1e-13
-"""A relative residual up to which a Cholesky factorisation is trusted."""
-_NEGLIGIBLE = 1e-15
-"""Relative to the diagonal: pivots below it are rounding errors."""
+ITERATED_CONDITION = 1e5  # a condition number at which the iteration takes some tens of steps
+ACCURACY = 1e-10  # a relative residual above it is warned of
+_RESIDUAL = 1e-13  # a relative residual up to which a Cholesky factorisation is trusted
+_NEGLIGIBLE = 1e-15  # relative to the diagonal: pivots below it are rounding errors
 
 
 def core(task: Task) -> Float64:

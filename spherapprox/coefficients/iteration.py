@@ -12,16 +12,11 @@ from .conditioning import log_condition
 from .kernel import sums
 from .preconditioner import inverse_factor
 
-ITERATIONS = 1000
-"""After so many an iteration has failed."""
-TOLERANCE = 1e-12
-"""The residual at which conjugate gradients end, relative to the right-hand side, of each column."""
+ITERATIONS = 1000  # after so many an iteration has failed
+TOLERANCE = 1e-12  # the residual at which conjugate gradients end, relative to the right-hand side, of each column
 _STATIONARY, _CONSISTENT = 1e-10, 1e-13
 """LSMR ends where the residual's part in the range, or the residual itself, is so small, relative to the whole."""
-
-HOPELESS = math.log(1e13)
-"""Logarithm of a condition number at which conjugate gradients have never converged."""
-
+HOPELESS = math.log(1e13)  # logarithm of a condition number at which conjugate gradients have never converged
 Product = Callable[[Float64], Float64]
 
 

@@ -18,16 +18,12 @@ from .interpolation import ACCURACY
 from .kernel import matrix, softmax, sums
 from .task import Task, sample, units
 
-OVERSAMPLING = 4
-"""By default so many samples for each control point."""
-PARTITION_DIM = 8
-"""Up to this dimension the samples are centres of an equal-measure partition, beyond it Sobol points."""
-DIRECT = 1.2e7
-"""Up to so many elements the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
+OVERSAMPLING = 4  # by default so many samples for each control point
+PARTITION_DIM = 8  # up to this dimension the samples are centres of an equal-measure partition, beyond it Sobol points
+DIRECT = 1.2e7  # up to so many elements the matrix is factorised, beyond them the system is solved by iteration. Tuned.
 OVERSHOOT = 2.0
 """A core head that is so many times the target at a control point, where no sample holds it, is warned of."""
-_NEGLIGIBLE = 1e-15
-"""Relative to the largest: singular values below it are rounding errors."""
+_NEGLIGIBLE = 1e-15  # relative to the largest: singular values below it are rounding errors
 
 
 def core(task: Task) -> Float64:

@@ -19,14 +19,10 @@ from .. import _checks
 from .._threads import slices
 from .._types import Float64, Int64
 
-NEIGHBOURS = 64
-"""Points that a row of the factor takes in: more make fewer iterations and a dearer factor. Tuned."""
-QUERIES = 512
-"""Points whose neighbours are looked for in one call."""
-_SYSTEM_ELEMENTS = 2**21
-"""Elements of the small matrices that are solved together."""
-_JITTER = 1e-13
-"""Added to the diagonal of the small matrices, which may be singular to rounding."""
+NEIGHBOURS = 64  # points that a row of the factor takes in: more make fewer iterations and a dearer factor. Tuned.
+QUERIES = 512  # points whose neighbours are looked for in one call
+_SYSTEM_ELEMENTS = 2**21  # elements of the small matrices that are solved together
+_JITTER = 1e-13  # added to the diagonal of the small matrices, which may be singular to rounding
 
 
 def inverse_factor(rows: Float64, concentration: float, ridge: float) -> Any:

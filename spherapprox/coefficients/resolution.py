@@ -12,14 +12,11 @@ from .._threads import one_blas_thread, slices
 from .._types import Float64, Floats
 from .riemann import peak
 
-BAND = 0.5
-"""The sum of "riemann" for the function 1 is off by no more at the control points that are tried."""
-CARRIED = 0.05
-"""It is off by no more there at the concentration that a warning advises."""
+BAND = 0.5  # the sum of "riemann" for the function 1 is off by no more at the control points that are tried
+CARRIED = 0.05  # it is off by no more there at the concentration that a warning advises
 GAP, _AROUND = 0.15, 256
 """An interpolating head of the function 1 errs by no more between half of them; the points that it is made from."""
-_RIDGE = 1e-9
-"""Added to the diagonal of a matrix that may be singular to rounding."""
+_RIDGE = 1e-9  # added to the diagonal of a matrix that may be singular to rounding
 _NODES, _PAIRS, _SLICE = (4, 16), 2**20, 2**13
 """Control points that are tried, fewer where there are many: a small part of what it takes to make the head."""
 

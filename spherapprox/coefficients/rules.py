@@ -44,7 +44,6 @@ RULES = {
     ),
 }  # fmt: skip
 """All rules."""
-
 CORE_RULES: dict[str, Values] = {name: rule.core for name, rule in RULES.items()}
 SPLIT_RULES: dict[str, Values] = {name: rule.split for name, rule in RULES.items() if rule.split is not None}
 

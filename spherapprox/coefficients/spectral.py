@@ -24,17 +24,10 @@ from .interpolation import ACCURACY
 from .riemann import peak
 from .task import Task
 
-TABLE_ELEMENTS = 2**22
-"""Elements of a table of harmonics that are in memory at a time: 32 MiB."""
-
-KEPT = 2**24
-"""A table of so many elements is made once and kept."""
-
-_LARGEST = 700.0
-"""Logarithms of factors up to which nothing overflows."""
-
-_USELESS = 0.5
-"""A head whose error is estimated at this share of what a constant's would be is warned of."""
+TABLE_ELEMENTS = 2**22  # elements of a table of harmonics that are in memory at a time: 32 MiB
+KEPT = 2**24  # a table of so many elements is made once and kept
+_LARGEST = 700.0  # logarithms of factors up to which nothing overflows
+_USELESS = 0.5  # a head whose error is estimated at this share of what a constant's would be is warned of
 
 
 @dataclass(frozen=True)

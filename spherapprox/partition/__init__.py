@@ -18,8 +18,7 @@ from .writers import center_writer, index_writer, radius_writer
 __all__ = ["EqualMeasurePartition"]
 
 
-_MAX_DIM = 10**6
-"""Largest dimension: angles of caps have their digits up to it."""
+_MAX_DIM = 10**6  # largest dimension: angles of caps have their digits up to it
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -11,8 +11,7 @@ from .levels import inside, level_of
 
 __all__ = ["largest_diameter"]
 
-_ZONES = 2e5
-"""Zones, of all the different partitions of lower spheres together, that are gone through: about a second."""
+_ZONES = 2e5  # zones, of all the different partitions of lower spheres together, that are gone through: about a second
 
 
 def largest_diameter(dim: int, n: int) -> float | None:

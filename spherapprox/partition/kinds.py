@@ -12,9 +12,7 @@ from .compiled import ascent
 
 __all__ = ["KINDS", "centers", "radii"]
 
-Zone = tuple[int, Float64, Float64]
-"""A sphere's dimension, and the bounding colatitudes of each row's zone there."""
-
+Zone = tuple[int, Float64, Float64]  # a sphere's dimension, and the bounding colatitudes of each row's zone there
 KINDS = ("midpoint", "smallest-cap", "centroid")
 
 

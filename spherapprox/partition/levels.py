@@ -13,8 +13,7 @@ from .. import special
 from .._types import Float64, Int64
 from .compiled import descent
 
-_CACHED_BOUNDARIES = 2**20
-"""Boundaries that the cache of tables may hold (40 bytes each)."""
+_CACHED_BOUNDARIES = 2**20  # boundaries that the cache of tables may hold (40 bytes each)
 
 
 class Level(NamedTuple):

@@ -19,8 +19,7 @@ from .radius import largest
 __all__ = ["Measured"]
 
 
-COLLARS = 2**20
-"""Collars that are counted between two looks for an interruption."""
+COLLARS = 2**20  # collars that are counted between two looks for an interruption
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -20,14 +20,10 @@ from .levels import level_of
 __all__ = ["largest"]
 
 
-CODES = {"midpoint": 0, "smallest-cap": 1, "centroid": 2}
-"""Numbers of the kinds of centres, as the kernels have them."""
-
+CODES = {"midpoint": 0, "smallest-cap": 1, "centroid": 2}  # numbers of the kinds of centres, as the kernels have them
 BUNDLES, FINER = 2**22, 8
 """Bundles of cells that are lifted at a time, about, and the factor between one such number and the next."""
-
-_ROOM = 2**17
-"""Collars or bundles that a kernel has room for, at least."""
+_ROOM = 2**17  # collars or bundles that a kernel has room for, at least
 
 
 class Opened(NamedTuple):

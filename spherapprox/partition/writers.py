@@ -16,24 +16,13 @@ from .compiled import cap, circle, descent, location
 from .levels import Level, descend, zones
 from .tree import tree_of_points, tree_of_range
 
-_COORDINATES = 2**18
-"""Coordinates of centres or points that one thread takes at a time."""
-
-_AT_HAND = 512
-"""Cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above."""
-
+_COORDINATES = 2**18  # coordinates of centres or points that one thread takes at a time
+_AT_HAND = 512  # cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above
 COMPILE_FROM = 2**16
 """Cells of S^2 from which a process compiles their midpoints, two seconds' work where no other did it before."""
-
-_interpreted = 0
-"""Midpoints that were written in plain Python so far, or later."""
-
-_SCRATCH = 2**22
-"""Coordinates of cells or points that go down together, a level at a time."""
-
-_CELLS = 2**15
-"""Cells that go down to S^2 and up again together, at most: their scratch stays in the processor's cache."""
-
+_interpreted = 0  # midpoints that were written in plain Python so far, or later
+_SCRATCH = 2**22  # coordinates of cells or points that go down together, a level at a time
+_CELLS = 2**15  # cells that go down to S^2 and up again together, at most: their scratch stays in the processor's cache
 _TABLED = 2**16
 """Boundaries in tables of a whole partition, to locate points, at most: they stay in the processor's cache."""
 

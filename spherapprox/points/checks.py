@@ -9,9 +9,7 @@ import numpy as np
 from .. import _checks, special
 from .._types import Float64
 
-_SUM_TOLERANCE = 1e-6
-"""How far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy."""
-
+_SUM_TOLERANCE = 1e-6  # how far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy
 _LARGEST_WEIGHT = 1e100
 """Sizes of weights up to which their products with each other and with sums of values cannot overflow."""
 

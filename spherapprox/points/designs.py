@@ -15,15 +15,9 @@ from .pointset import PointSet
 from .starts import STARTS
 from .symmetry import Group, groups
 
-MAX_CONDITIONS = 800
-"""The most equations that Newton's method is asked to solve."""
-
-MAX_DEGREE = 120
-"""The largest degree of a numerical design: half a minute."""
-
-_FEW = 128
-"""Numbers of equations up to this are solved in less than a second; above it only the largest group is tried."""
-
+MAX_CONDITIONS = 800  # the most equations that Newton's method is asked to solve
+MAX_DEGREE = 120  # the largest degree of a numerical design: half a minute
+_FEW = 128  # numbers of equations up to this are solved in less than a second; above it only the largest group is tried
 _PREFERENCE = 1.5
 """A construction is taken if it has at most this many times the points of the design that Newton's method finds."""
 

@@ -13,26 +13,14 @@ from .. import sphere
 from .._loading import load
 from .._types import Float64, Int64
 
-_SAME = 1e-8
-"""Points of S^2 that are closer count as one in a triangulation."""
-
+_SAME = 1e-8  # points of S^2 that are closer count as one in a triangulation
 SLACK = 5e-7
 """How far a triangle's cap may reach over a point, and a point lie from all vertices: closer pairs lose digits."""
-
-_EQUAL = 1e-12
-"""Inner products that differ by less count as equal in the ascent."""
-
-_CLIMBS = 4
-"""Candidates that are moved uphill in each round. Tuned."""
-
-_NEAR = 32
-"""Rows that an ascent looks at first, for each coordinate. Tuned."""
-
-_FLAT = 1e-9
-"""Rate of ascent, per angle, that counts as none."""
-
-_TABLE_ELEMENTS = 2**22
-"""Elements of a block of the table of candidates and points."""
+_EQUAL = 1e-12  # inner products that differ by less count as equal in the ascent
+_CLIMBS = 4  # candidates that are moved uphill in each round. Tuned.
+_NEAR = 32  # rows that an ascent looks at first, for each coordinate. Tuned.
+_FLAT = 1e-9  # rate of ascent, per angle, that counts as none
+_TABLE_ELEMENTS = 2**22  # elements of a block of the table of candidates and points
 
 
 def insert_on_circle(x: Float64, n: int) -> tuple[Float64, float]:

@@ -16,15 +16,10 @@ from .pointset import PointSet
 
 SMALLEST_RADIUS, LARGEST_RADIUS = 1e-60, 1.5
 """From pi/2 on two antipodes cover; so near to it a lattice point may lie too near 0 to have an accurate direction."""
-
-_ROUNDING = 1e-11
-"""Share of the radius that is kept for the rounding of the points."""
-_KEPT = 1e-10
-"""Cells that miss the sphere by this share of its radius are kept."""
-_WHOLE = 1e-9
-"""How far the end of an interval may miss a whole number that counts as inside."""
-_BLOCK = 2**17
-"""Lattice points that are looked at together, about."""
+_ROUNDING = 1e-11  # share of the radius that is kept for the rounding of the points
+_KEPT = 1e-10  # cells that miss the sphere by this share of its radius are kept
+_WHOLE = 1e-9  # how far the end of an interval may miss a whole number that counts as inside
+_BLOCK = 2**17  # lattice points that are looked at together, about
 
 
 def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | None = 0) -> PointSet:

@@ -14,17 +14,10 @@ from ..harmonics.hyperspherical import sizes
 from .invariants import Invariants
 from .symmetry import Group
 
-_ROUNDING = 1e-13
-"""More than the residual of any solution here: the size that docs/theorems/5.9-designs.md takes."""
-
-_SEPARATION = 1e-6
-"""Points nearer to each other than this count as one."""
-
-_STEPS = 200
-"""The most steps from one start."""
-
-_PAIRS = 1e9
-"""The most distances that the relaxation of one start computes: some ten seconds."""
+_ROUNDING = 1e-13  # more than the residual of any solution here: the size that docs/theorems/5.9-designs.md takes
+_SEPARATION = 1e-6  # points nearer to each other than this count as one
+_STEPS = 200  # the most steps from one start
+_PAIRS = 1e9  # the most distances that the relaxation of one start computes: some ten seconds
 
 
 def solve(

@@ -16,14 +16,9 @@ from .pointset import Points, PointSet, nodes
 from .relaxation import Energy, descend
 from .sequences import sobol
 
-_MAX_SOBOL = 21201
-"""Largest dimension of SciPy's Sobol sequences."""
-
-MAX_CANDIDATES = 2**20
-"""Largest pool of candidates that is made unless asked for."""
-
-MAX_RELAXED = 2**16
-"""Largest number of points that are relaxed: one step takes the forces between all pairs."""
+_MAX_SOBOL = 21201  # largest dimension of SciPy's Sobol sequences
+MAX_CANDIDATES = 2**20  # largest pool of candidates that is made unless asked for
+MAX_RELAXED = 2**16  # largest number of points that are relaxed: one step takes the forces between all pairs
 
 
 def greedy(

@@ -11,14 +11,9 @@ from .._loading import load
 from .._threads import each_block
 from .._types import Float64
 
-_GRADIENT = 1e-9
-"""Largest component of the gradient at which the descent stops; a close pair's is 1 over its distance."""
-
-_GAIN = 1e-14
-"""Relative gain of a step at which the descent stops."""
-
-_LEAST_TOTAL = 1e-200
-"""A sum of powers below it may have lost terms to underflow."""
+_GRADIENT = 1e-9  # largest component of the gradient at which the descent stops; a close pair's is 1 over its distance
+_GAIN = 1e-14  # relative gain of a step at which the descent stops
+_LEAST_TOTAL = 1e-200  # a sum of powers below it may have lost terms to underflow
 
 
 class Energy:

@@ -7,14 +7,11 @@ import numpy as np
 from .._threads import for_work, in_order, slices
 from .._types import Float64, Int64
 
-TREE_DIM = 8
-"""Up to this many columns a k-d tree is faster than matrix products (measured with uniform points)."""
-TABLE_ELEMENTS = 2**22
-"""Elements of a block of the table of inner products."""
+TREE_DIM = 8  # up to this many columns a k-d tree is faster than matrix products (measured with uniform points)
+TABLE_ELEMENTS = 2**22  # elements of a block of the table of inner products
 _FAR = 3.0
 """Angles beyond which chords and inner products, flat near pi, do not tell the nearest point: by all angles then."""
-QUERY = 2e-6
-"""Seconds of a query of the tree, about."""
+QUERY = 2e-6  # seconds of a query of the tree, about
 
 
 def unit(x: Float64) -> Float64:

@@ -19,11 +19,8 @@ from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 from .nearest import unit
 
-ARRAY_ELEMENTS = 2**20
-"""Elements of one work array: 8 MiB."""
-
-_DIGITS = 46
-"""Colatitudes that agree in so many binary digits count as one: more than rounding separates."""
+ARRAY_ELEMENTS = 2**20  # elements of one work array: 8 MiB
+_DIGITS = 46  # colatitudes that agree in so many binary digits count as one: more than rounding separates
 
 
 def errors_by_degree(x: Float64, weights: Float64, degree: int, *, workers: int | None = None) -> Float64:

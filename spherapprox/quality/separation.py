@@ -13,10 +13,8 @@ from .._threads import for_work, in_order
 from .._types import Float32, Float64
 from .nearest import QUERY, TREE_DIM, angles, projection, unit
 
-_TABLE_ROWS = 2048
-"""Rows and columns of a block of the table of inner products."""
-_CHUNK = 2**17
-"""Queries of the tree, and candidate pairs, that are taken together."""
+_TABLE_ROWS = 2048  # rows and columns of a block of the table of inner products
+_CHUNK = 2**17  # queries of the tree, and candidate pairs, that are taken together
 
 
 def separation(points: ArrayLike, *, workers: int | None = None, progress: bool = False) -> float:

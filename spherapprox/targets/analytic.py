@@ -16,8 +16,7 @@ from .entry import DERIVED, Entry
 
 __all__ = ["bump", "distance", "zonal_harmonic"]
 
-_MAX_DEGREE = 10_000
-"""Largest degree of a zonal harmonic: each value takes as many steps."""
+_MAX_DEGREE = 10_000  # largest degree of a zonal harmonic: each value takes as many steps
 
 
 def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:

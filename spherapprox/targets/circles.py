@@ -11,8 +11,7 @@ from .._norms import unit_of
 from .._types import Float64, Floats
 from ..target import Target
 
-_POINTS, _LEAST = 10_000, 256
-"""Points of all circles together, and of one at least."""
+_POINTS, _LEAST = 10_000, 256  # points of all circles together, and of one at least
 
 
 def on_great_circles(target: Target, circles: int, per_circle: int, rng: np.random.Generator) -> tuple[Float64, Floats]:
@@ -62,8 +61,7 @@ def refuse_refuted(target: Target) -> None:
         )
 
 
-_CHANGES = ("lipschitz", "smoothness", "third_derivative")
-"""Bounds of first, second and third differences."""
+_CHANGES = ("lipschitz", "smoothness", "third_derivative")  # bounds of first, second and third differences
 
 
 def _statements(target: Target, values: Float64, degree: int) -> Iterator[tuple[str, float, str, float]]:

@@ -20,8 +20,7 @@ from .circles import refuse_refuted
 
 __all__ = ["with_constants"]
 
-_COARSEST = 1.3
-"""The first cells' radius times the degree; from pi/2 on none could be discarded."""
+_COARSEST = 1.3  # the first cells' radius times the degree; from pi/2 on none could be discarded
 _MOST_VALUES = 2e7
 """Values of a target that a level of cells may take: some 20 s. With more, the bound is that of the cells before."""
 _LEAST_SHARE = {4: 0.93}

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from ..target import CONSTANTS, Target
 
-DERIVED = dict.fromkeys(CONSTANTS, "derived")
-"""Origins of the catalogue's constants, all of which are exact or proven."""
+DERIVED = dict.fromkeys(CONSTANTS, "derived")  # origins of the catalogue's constants, all of which are exact or proven
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from .entry import DERIVED, Entry
 
 __all__ = ["land"]
 
-_PER_DEGREE = 2
-"""Cells of the map per degree."""
+_PER_DEGREE = 2  # cells of the map per degree
 
 
 def land() -> Target:

@@ -14,10 +14,8 @@ from .._norms import unit_of
 from .._types import Float64
 from ..harmonics.columns import coefficient_table, factors
 
-_COARSEST = 0.2
-"""The first grid's slack: at degree n it has some 25 n^2 cells."""
-_DIVISION = 2
-"""A cell that may hold the maximum is cut into 2 by 2."""
+_COARSEST = 0.2  # the first grid's slack: at degree n it has some 25 n^2 cells
+_DIVISION = 2  # a cell that may hold the maximum is cut into 2 by 2
 MOST_CELLS = 4_000_000
 """A grid has no more cells: reached by fields whose length hardly varies, of which nothing can be discarded."""
 

@@ -16,14 +16,9 @@ from .entry import DERIVED, Entry
 
 __all__ = ["random_bandlimited", "random_smooth"]
 
-TABLE_ELEMENTS = 2**22
-"""Elements of a table of harmonics or of distances that are in memory at a time: 32 MiB."""
-
-_GRID = 1e6
-"""Points of the grid that proves constants on S^2, at most as far as the slack of 1/2 allows."""
-
-_ROUNDING = 1.0 + 1e-12
-"""Proven bounds are raised by this against rounding."""
+TABLE_ELEMENTS = 2**22  # elements of a table of harmonics or of distances that are in memory at a time: 32 MiB
+_GRID = 1e6  # points of the grid that proves constants on S^2, at most as far as the slack of 1/2 allows
+_ROUNDING = 1.0 + 1e-12  # proven bounds are raised by this against rounding
 
 
 def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator | None = None) -> Target:

@@ -16,8 +16,7 @@ from .entry import DERIVED, Entry
 
 __all__ = ["moving_frame", "rotation_field", "tangent_projection"]
 
-FRAMED = (1, 3, 7)
-"""The dimensions of the spheres that have frames of tangent fields (Adams 1962)."""
+FRAMED = (1, 3, 7)  # the dimensions of the spheres that have frames of tangent fields (Adams 1962)
 
 
 def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:

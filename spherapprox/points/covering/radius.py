@@ -14,17 +14,12 @@ from ...quality.nearest import Nearest, angles, distinct, unit
 from .least_norm import least_norm
 from .refine import Hole, refine
 
-BUDGET = 200_000
-"""Facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten."""
+BUDGET = 200_000  # facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten
 _MOST_BUDGET = 10**9
-HULL_DIM = 16
-"""Columns beyond which no hull is made."""
-_DIRECTIONS = 4096
-"""Random directions whose distances raise the lower side where hulls do not settle the radius."""
-_MOST_WORK = 5e9
-"""Multiplications up to which it is seen whether all points lie on a great subsphere."""
-_HULL_ACCURACY = 1e-9
-"""Relative gap that rounding may leave between the sides where the hull is that of all points."""
+HULL_DIM = 16  # columns beyond which no hull is made
+_DIRECTIONS = 4096  # random directions whose distances raise the lower side where hulls do not settle the radius
+_MOST_WORK = 5e9  # multiplications up to which it is seen whether all points lie on a great subsphere
+_HULL_ACCURACY = 1e-9  # relative gap that rounding may leave between the sides where the hull is that of all points
 _EPS = float(np.finfo(np.float64).eps)
 
 

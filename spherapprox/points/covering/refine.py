@@ -17,14 +17,10 @@ from ..._types import Bools, Float64, Int64
 from ...quality.nearest import Nearest
 from .hull import Facets, cap_radii, circumcenters, covers, facets_of, have_pieces, lift_of
 
-ROUNDING = 1e-14
-"""Relative difference of radii below which they count as one."""
-_POLISHED = 2**16
-"""At most so many caps of a last round get their centre from a linear system."""
-_MANY = 4
-"""Columns beyond which it costs Qhull much time to cut facets of more than d vertices."""
-_START = 64
-"""Points of the first hull, where the budget allows them."""
+ROUNDING = 1e-14  # relative difference of radii below which they count as one
+_POLISHED = 2**16  # at most so many caps of a last round get their centre from a linear system
+_MANY = 4  # columns beyond which it costs Qhull much time to cut facets of more than d vertices
+_START = 64  # points of the first hull, where the budget allows them
 
 
 @dataclass

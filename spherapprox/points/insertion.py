@@ -72,9 +72,9 @@ def _split(x: Float64, filled: int, corners: Int64, beside: Int64) -> tuple[int,
     corners, beside = (np.concatenate([a, np.empty((room, 3), dtype=np.int64)]) for a in (corners, beside))
     centers, leaves = np.empty((faces + room, 3)), 1 << (faces + room - 1).bit_length()
     tree = np.full(2 * leaves, -1.0)
-    filled, whole = delaunay.insert(x, filled, faces, corners, beside, centers, tree)
+    filled, complete = delaunay.insert(x, filled, faces, corners, beside, centers, tree)
     top = int(np.argmax(tree[leaves:]))
-    return filled, float(sphere.distance(x[corners[top]], centers[top]).max()) if whole else None
+    return filled, float(sphere.distance(x[corners[top]], centers[top]).max()) if complete else None
 
 
 def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:

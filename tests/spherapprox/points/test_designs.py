@@ -17,7 +17,7 @@ from scipy.spatial import ConvexHull
 from scipy.special import eval_legendre
 
 from spherapprox import harmonics, points, sphere
-from spherapprox.points import configurations, designs, invariants, newton, symmetry
+from spherapprox.points import configurations, designs, newton, symmetry
 
 
 def monomial_mean(powers):
@@ -221,7 +221,7 @@ def test_points_that_coincide_are_no_design(monkeypatch):
     assert len(np.unique(images, axis=0)) == 30  # an edge's midpoint: every point twice
     monkeypatch.setattr(newton.sphere, "uniform", lambda *_: axis.copy())
     unrelaxed = types.SimpleNamespace(integers=lambda _: 0)
-    assert newton.solve(icosahedral, 5, 1, 2, unrelaxed) is None
+    assert newton.solve(icosahedral, 5, 1, attempts=2, rng=unrelaxed) is None
 
 
 def test_odd_harmonics_have_mean_0_on_orbits_with_antipodes():
@@ -279,7 +279,7 @@ def test_starts_lead_to_designs_of_their_size():
         assert orbits * len(group) >= points.design_bound(2, degree)
         assert 2 * orbits >= group.invariants(degree)[1:].sum() + group.freedom
     degree, index, orbits, seed = designs.STARTS[8]
-    design = newton.solve(symmetry.groups()[index], degree, orbits, 1, np.random.default_rng(seed))
+    design = newton.solve(symmetry.groups()[index], degree, orbits, attempts=1, rng=np.random.default_rng(seed))
     assert len(design) == orbits * len(symmetry.groups()[index])
 
 
@@ -374,7 +374,7 @@ def test_molien_series_counts_invariants():
 @pytest.mark.parametrize(("index", "degree"), [(2, 9), (0, 12), (6, 4)])
 def test_invariants_are_orthonormal_and_their_slopes_are_right(index, degree):
     group = symmetry.groups()[index]
-    functions = invariants.Invariants(group, degree)
+    functions = newton.Invariants(group, degree)
     rule = points.gauss_product(2, 2 * degree)
     values = functions(rule.points)[0]
     assert len(values) == group.invariants(degree)[1:].sum()
@@ -407,7 +407,9 @@ def test_freedom_is_the_dimension_of_the_commuting_rotations():
 
 def test_no_solution_is_no_design():
     icosahedral = symmetry.groups()[0]
-    assert newton.solve(icosahedral, 12, 1, 2, np.random.default_rng(0)) is None  # three equations, two unknowns
+    assert (
+        newton.solve(icosahedral, 12, 1, attempts=2, rng=np.random.default_rng(0)) is None
+    )  # three equations, two unknowns
     x = points.spherical_design(2, 8).points
     with pytest.raises(RuntimeError, match=r"no design of degree 9: a mean is .*'rng'"):
         designs._check_design(x, 9)
@@ -417,7 +419,7 @@ def test_no_solution_is_no_design():
 
 def test_certificate_rejects_a_singular_jacobian():
     group = symmetry.groups()[2]
-    functions = invariants.Invariants(group, 8)
+    functions = newton.Invariants(group, 8)
     x = points.spherical_design(2, 8).points[:: len(group)]
     values, slopes, _ = functions(x)
     flat = slopes.reshape(len(values), -1) / len(x)

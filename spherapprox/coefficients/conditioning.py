@@ -67,10 +67,8 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     if len(rows) == 1:
         return 0.0
     require_distinct(rows)
-    log_limit = math.log(condition)
-    at = log_condition(rows)
-    dim, n = rows.shape[1] - 1, len(rows)
-    start = math.log(0.5 * n ** (2.0 / dim) / max(1.0, log_limit))
+    (n, d), log_limit, at = rows.shape, math.log(condition), log_condition(rows)
+    start = math.log(0.5 * n ** (2.0 / (d - 1)) / max(1.0, log_limit))
     return math.exp(_zero(lambda t: at(math.exp(t)) - log_limit, start))
 
 
@@ -93,22 +91,19 @@ def thin_points(rows: Float64) -> Float64:
 
 
 def log_condition(rows: Float64) -> Callable[[float], float]:
-    """Return the function that gives the logarithm of the condition number at a concentration."""
-    if len(rows) <= EXACT:
+    """Return the function that gives the logarithm of the condition number at a concentration, of float64 at most."""
+    patches = [] if len(rows) <= EXACT else _dense_patches(rows)
 
-        def whole(concentration: float) -> float:
-            eigenvalues = _eigenvalues(rows, concentration)
-            return _log_ratio(eigenvalues[-1], eigenvalues[0])
+    def evaluate(concentration: float) -> float:
+        if patches:  # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
+            smallest = min(_eigenvalues(patch, concentration)[0] for patch in patches)
+            largest = float(sums(rows, rows, np.ones(len(rows)), concentration).max())
+        else:
+            smallest, largest = _eigenvalues(rows, concentration)[[0, -1]]
+        singular = smallest <= largest * math.exp(-_SINGULAR)
+        return _SINGULAR if singular else math.log(largest / smallest)
 
-        return whole
-    patches = _dense_patches(rows)
-
-    def estimate(concentration: float) -> float:
-        # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
-        least = min(_eigenvalues(patch, concentration)[0] for patch in patches)
-        return _log_ratio(float(sums(rows, rows, np.ones(len(rows)), concentration).max()), least)
-
-    return estimate
+    return evaluate
 
 
 def _eigenvalues(rows: Float64, concentration: float) -> Float64:
@@ -116,13 +111,6 @@ def _eigenvalues(rows: Float64, concentration: float) -> Float64:
     a = matrix(rows, rows, concentration, "take fewer points")
     with one_blas_thread():  # several take seconds where other work has the cores
         return np.asarray(interruptible(lambda: np.linalg.eigvalsh(a)))
-
-
-def _log_ratio(largest: float, smallest: float) -> float:
-    """Return the logarithm of the quotient, no more than that of a singular matrix."""
-    if smallest <= largest * math.exp(-_SINGULAR):
-        return _SINGULAR
-    return math.log(largest / smallest)
 
 
 def _dense_patches(rows: Float64) -> list[Float64]:

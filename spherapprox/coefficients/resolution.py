@@ -42,7 +42,8 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
                 f"weighted kernels add up to {1.0 + excess:.3g} at one of them, not to 1, so that the head errs as much"
             )
             largest = _largest(lambda trial: abs(error(trial)) <= CARRIED, concentration)
-            _warn(n, concentration, why, largest, f", where that sum is within {CARRIED:.0%} of 1")
+            where = f", where that sum is within {CARRIED:.0%} of 1"
+            _warn(n, concentration, why, largest=largest, where=where)
     elif rule == "interpolation" and n > 1:
         places = [_emptiest_place(x, rows) for x in queries.astype(np.float64)]
 
@@ -53,7 +54,7 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
             carried = concentration if small(concentration) else _largest(small, concentration)
         if carried < concentration:
             why = "kernels hardly overlap, so that the head falls to 0 between them"
-            _warn(n, concentration, why, carried)
+            _warn(n, concentration, why, largest=carried)
 
 
 def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
@@ -101,7 +102,7 @@ def _largest(holds: Callable[[float], bool], concentration: float) -> float:
     return low
 
 
-def _warn(n: int, concentration: float, why: str, largest: float, where: str = "") -> None:
+def _warn(n: int, concentration: float, why: str, *, largest: float, where: str = "") -> None:
     """Warn, naming the largest concentration that the points carry."""
     _checks.warn_inaccurate(
         f"'concentration' is too large for these {n} control points, got {concentration:g}: {why}; they carry up to "

@@ -149,7 +149,7 @@ class EqualMeasurePartition(Measured):
         start, stop = self._range(start, stop, 8 * (self.dim + 1) if out is None else 0)
         workers = _checks.workers(workers)
         shape = stop - start, self.dim + 1
-        rows = np.empty(shape) if out is None else _checks.destination(out, shape, contiguous=True)
+        rows = np.empty(shape) if out is None else _checks.destination(out, shape)
         write, step = center_writer(self.center_kind, self.dim, self.n, start, stop)
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows

@@ -9,8 +9,6 @@ from .._types import Int64
 from .compiled import diameters
 from .levels import inside, level_of
 
-__all__ = ["largest_diameter"]
-
 _ZONES = 2e5  # zones, of all the different partitions of lower spheres together, that are gone through: about a second
 
 

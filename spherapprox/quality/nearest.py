@@ -61,13 +61,11 @@ class Nearest:
             index = self._tree.query(c, workers=for_work(self._workers, QUERY * len(c)))[1].astype(np.int64)
         else:
             blocks = slices(len(c), max(1, TABLE_ELEMENTS // len(self._x)))
-            index = np.concatenate(list(in_order(lambda block: self._dense(c[block]), blocks, self._workers)))
+            tasks = in_order(lambda block: np.argmax(c[block] @ self._x.T, axis=1), blocks, self._workers)
+            index = np.concatenate(list(tasks))
         angle = angles(c, self._x[index])
         for far in np.flatnonzero(angle > _FAR):
             exact = angles(self._x, c[far])
             index[far] = np.argmin(exact)
             angle[far] = exact[index[far]]
         return index, angle
-
-    def _dense(self, c: Float64) -> Int64:
-        return np.asarray(np.argmax(c @ self._x.T, axis=1))

@@ -62,7 +62,7 @@ def separation(points: ArrayLike, *, workers: int | None = None, progress: bool 
     # Step 2: the closest pair, among those that are closer
     if chord > 0.0:
         search = _tree_pair if x.shape[1] <= TREE_DIM else _product_pair
-        pair = search(x, pair, chord, workers, progress)
+        pair = search(x, pair, chord, workers=workers, progress=progress)
     return float(sphere.distance(rows[pair[0]], rows[pair[1]])) if chord > 0.0 else 0.0
 
 
@@ -80,7 +80,9 @@ def _neighbours(x: Float64) -> tuple[tuple[int, int], float]:
     return pair, math.sqrt(best)
 
 
-def _tree_pair(x: Float64, pair: tuple[int, int], chord: float, workers: int | None, progress: bool) -> tuple[int, int]:
+def _tree_pair(
+    x: Float64, pair: tuple[int, int], chord: float, *, workers: int | None, progress: bool
+) -> tuple[int, int]:
     """Return the closest pair, by a search in a tree for the nearest other row of each, closer than the best so far."""
     from scipy.spatial import cKDTree
     from tqdm.auto import tqdm
@@ -99,7 +101,7 @@ def _tree_pair(x: Float64, pair: tuple[int, int], chord: float, workers: int | N
 
 
 def _product_pair(
-    x: Float64, pair: tuple[int, int], chord: float, workers: int | None, progress: bool
+    x: Float64, pair: tuple[int, int], chord: float, *, workers: int | None, progress: bool
 ) -> tuple[int, int]:
     """Return the closest pair, by inner products in single precision and the angles of those that may be largest."""
     from tqdm.auto import tqdm

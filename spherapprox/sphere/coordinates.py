@@ -132,8 +132,8 @@ def to_polar(x: ArrayLike, *, degrees: bool = False) -> Float64:
     """
     degrees = _checks.flag(degrees, "degrees")
     rows = _checks.rows(x).astype(np.float64)
-    rest = np.hypot.accumulate(rows[:, :-1], axis=1)  # (n, dim): the lengths of the first 1, ..., dim coordinates
-    colatitudes = np.arctan2(np.abs(rest[:, :0:-1]), rows[:, :1:-1])  # (n, dim-1)
+    lengths = np.hypot.accumulate(rows[:, :-1], axis=1)  # (n, dim), of the first 1, ..., dim coordinates
+    colatitudes = np.arctan2(np.abs(lengths[:, :0:-1]), rows[:, :1:-1])  # (n, dim-1)
     azimuth = np.arctan2(rows[:, 1], rows[:, 0])
     azimuth[azimuth < 0.0] += 2.0 * np.pi
     azimuth[azimuth >= 2.0 * np.pi] = 0.0  # a tiny negative angle rounds up to a full turn

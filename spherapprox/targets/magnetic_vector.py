@@ -9,12 +9,9 @@ import numpy as np
 
 from .. import _checks, harmonics
 from .._types import Float64, Floats
-from ..target import Target
-from .entry import DERIVED, Entry
-from .igrf import check_year, gauss_coefficients, radial_coefficients, sum_harmonics
+from ..target import DERIVED, Target
+from .geomagnetic import check_year, gauss_coefficients, radial_coefficients, sum_harmonics
 from .maximum import FieldMaximum, field_maximum
-
-__all__ = ["geomagnetic_vector"]
 
 
 def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Target:
@@ -122,6 +119,3 @@ def _vector_coefficients(year: float) -> Float64:
 def _vector_constants(year: float) -> FieldMaximum:
     """Return the proven constants of the field vector of a year."""
     return field_maximum(_vector_coefficients(year), normalization="schmidt")
-
-
-CATALOGUE = (Entry(geomagnetic_vector),)

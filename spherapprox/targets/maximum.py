@@ -96,15 +96,17 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
         matrices = harmonics.synthesize(slopes, x, normalization=normalization).reshape(len(x), -1, 3)
         return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
 
-    value_low, value_high = _largest(norm, n, slack, value_error)
-    slope_low, slope_high = _largest(slope, n, slack, slope_error)
+    value_low, value_high = _largest(norm, n, slack, error=value_error)
+    slope_low, slope_high = _largest(slope, n, slack, error=slope_error)
     return FieldMaximum(*(unit * size for size in (value_high, slope_high, value_low, slope_low)))
 
 
-def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: float) -> tuple[float, float]:
+def _largest(
+    size: Callable[[Float64], Float64], n: int, slack: float, *, error: float, most_cells: int = MOST_CELLS
+) -> tuple[float, float]:
     """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, computed to `error`."""
-    # Step 1: a grid of cells, counts along a meridian and twice as many along a parallel
-    half = _half_width(math.acos(1.0 - _COARSEST) / n)
+    # Step 1: a grid of cells, counts along a meridian and twice as many along a parallel, within a radius of midpoints
+    half = 2.0 * math.asin(math.sin(0.5 * (math.acos(1.0 - _COARSEST) / n)) / math.sqrt(2.0))
     count = math.ceil(0.5 * math.pi / half)
     half = 0.5 * math.pi / count
     edges = (2.0 * np.arange(2 * count) + 1.0) * half
@@ -119,7 +121,7 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
             return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
         # Step 3: the cells that may hold the maximum, cut into smaller ones
         mask = values + error >= (best - error) * share
-        if int(mask.sum()) * _DIVISION**2 > MOST_CELLS:
+        if int(mask.sum()) * _DIVISION**2 > most_cells:
             raise ValueError(
                 f"'slack' must be larger for a field of degree {n} that hardly varies in size, got {slack:g}: "
                 f"{1.0 - share:.2g} is reached"
@@ -129,11 +131,6 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
         # (cells _DIVISION^2,)
         theta, phi = (theta[mask, None] + down).ravel(), (phi[mask, None] + across).ravel()
         half /= _DIVISION
-
-
-def _half_width(radius: float) -> float:
-    """Return the half-width of cells, in colatitude and longitude alike, within this radius of their midpoints."""
-    return 2.0 * math.asin(math.sin(0.5 * radius) / math.sqrt(2.0))
 
 
 def _points(theta: Float64, phi: Float64) -> Float64:

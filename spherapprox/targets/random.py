@@ -11,10 +11,7 @@ from .. import _checks, harmonics, sphere
 from .._threads import slices
 from .._types import Float64, Floats, Int64
 from ..harmonics.hyperspherical import sizes
-from ..target import Target
-from .entry import DERIVED, Entry
-
-__all__ = ["random_bandlimited", "random_smooth"]
+from ..target import DERIVED, Target
 
 TABLE_ELEMENTS = 2**22  # elements of a table of harmonics or of distances that are in memory at a time: 32 MiB
 _GRID = 1e6  # points of the grid that proves constants on S^2, at most as far as the slack of 1/2 allows
@@ -208,9 +205,9 @@ def _smoothness(smoothness: float) -> float:
     return s
 
 
-def _polynomial(degree: int, c: Float64, x: Floats) -> Float64:
+def _polynomial(degree: int, c: Float64, x: Floats, *, elements: int = TABLE_ELEMENTS) -> Float64:
     values = np.empty(len(x))
-    for rows in slices(len(x), max(1, TABLE_ELEMENTS // len(c))):
+    for rows in slices(len(x), max(1, elements // len(c))):
         values[rows] = harmonics.hyperspherical_harmonics(degree, x[rows]) @ c
     return values
 
@@ -258,6 +255,3 @@ def _circle_constants(degree: int, c: Float64) -> tuple[float, float]:
     # 6.1
     value, slope = largest / math.cos(math.pi * degree / q) * _ROUNDING
     return float(value), float(slope)
-
-
-CATALOGUE = (Entry(random_bandlimited), Entry(random_smooth))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ... import _checks, sphere
 from ..._types import Float64
 from ...quality.nearest import Nearest, angles, distinct, unit
-from .least_norm import least_norm
+from .least_norm import MULTIPLICATIONS, least_norm
 from .refine import Hole, refine
 
 BUDGET = 200_000  # facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten
@@ -86,14 +86,14 @@ def _largest_gap(x: Float64) -> Interval:
     return Interval(min(upper, float(angles(unit(x), at).min())), upper, at)
 
 
-def _half_space(x: Float64) -> Hole:
+def _half_space(x: Float64, *, multiplications: float = MULTIPLICATIONS) -> Hole:
     """Return both sides by the hull's point of least norm: exact where a half-space holds no point inside.
 
     The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems/5.11-covering-radius.md); beyond pi/2
     it is that for the p of least norm.
     """
     # 5.11 (a)
-    p, index, weights = least_norm(x)
+    p, index, weights = least_norm(x, multiplications=multiplications)
     length = float(np.linalg.norm(p))
     # arcsin |p| by the variance of the weights, 1 - |p|^2, which keeps its digits where the points are close together
     spread = math.sqrt(float(weights @ np.square(x[index] - p).sum(axis=1)))

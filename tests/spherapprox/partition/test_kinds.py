@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -20,28 +18,19 @@ CASES = list(itertools.product((1, 2, 3, 8, 400), (1, 2, 3, 10, 1000, 10**12)))
 fixed = settings(derandomize=True, deadline=None, max_examples=60)
 
 
-def free_from(box):
-    """Return from which angle on a cell is a whole sphere, and that sphere's dimension."""
-    dim = len(box)
-    widest = np.append(np.full(dim - 1, np.pi), 2 * np.pi)
-    bound = np.flatnonzero((box[:, 0] > 0) | (box[:, 1] < widest))
-    depth = bound[-1] + 1 if bound.size else 0
-    return depth, dim - depth
-
-
 def face_points(box, colatitudes=2):
     """Return corner points of the closed cell; points of whole spheres are those of the axes."""
-    depth, free = free_from(box)
+    widest = np.append(np.full(len(box) - 1, np.pi), 2 * np.pi)
+    bound = np.flatnonzero((box[:, 0] > 0) | (box[:, 1] < widest))
+    depth = bound[-1] + 1 if bound.size else 0  # from this angle on the cell is a whole sphere
+    free = len(box) - depth
     azimuths = np.linspace(*box[-1], colatitudes)
-    x = (
-        np.vstack([np.eye(free + 1), -np.eye(free + 1)])
-        if free
-        else np.column_stack([np.cos(azimuths), np.sin(azimuths)])
-    )
+    x = np.column_stack([np.cos(azimuths), np.sin(azimuths)])
+    if free:
+        x = np.vstack([np.eye(free + 1), -np.eye(free + 1)])
     for low, high in box[: min(depth, len(box) - 1)][::-1]:
-        x = np.vstack(
-            [np.column_stack([np.sin(t) * x, np.full(len(x), np.cos(t))]) for t in np.linspace(low, high, colatitudes)]
-        )
+        angles = np.linspace(low, high, colatitudes)
+        x = np.vstack([np.column_stack([np.sin(t) * x, np.full(len(x), np.cos(t))]) for t in angles])
     return x
 
 
@@ -118,23 +107,14 @@ def mean_of(dim, lower, upper, length):
         return mpmath.atan2(x, y), mpmath.hypot(x, y)
 
 
-@pytest.mark.parametrize(
-    ("dim", "lower", "upper", "length"),
-    [
-        (2, 3e-8, 6e-8, 0.9),
-        (2, 1.0, 1.0 + 3e-8, 1 - 1e-12),
-        (2, 1.23, 1.91, 0.1),
-        (3, 1e-4, 2e-4, 0.999),
-        (3, 0.4, 1.4, 0.5),
-        (8, 1.9, 2.5, 0.8),
-        (8, 0.3, 1.0, 0.6),
-        (30, 0.7, 1.3, 0.9),
-        (400, 1.22, 1.43, 0.95),
-        (10**4, 1.5, 1.54, 0.9),
-        (10**4, 1.55, 1.62, 0.01),
-        (10**6, 1.5638, 1.5679, 0.7),
-    ],
-)
+ZONES = [
+    (2, 3e-8, 6e-8, 0.9), (2, 1.0, 1.0 + 3e-8, 1 - 1e-12), (2, 1.23, 1.91, 0.1), (3, 1e-4, 2e-4, 0.999),
+    (3, 0.4, 1.4, 0.5), (8, 1.9, 2.5, 0.8), (8, 0.3, 1.0, 0.6), (30, 0.7, 1.3, 0.9), (400, 1.22, 1.43, 0.95),
+    (10**4, 1.5, 1.54, 0.9), (10**4, 1.55, 1.62, 0.01), (10**6, 1.5638, 1.5679, 0.7),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dim", "lower", "upper", "length"), ZONES)
 def test_centroid_of_a_zone_matches_mpmath(dim, lower, upper, length):
     center, mean = zone.centroid(dim, lower, upper, length)
     angle, size = mean_of(dim, lower, upper, length)

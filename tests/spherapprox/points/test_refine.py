@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import math
 import threading
@@ -135,7 +133,7 @@ def test_started_from_one_point_it_is_separated_and_within_twice_the_best(dim, n
 
 def test_insertion_repairs_itself(monkeypatch):
     start = points.uniform(2, 30, 0)
-    whole = points.greedy(start, 60)
+    finer = points.greedy(start, 60)
     insert, calls = delaunay.insert, []
 
     def stops_early(x, filled, *surface):
@@ -145,30 +143,26 @@ def test_insertion_repairs_itself(monkeypatch):
     monkeypatch.setattr(delaunay, "insert", stops_early)
     parts = points.greedy(start, 60)
     assert len(calls) == 5
-    assert np.allclose(parts.points, whole.points, rtol=0, atol=1e-12)
-    assert parts.covering_bound() == pytest.approx(whole.covering_bound(), rel=1e-12)
-    monkeypatch.setattr(insertion, "SLACK", -1.0)  # no triangulation keeps to it
-    slow = points.greedy(start, 60)
+    assert np.allclose(parts.points, finer.points, rtol=0, atol=1e-12)
+    assert parts.covering_bound() == pytest.approx(finer.covering_bound(), rel=1e-12)
+    slow = np.vstack([start.points, insertion.insert_on_sphere(start.points, 60, slack=-1.0)[0]])  # no triangulation
     for i in range(30, 60):
-        at = sphere.distance(slow.points[:i], slow.points[i]).min()
-        assert at == pytest.approx(PointSet(slow.points[:i]).covering_bound(), rel=1e-12)
+        at = sphere.distance(slow[:i], slow[i]).min()
+        assert at == pytest.approx(PointSet(slow[:i]).covering_bound(), rel=1e-12)
 
 
 def test_insertion_stops_at_a_spoilt_region():
     x = np.concatenate([sphere.uniform(2, 30, 0), np.empty((20, 3))])
     corners, beside = insertion._triangulation(x[:30])
-    n = len(corners)
-    padding = np.empty((40, 3), dtype=np.int64)
-    good = delaunay.insert(
-        x.copy(), 30, n, np.vstack([corners, padding]), np.vstack([beside, padding]), np.empty((n + 40, 3)),
-        np.full(256, -1.0),
-    )  # fmt: skip
-    assert good == (50, True)
-    torn = np.roll(beside, 1, axis=0)  # neighbours that are none
-    filled, whole = delaunay.insert(
-        x, 30, n, np.vstack([corners, padding]), np.vstack([torn, padding]), np.empty((n + 40, 3)), np.full(256, -1.0)
-    )
-    assert not whole
+    n, padding = len(corners), np.empty((40, 3), dtype=np.int64)
+
+    def insert(neighbours):
+        surface = np.vstack([corners, padding]), np.vstack([neighbours, padding])
+        return delaunay.insert(x.copy(), 30, n, *surface, np.empty((n + 40, 3)), np.full(256, -1.0))
+
+    assert insert(beside) == (50, True)
+    filled, complete = insert(np.roll(beside, 1, axis=0))  # neighbours that are none
+    assert not complete
     assert 31 <= filled <= 50
 
 
@@ -224,14 +218,14 @@ def test_inserting_nothing_keeps_the_points_and_seeds_differ():
     lattice = points.fibonacci(20)
     assert np.array_equal(points.greedy(lattice, 20).points, lattice.points)
     assert len(points.greedy(EqualMeasurePartition(3, 10), 12, candidates=5, progress=True)) == 12
-    one = points.greedy([[1.0, 0.0, 0.0, 0.0]], 30, rng=1).points
-    assert not np.array_equal(one, points.greedy([[1.0, 0.0, 0.0, 0.0]], 30, rng=2).points)
+    first, second = (points.greedy([[1.0, 0.0, 0.0, 0.0]], 30, rng=seed).points for seed in (1, 2))
+    assert not np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("n", THOMSON)
 def test_relaxation_solves_thomsons_problem(n):
-    found = [points.relax(points.uniform(2, n, seed), exponent=1.0, steps=300).points for seed in range(2)]
-    assert min(energy(x, 1.0) for x in found) == pytest.approx(THOMSON[n], abs=4e-9)
+    relaxed = [points.relax(points.uniform(2, n, seed), exponent=1.0, steps=300).points for seed in range(2)]
+    assert min(energy(x, 1.0) for x in relaxed) == pytest.approx(THOMSON[n], abs=4e-9)
 
 
 @pytest.mark.parametrize(("dim", "exponent"), [(1, None), (2, 0.0), (3, 2.5), (6, None), (15, 40.0), (50, 0.0)])
@@ -244,9 +238,9 @@ def test_relaxation_finds_the_simplex(dim, exponent):
 @pytest.mark.parametrize(("dim", "exponent"), [(1, 1.0), (2, None), (3, 0.0), (5, 4.0)])
 def test_relaxation_finds_the_cross_polytope(dim, exponent):
     best = np.vstack([np.eye(dim + 1), -np.eye(dim + 1)])
-    found = [points.relax(points.uniform(dim, 2 * dim + 2, seed), exponent=exponent, steps=400) for seed in range(3)]
+    relaxed = [points.relax(points.uniform(dim, 2 * dim + 2, seed), exponent=exponent, steps=400) for seed in range(3)]
     s = dim + 1 if exponent is None else exponent
-    assert min(energy(x.points, s) for x in found) == pytest.approx(energy(best, s), rel=1e-10)
+    assert min(energy(x.points, s) for x in relaxed) == pytest.approx(energy(best, s), rel=1e-10)
 
 
 @pytest.mark.parametrize(("n", "exponent"), [(2, None), (3, 0.0), (7, 1.0), (20, 2.0), (20, 30.5)])
@@ -256,21 +250,8 @@ def test_relaxation_finds_regular_polygons(n, exponent):
     assert separation(relaxed.points) == pytest.approx(2 * math.pi / n, rel=1e-5)
 
 
-def cell_600():
-    """Return the 120 vertices of the 600-cell."""
-    golden = (1 + 5**0.5) / 2
-    even = [p for p in itertools.permutations(range(4)) if np.linalg.det(np.eye(4)[list(p)]) > 0]
-    x = [np.array(signs) / 2 for signs in itertools.product((-1, 1), repeat=4)]
-    x += [sign * row for row in np.eye(4) for sign in (-1, 1)]
-    for signs in itertools.product((-1, 1), repeat=3):
-        row = np.array([signs[0] * golden, signs[1], signs[2] / golden, 0.0]) / 2
-        x += [row[list(p)] for p in even]
-    return np.array(x)
-
-
 def test_the_600_cell_stays():
-    cell = cell_600()
-    assert cell.shape == (120, 4)
+    cell = points.spherical_design(3, 11).points
     assert separation(cell) == pytest.approx(math.pi / 5)
     relaxed = points.relax(cell, steps=20).points
     assert np.allclose(relaxed, cell, rtol=0, atol=1e-7)
@@ -316,8 +297,8 @@ def test_energy_and_gradient(s):
 def test_workers_do_not_change_the_result():
     x = points.uniform(4, 500, 0)
     threads = set(threading.enumerate())
-    one, two = (points.relax(x, steps=5, workers=workers).points for workers in (1, 2))
-    assert np.array_equal(one, two)
+    relaxed = [points.relax(x, steps=5, workers=workers).points for workers in (1, 2)]
+    assert np.array_equal(*relaxed)
     assert set(threading.enumerate()) <= threads
 
 

@@ -92,7 +92,15 @@ def thin_points(rows: Float64) -> Float64:
 
 def log_condition(rows: Float64) -> Callable[[float], float]:
     """Return the function that gives the logarithm of the condition number at a concentration, of float64 at most."""
-    patches = [] if len(rows) <= EXACT else _dense_patches(rows)
+    patches = []
+    if len(rows) > EXACT:  # the points around those whose neighbours are nearest, for neighbours of several ranks
+        from scipy.spatial import cKDTree
+
+        tree, ranks = cKDTree(rows), [1 + rank for rank in _SCALES]
+        queries = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
+        distances = interruptible(lambda: tree.query(queries, k=ranks))[0]  # (queries, scales)
+        centers = sorted(set(distances.argmin(axis=0).tolist()))
+        patches = [rows[tree.query(queries[i], k=PATCH)[1]] for i in centers]
 
     def evaluate(concentration: float) -> float:
         if patches:  # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
@@ -111,18 +119,6 @@ def _eigenvalues(rows: Float64, concentration: float) -> Float64:
     a = matrix(rows, rows, concentration, "take fewer points")
     with one_blas_thread():  # several take seconds where other work has the cores
         return np.asarray(interruptible(lambda: np.linalg.eigvalsh(a)))
-
-
-def _dense_patches(rows: Float64) -> list[Float64]:
-    """Return the points around those whose neighbours are nearest, for neighbours of several ranks."""
-    from scipy.spatial import cKDTree
-
-    tree = cKDTree(rows)
-    queries = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
-    ranks = [1 + rank for rank in _SCALES]
-    distances = interruptible(lambda: tree.query(queries, k=ranks))[0]  # (queries, scales)
-    centres = sorted(set(distances.argmin(axis=0).tolist()))
-    return [rows[tree.query(queries[i], k=PATCH)[1]] for i in centres]
 
 
 def _zero(excess: Callable[[float], float], start: float) -> float:

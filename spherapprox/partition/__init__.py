@@ -12,11 +12,11 @@ from .. import _checks
 from .._threads import each_block
 from .._types import Float64, Int64
 from . import cells, kinds
+from .levels import zones
 from .measured import Measured
-from .writers import center_writer, index_writer, radius_writer
+from .writers import cells_together, center_writer, index_writer
 
 __all__ = ["EqualMeasurePartition"]
-
 
 _MAX_DIM = 10**6  # largest dimension: angles of caps have their digits up to it
 
@@ -138,7 +138,7 @@ class EqualMeasurePartition(Measured):
         Raises
         ------
         TypeError, ValueError
-            Unless ``0 <= start <= stop <= n``, if `out` does not fit, or if the result would not fit into memory.
+            Unless ``0 <= start <= stop <= n``, if `out` does not fit, or the result would not fit into memory.
 
         Examples
         --------
@@ -217,8 +217,12 @@ class EqualMeasurePartition(Measured):
         if self.dim == 1:
             return np.full(stop - start, np.pi / self.n)
         out = np.empty(stop - start)
-        write, step = radius_writer(self.center_kind, self.dim, self.n)
-        each_block(lambda block: write(start + block.start, out[block]), len(out), step, 1)
+
+        def write(block: slice) -> None:
+            cells_of_block = zones(self.dim, self.n, start + block.start, len(out[block]))
+            out[block] = kinds.radii(self.center_kind, self.dim, *cells_of_block)
+
+        each_block(write, len(out), cells_together(self.dim), 1)
         return out
 
     def cell(self, i: int) -> Float64:

@@ -12,9 +12,8 @@ from .._archive import Savable
 from .._threads import each_block
 from .._types import Int64
 from .compiled import cap
-from .diameter import largest_diameter
 from .levels import level_of
-from .radius import largest
+from .radius import largest, largest_diameter
 
 COLLARS = 2**20  # collars that are counted between two looks for an interruption
 

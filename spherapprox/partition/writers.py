@@ -1,4 +1,4 @@
-"""Writers of the centres and radii of consecutive cells, and of the cells of given points, block after block.
+"""Writers of the centres of consecutive cells, and of the cells of given points, block after block.
 
 A maker returns the writer and the number of rows that it takes at a time; any thread may take any block.
 """
@@ -33,19 +33,10 @@ def center_writer(
     """Return a writer of the centres of cells start, ..., stop - 1: it fills rows from a given cell on."""
     if dim == 1 or center_kind == "midpoint":
         return _midpoint_writer(dim, n, start, stop), max(1, _COORDINATES // (dim + 1))
-    return lambda low, out: kinds.centers(center_kind, dim, *zones(dim, n, low, len(out)), out), _cells_together(dim)
+    return lambda low, out: kinds.centers(center_kind, dim, *zones(dim, n, low, len(out)), out), cells_together(dim)
 
 
-def radius_writer(center_kind: str, dim: int, n: int) -> tuple[Callable[[int, Float64], None], int]:
-    """Return a writer of the radii of consecutive cells, dim >= 2, from a given cell on."""
-
-    def write(low: int, out: Float64) -> None:
-        out[:] = kinds.radii(center_kind, dim, *zones(dim, n, low, len(out)))
-
-    return write, _cells_together(dim)
-
-
-def _cells_together(dim: int) -> int:
+def cells_together(dim: int) -> int:
     """Return the number of cells that go down together."""
     return min(_CELLS, max(1, _SCRATCH // (dim + 1)))
 

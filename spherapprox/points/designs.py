@@ -121,7 +121,11 @@ def spherical_design(
         if design is not None:
             return design
     if closed_forms:
-        return _construct(dim, closed_forms[0])
+        form = closed_forms[0]
+        _checks.memory(32.0 * form.n * (dim + 1), f"{form.n} points of S^{dim}", "lower 'degree'")
+        x = np.asarray(form.points(), dtype=np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
+        return PointSet(x / norms if (norms != 1.0).any() else x, None, form.covering_radius, degree=form.degree)
     raise ValueError(_alternatives(dim, degree, n))
 
 
@@ -165,16 +169,6 @@ def design_bound(dim: int, degree: int) -> int:
     if degree % 2:
         return 2 * math.comb(dim + half, dim)
     return math.comb(dim + half, dim) + (math.comb(dim + half - 1, dim) if half else 0)
-
-
-def _construct(dim: int, form: Configuration) -> PointSet:
-    """Return a design in closed form."""
-    _checks.memory(32.0 * form.n * (dim + 1), f"{form.n} points of S^{dim}", "lower 'degree'")
-    x = np.asarray(form.points(), dtype=np.float64)
-    norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
-    if (norms != 1.0).any():
-        x = x / norms
-    return PointSet(x, None, form.covering_radius, degree=form.degree)
 
 
 def _search(

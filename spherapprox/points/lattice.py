@@ -54,7 +54,6 @@ def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | N
 
     As many centres of an `EqualMeasurePartition` have the proven radius 0.282 in place of 0.3 (98 points on S^2), 0.286
     in place of 0.25 (942 on S^3), 0.415 in place of 0.3 (3066 on S^4), 0.693 in place of 0.5 (98807 on S^8).
-    Of 300 of them on S^4 the covering radius is 0.585 or more, of 296 points of such a cover it is 0.535.
     Some points lie close together, from both sides of the sphere: where separation counts, take others.
 
     References

@@ -87,7 +87,11 @@ def _sphere_errors(x: Float64, weights: Float64, degree: int, *, workers: int | 
         for chunk in slices(last - first, step):
             rows = slice(first + chunk.start, first + chunk.stop)
             table = solid_harmonics(x[rows].T, weights[rows], offsets, constants)
-            _add_up(table, rows, starts[block], sums)
+            # the columns of each parallel are added to its column of the sums
+            low = int(np.searchsorted(starts[block], rows.start, side="right")) - 1
+            high = int(np.searchsorted(starts[block], rows.stop, side="left"))
+            cuts = np.maximum(starts[block][low:high] - rows.start, 0)
+            sums[:, low:high] += table if len(cuts) == table.shape[1] else np.add.reduceat(table, cuts, axis=1)
         t, s = cosine[starts[block]], sine[starts[block]]
         return _against_colatitude(dim, t, s, offsets=offsets, scale=constants[-1], sums=sums)
 
@@ -112,14 +116,6 @@ def _parallels(x: Float64) -> tuple[Int64, Int64, Float64, Float64]:
     angle, t, s = angle[order], t[order], s[order]
     new = (np.diff(angle) != 0.0) | (np.diff(t < 0.0))
     return order, np.concatenate([[0], np.flatnonzero(new) + 1]), t, s
-
-
-def _add_up(table: Float64, rows: slice, starts: Int64, sums: Float64) -> None:
-    """Add the columns of each parallel to its column of the sums."""
-    first = int(np.searchsorted(starts, rows.start, side="right")) - 1
-    last = int(np.searchsorted(starts, rows.stop, side="left"))
-    cuts = np.maximum(starts[first:last] - rows.start, 0)
-    sums[:, first:last] += table if len(cuts) == table.shape[1] else np.add.reduceat(table, cuts, axis=1)
 
 
 def _against_colatitude(dim: int, t: Float64, s: Float64, *, offsets: Int64, scale: Float64, sums: Float64) -> Float64:

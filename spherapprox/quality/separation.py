@@ -18,38 +18,11 @@ _CHUNK = 2**17  # queries of the tree, and candidate pairs, that are taken toget
 
 
 def separation(points: ArrayLike, *, workers: int | None = None, progress: bool = False) -> float:
-    """Return the smallest geodesic distance between two of the points.
+    """Return the smallest geodesic distance between two points (n, dim+1) of unit length, 0 to pi; inf for one alone.
 
-    Parameters
-    ----------
-    points : array_like, shape (n, dim+1)
-        Points of unit length.
-    workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-    progress : bool, default False
-        Show a progress bar.
-
-    Returns
-    -------
-    float
-        In [0, pi], to 1e-15; 0 if a point is repeated, inf for a single point.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the rows are not of unit length, or an option is out of its range.
-
-    Notes
-    -----
-    Up to dimension 7 a k-d tree; beyond it all inner products in single precision, of which those that rounding may
-    have kept from being the largest are computed again, from the differences of the rows. Memory grows with n only.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox.quality.separation import separation
-    >>> round(separation(np.vstack([np.eye(4), -np.eye(4)])), 6)
-    1.570796
+    To 1e-15, whatever `workers` is (threads, as in `spherapprox.evaluate`). Up to dimension 7 by a k-d tree; beyond by
+    all inner products in single precision, of which those that rounding may have kept from being the largest are
+    computed again, from the differences of the rows. Memory grows with n only.
     """
     rows = _checks.rows(points, "points").astype(np.float64)
     workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")

@@ -29,7 +29,8 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
 
     The matrix ``exp(-concentration |b_j - b_k|^2 / 2)`` of distinct points has ones everywhere at 0 and tends to the
     identity; its condition number, in the spectral norm, never grows with the concentration. The smaller the
-    concentration, the better a smooth target is resolved, and the more digits are lost in solving for the values.
+    concentration, the better a smooth target is resolved, and the more digits are lost in solving for the values
+    (docs/theorems/4.13-interpolation.md).
 
     Parameters
     ----------
@@ -49,10 +50,6 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     ------
     TypeError, ValueError
         If the points are none of a sphere, or repeated but for what underflows, or `condition` is out of its range.
-
-    References
-    ----------
-    docs/theorems/4.13-interpolation.md.
 
     Examples
     --------

@@ -2,11 +2,8 @@
 
 Row i of the factor G holds the coefficients by which the kernel at point i is predicted from those at its neighbours,
 divided by the root of what the prediction leaves: among sparse factors of these places G minimises
-Kullback and Leibler's divergence between the normal distributions of covariance A and ``(G^T G)^-1``.
-
-References
-----------
-Schaefer, Katzfuss, Owhadi, SIAM J. Sci. Comput. 43 (2021) A2019-A2046.
+Kullback and Leibler's divergence between the normal distributions of covariance A and ``(G^T G)^-1`` (Schaefer,
+Katzfuss, Owhadi, SIAM J. Sci. Comput. 43 (2021) A2019-A2046).
 """
 
 from __future__ import annotations

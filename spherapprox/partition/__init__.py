@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._threads import each_block
-from .._types import Float64, Int64
+from .._types import Float64, Int64, Seed
 from . import cells, kinds
 from .levels import zones
 from .measured import Measured
@@ -254,7 +254,7 @@ class EqualMeasurePartition(Measured):
         i = _checks.integer(i, "i", minimum=0, maximum=self.n - 1, why=f"the partition has {self.n} cells")
         return cells.intervals(self.dim, self.n, i)
 
-    def sample(self, i: int, rng: np.random.Generator | int | None = None, size: int | None = None) -> Float64:
+    def sample(self, i: int, rng: Seed = None, size: int | None = None) -> Float64:
         """Draw independent uniform points of cell `i`.
 
         Parameters

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import _checks, sphere
-from .._types import Float64
+from .._types import Float64, Seed
 from . import newton
 from .configurations import Configuration, configurations
 from .pointset import PointSet
@@ -38,9 +38,7 @@ Each leads to its design from starts that are moved by 1e-9, too, so that roundi
 """
 
 
-def spherical_design(
-    dim: int, degree: int, n: int | None = None, rng: np.random.Generator | int | None = 0
-) -> PointSet:
+def spherical_design(dim: int, degree: int, n: int | None = None, rng: Seed = 0) -> PointSet:
     """Return a spherical design: equal weights that integrate every polynomial up to a total degree exactly.
 
     Parameters

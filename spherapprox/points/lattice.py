@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _checks
-from .._types import Float64
+from .._types import Float64, Seed
 from ..quality.nearest import unit
 from .pointset import PointSet
 
@@ -20,7 +20,7 @@ _WHOLE = 1e-9  # how far the end of an interval may miss a whole number that cou
 _BLOCK = 2**17  # lattice points that are looked at together, about
 
 
-def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | None = 0) -> PointSet:
+def lattice_cover(dim: int, radius: float, *, rng: Seed = 0) -> PointSet:
     """Return a cover of S^m by caps of a given radius: points of a lattice near a sphere, projected onto it.
 
     Parameters

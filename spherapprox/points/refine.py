@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _checks, sphere
-from .._types import Float64
+from .._types import Float64, Seed
 from ..partition import EqualMeasurePartition
 from . import insertion
 from .pointset import Points, PointSet, nodes
@@ -21,14 +21,7 @@ MAX_CANDIDATES = 2**20  # largest pool of candidates that is made unless asked f
 MAX_RELAXED = 2**16  # largest number of points that are relaxed: one step takes the forces between all pairs
 
 
-def greedy(
-    points: Points,
-    n: int,
-    *,
-    candidates: int | None = None,
-    rng: np.random.Generator | int | None = 0,
-    progress: bool = False,
-) -> PointSet:
+def greedy(points: Points, n: int, *, candidates: int | None = None, rng: Seed = 0, progress: bool = False) -> PointSet:
     """Return n points: the given ones and farthest points, added one after another.
 
     Each new point is the one of the sphere at the largest distance from all points before it, so that every hole that

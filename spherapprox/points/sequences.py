@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 
 from .. import _checks, sphere
+from .._types import Seed
 from ..quality.nearest import unit
 from .pointset import PointSet
 
@@ -51,7 +52,7 @@ def fibonacci(n: int) -> PointSet:
     return PointSet(np.column_stack([radius * np.cos(azimuth), radius * np.sin(azimuth), (n - odd) / n]))
 
 
-def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> PointSet:
+def uniform(dim: int, n: int, rng: Seed = None) -> PointSet:
     """Return n independent uniform points of S^m with equal weights.
 
     Parameters
@@ -81,7 +82,7 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> P
     return PointSet(sphere.uniform(dim, n, rng))
 
 
-def sobol(dim: int, n: int, rng: np.random.Generator | int | None = None) -> PointSet:
+def sobol(dim: int, n: int, rng: Seed = None) -> PointSet:
     """Return the first n points of a scrambled Sobol sequence, mapped to S^m, with equal weights.
 
     Parameters

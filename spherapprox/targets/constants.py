@@ -74,11 +74,8 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     Derivatives are those of `harmonics.PolynomialDerivatives`. At the midpoint of the cell where the maximum M of the
     r-th derivative is attained, and for a direction near to it, it is at least ``M cos(n delta) cos((r-1) alpha)``: n
     the degree, delta the cell's radius, alpha that of the directions. Cells with less are dropped, and the others cut,
-    until the factor is ``1 - slack``. Rounding and the errors of the values are added.
-
-    References
-    ----------
-    docs/theorems/6.3-polynomial-derivatives.md.
+    until the factor is ``1 - slack`` (docs/theorems/6.3-polynomial-derivatives.md). Rounding and the errors of the
+    values are added.
 
     Examples
     --------

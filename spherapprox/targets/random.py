@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _checks, harmonics, sphere
 from .._threads import slices
-from .._types import Float64, Floats, Int64
+from .._types import Float64, Floats, Int64, Seed
 from ..harmonics.hyperspherical import sizes
 from ..target import DERIVED, Target
 
@@ -18,7 +18,7 @@ _GRID = 1e6  # points of the grid that proves constants on S^2, at most as far a
 _ROUNDING = 1.0 + 1e-12  # proven bounds are raised by this against rounding
 
 
-def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator | None = None) -> Target:
+def random_bandlimited(dim: int, degree: int = 8, rng: Seed = None) -> Target:
     """Return a random spherical polynomial.
 
     Parameters
@@ -47,11 +47,8 @@ def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator
     *Constants.* On S^1 and S^2 proven upper bounds from a grid, on S^2 `harmonics.bandlimited_maximum`: at most 0.1 %
     above the true ones up to degree 14, and 2 % up to 60. Beyond, with |c|_l the norm of the coefficients of degree l,
     ``F = sum_l |c|_l sqrt(dim H_l)`` and ``L = sum_l |c|_l sqrt(dim H_l l(l+m-1)/m)``: by the Cauchy-Schwarz inequality
-    with ``sum_j Y_lj(x)^2 = dim H_l``, and ``sum_j (d_v Y_lj)^2 = dim H_l l(l+m-1)/m`` for every unit tangent v.
-
-    References
-    ----------
-    docs/theorems/4.12-random-targets.md.
+    with ``sum_j Y_lj(x)^2 = dim H_l``, and ``sum_j (d_v Y_lj)^2 = dim H_l l(l+m-1)/m`` for every unit tangent v
+    (docs/theorems/4.12-random-targets.md).
 
     Examples
     --------
@@ -79,9 +76,7 @@ def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator
     )
 
 
-def random_smooth(
-    dim: int, smoothness: float = 1.5, rng: int | np.random.Generator | None = None, *, terms: int = 8
-) -> Target:
+def random_smooth(dim: int, smoothness: float = 1.5, rng: Seed = None, *, terms: int = 8) -> Target:
     """Return a random function of finite smoothness: a sum of powers of distances.
 
     Parameters
@@ -115,11 +110,8 @@ def random_smooth(
     constant ``2^-s``, since ``|a^s - b^s| <= |a - b|^s`` and the sine's slope is at most 1/2.
 
     *Rate.* The distance to polynomials of degree n is at most ``sum_(l>n) dim(H_l) |q_l| = O(n^-s)`` with the
-    coefficients ``q_l/q_0 = (-s/2)_l / (m + s/2)_l`` of the powers (`approximation_bound`).
-
-    References
-    ----------
-    docs/theorems/4.12-random-targets.md.
+    coefficients ``q_l/q_0 = (-s/2)_l / (m + s/2)_l`` of the powers (`approximation_bound`,
+    docs/theorems/4.12-random-targets.md).
 
     Examples
     --------
@@ -167,16 +159,12 @@ def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
     -------
     float
         ``sum_(l>n) dim(H_l) |q_l|`` in closed form: the largest value of what is left of the expansion of one power
-        ``(|x - y|/2)^s`` in harmonics, attained at y; to 1e-8 relative.
+        ``(|x - y|/2)^s`` in harmonics, attained at y; to 1e-8 relative (docs/theorems/4.12-random-targets.md).
 
     Raises
     ------
     TypeError, ValueError
         If an argument is out of its range.
-
-    References
-    ----------
-    docs/theorems/4.12-random-targets.md.
 
     Examples
     --------

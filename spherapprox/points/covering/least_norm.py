@@ -15,11 +15,7 @@ def least_norm(x: Float64, *, multiplications: float = MULTIPLICATIONS) -> tuple
     """Return the hull's point of least norm, the rows that span it and their weights, by Wolfe's algorithm.
 
     The point is a convex combination of the rows whatever rounding does: where the search ends early, at the latest
-    after so many multiplications, its norm is too large, never too small.
-
-    References
-    ----------
-    P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11 (1976), 128-149.
+    after so many multiplications, its norm is too large, never too small (Mathematical Programming 11 (1976) 128-149).
     """
     n, d = x.shape
     index = np.array([int(np.argmax(x @ x.mean(axis=0)))])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks, sphere
-from ..._types import Float64
+from ..._types import Float64, Seed
 from ...quality.nearest import Nearest, angles, distinct, unit
 from .least_norm import MULTIPLICATIONS, least_norm
 from .refine import Hole, refine
@@ -24,21 +24,11 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 class Interval(NamedTuple):
-    """An enclosure of a number between two, with the point where the lower one is attained.
-
-    Parameters
-    ----------
-    lower : float
-        A value that is attained.
-    upper : float
-        A proven upper bound, `lower` where the value is exact, inf where none is known.
-    at : ndarray, shape (dim+1,)
-        The point of the sphere where `lower` is attained.
-    """
+    """An enclosure of a covering radius between two bounds, the lower one attained at a point of the sphere."""
 
     lower: float
-    upper: float
-    at: Float64
+    upper: float  # proven
+    at: Float64  # (dim+1,)
 
 
 def covering_interval(
@@ -48,7 +38,7 @@ def covering_interval(
     budget: int = BUDGET,
     workers: int | None = None,
     progress: bool = False,
-    rng: np.random.Generator | int | None = 0,
+    rng: Seed = 0,
 ) -> Interval:
     """Return an enclosure of the covering radius of points (n, dim+1); see `PointSet.covering_interval`."""
     rows = _checks.rows(points, "points").astype(np.float64)

@@ -1,8 +1,6 @@
-import importlib.util
 import itertools
 import math
 import re
-import sys
 import tracemalloc
 import types
 from fractions import Fraction
@@ -200,18 +198,6 @@ def test_cross_polytope_is_written_once():
         assert tracemalloc.get_traced_memory()[1] < 1.1 * x.nbytes
     finally:
         tracemalloc.stop()
-
-
-def test_import_makes_no_configuration(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("made at import")
-
-    monkeypatch.setattr(symmetry, "parities", refuse)
-    spec = importlib.util.spec_from_file_location("spherapprox.points._fresh", configurations.__file__)
-    fresh = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, fresh)
-    spec.loader.exec_module(fresh)
-    assert fresh.configurations(7)[-1].n == 240
 
 
 def test_starts_are_reproducible_and_seeded():

@@ -14,7 +14,7 @@ from ..points import nodes, sobol
 from ..sphere import MAX_POINTS
 from . import iteration
 from .interpolation import ACCURACY
-from .kernel import matrix, softmax, sums
+from .kernel import matrix, softmax_weights, squared_distances, sums
 from .task import Task, sample, units
 
 OVERSAMPLING = 4  # by default so many samples for each control point
@@ -68,7 +68,11 @@ def _solve(task: Task, x: Floats, roots: Float64, *, f: Float64, start: Float64 
     if float(len(x)) * len(rows) > direct:
         values = iteration.least_squares(x, roots, rows, concentration=concentration, f=f, ridge=ridge, start=start)
     else:
-        a = (matrix if start is None else softmax)(x, rows, concentration, remedy="take fewer points or 'samples'")
+        remedy = "take fewer points or 'samples'"
+        if start is None:
+            a = matrix(x, rows, concentration, remedy=remedy)
+        else:
+            a = softmax_weights(squared_distances(x, rows, remedy), concentration)
         residual = f if start is None else f - a @ start
         change = _factorise(roots[:, None] * a, (roots * residual.T).T, ridge)
         values = change if start is None else start + change

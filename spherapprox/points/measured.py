@@ -10,7 +10,7 @@ import numpy as np
 from .. import _checks
 from .._loading import load
 from .._types import Float64, Seed
-from ..quality.separation import separation
+from ..quality.nearest import separation
 from .covering.radius import BUDGET, Interval, covering_interval
 
 
@@ -64,10 +64,6 @@ class Measured:
         -------
         float
             To 1e-15; 0 if a point is repeated, inf for a single one.
-
-        See Also
-        --------
-        spherapprox.quality.separation.separation : the same in several threads.
 
         Examples
         --------

@@ -50,15 +50,9 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     dim = _checks.dimension(dim)
     axis = _pole(pole, dim)
     return Target(
-        functools.partial(sphere.distance, axis),
-        dim,
-        axes=axis[None, :],
-        lipschitz=1.0,
-        sup_norm=math.pi,
-        name="distance",
-        provenance="exact: triangle inequality",
-        origins=DERIVED,
-    )
+        functools.partial(sphere.distance, axis), dim, axes=axis[None, :], lipschitz=1.0, sup_norm=math.pi,
+        name="distance", provenance="exact: triangle inequality", origins=DERIVED,
+    )  # fmt: skip
 
 
 def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) -> Target:
@@ -102,19 +96,13 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     dim = _checks.dimension(dim)
     degree = _checks.integer(degree, "degree", minimum=0, maximum=_MAX_DEGREE)
     slope = degree * ((degree + (dim - 1.0)) / dim)  # of the polynomial at 1
-    axis = _pole(pole, dim)
+    axis, bend = _pole(pole, dim), slope * (degree - 1.0) * ((degree + dim) / (dim + 2.0))
     return Target(
-        functools.partial(_zonal, degree, axis),
-        dim,
-        axes=axis[None, :],
-        lipschitz=special.gegenbauer_lipschitz(degree, dim),
-        sup_norm=1.0,
-        **_kernel_constants(slope, slope * (degree - 1.0) * ((degree + dim) / (dim + 2.0)), dim),
-        degree=degree,
-        name=f"zonal harmonic {degree}",
+        functools.partial(_zonal, degree, axis), dim, axes=axis[None, :], degree=degree, sup_norm=1.0,
+        lipschitz=special.gegenbauer_lipschitz(degree, dim), **_kernel_constants(slope, bend, dim),
+        name=f"zonal harmonic {degree}", origins=DERIVED,
         provenance="sup norm exact; Lipschitz constant a proven upper bound within 4e-15",
-        origins=DERIVED,
-    )
+    )  # fmt: skip
 
 
 def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None) -> Target:
@@ -161,16 +149,11 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     axis, s = _pole(pole, dim), math.hypot(1.0, 2.0 * kappa)
     c, u = 2.0 * kappa / (1.0 + s), (1.0 + 1.0 / (s + 2.0 * kappa)) / (1.0 + s)  # u = 1 - c
     return Target(
-        functools.partial(_bump, kappa, axis),
-        dim,
-        axes=axis[None, :],
+        functools.partial(_bump, kappa, axis), dim, axes=axis[None, :], sup_norm=1.0,
         lipschitz=kappa * math.sqrt(u) * math.sqrt(1.0 + c) * math.exp(-kappa * u),
-        sup_norm=1.0,
         **_kernel_constants(kappa, kappa * kappa, dim),
-        name=f"bump {kappa:g}",
-        provenance="exact: closed form",
-        origins=DERIVED,
-    )
+        name=f"bump {kappa:g}", provenance="exact: closed form", origins=DERIVED,
+    )  # fmt: skip
 
 
 def _zonal(degree: int, pole: Float64, x: Floats) -> Float64:

@@ -66,16 +66,11 @@ def geomagnetic_field(year: float = 2025.0) -> Target:
     year = check_year(year)
     constants = _field_constants(year)
     return Target(
-        functools.partial(sum_harmonics, radial_coefficients(year)),
-        2,
-        lipschitz=constants.lipschitz,
-        sup_norm=constants.sup_norm,
-        degree=constants.degree,
-        name=f"radial geomagnetic field {year:g}",
-        unit="microtesla",
+        functools.partial(sum_harmonics, radial_coefficients(year)), 2, lipschitz=constants.lipschitz,
+        sup_norm=constants.sup_norm, degree=constants.degree, name=f"radial geomagnetic field {year:g}",
+        unit="microtesla", origins=DERIVED,
         provenance="proven upper bounds, at most 0.1 % above the suprema: harmonics.bandlimited_maximum",
-        origins=DERIVED,
-    )
+    )  # fmt: skip
 
 
 @functools.lru_cache(maxsize=256)

@@ -32,29 +32,11 @@ class FieldMaximum(NamedTuple):
 def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal", slack: float = 1e-5) -> FieldMaximum:
     """Return proven bounds of a polynomial vector field's largest Euclidean norm and largest slope on S^2.
 
-    Parameters
-    ----------
-    coefficients : array_like, shape ((K+1)**2, p)
-        As `harmonics.synthesize` takes them.
-    normalization : {"orthonormal", "schmidt", "surface"}
-        Of the harmonics that the coefficients belong to.
-    slack : float, default 1e-5
-        The bounds exceed the true maxima by at most a factor ``1/(1 - slack)``; in [1e-8, 0.2].
+    The coefficients, shape ((K+1)**2, p), are those of `harmonics.synthesize`. The bounds of ``sup |f|`` and of
+    ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p, exceed the true maxima by at most a
+    factor ``1/(1 - slack)``, slack in [1e-8, 0.2]. A field whose length, or whose slope, hardly varies needs some
+    ``5 n**2 / slack`` cells, and ValueError says so where these are too many.
 
-    Returns
-    -------
-    FieldMaximum
-        Of ``sup |f|`` and of ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p: the
-        best Lipschitz constant for the geodesic distance and the Euclidean norm.
-
-    Raises
-    ------
-    ValueError
-        If the coefficients have another shape, or `slack` is too small for a field whose length, or whose slope, hardly
-        varies: then almost nothing is discarded, and the grid has some ``5 n**2 / slack`` cells.
-
-    Notes
-    -----
     docs/theorems/6.1-polynomial-maximum.md (vector fields): at the grid point nearest to where the maximum M is
     attained the norm is at least ``M cos(n d)``, with n the degree and d the covering radius. The grid is refined where
     that leaves room only: cells whose midpoint has less cannot hold the maximum. `harmonics.bandlimited_maximum` says

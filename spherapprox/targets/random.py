@@ -65,15 +65,9 @@ def random_bandlimited(dim: int, degree: int = 8, rng: Seed = None) -> Target:
     c.flags.writeable = False
     sup_norm, lipschitz, how = _constants(dim, degree, c, of)
     return Target(
-        functools.partial(_polynomial, degree, c),
-        dim,
-        lipschitz=lipschitz,
-        sup_norm=sup_norm,
-        degree=degree,
-        name=f"random polynomial {degree}",
-        provenance=f"proven upper bounds: {how}",
-        origins=DERIVED,
-    )
+        functools.partial(_polynomial, degree, c), dim, lipschitz=lipschitz, sup_norm=sup_norm, degree=degree,
+        name=f"random polynomial {degree}", provenance=f"proven upper bounds: {how}", origins=DERIVED,
+    )  # fmt: skip
 
 
 def random_smooth(dim: int, smoothness: float = 1.5, rng: Seed = None, *, terms: int = 8) -> Target:
@@ -132,39 +126,19 @@ def random_smooth(dim: int, smoothness: float = 1.5, rng: Seed = None, *, terms:
     # 4.12, moduli
     slope = 0.5 * math.sqrt(s) * ((s - 1.0) / s) ** (0.5 * (s - 1.0)) if s > 1.0 else 2.0**-s
     return Target(
-        functools.partial(_powers, s, centers, weights),
-        dim,
+        functools.partial(_powers, s, centers, weights), dim, exponent=min(s, 1.0),
         lipschitz=slope * float(np.abs(weights).sum()) * _ROUNDING,
-        exponent=min(s, 1.0),
         sup_norm=float(max(weights.clip(min=0.0).sum(), -weights.clip(max=0.0).sum())) * _ROUNDING,
-        name=f"random of smoothness {s:g}",
-        provenance="proven upper bounds: sums of the terms' constants",
+        name=f"random of smoothness {s:g}", provenance="proven upper bounds: sums of the terms' constants",
         origins=DERIVED,
-    )
+    )  # fmt: skip
 
 
 def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
-    """Bound the distance of a target of `random_smooth` from the polynomials of a degree.
+    """Bound the distance of a target of `random_smooth` on S^m from the polynomials of degree n, at least s/2.
 
-    Parameters
-    ----------
-    dim : int
-        m >= 1 of the sphere S^m.
-    smoothness : float
-        s in (0, 100], no even number.
-    degree : int
-        n >= 0, at least s/2 rounded down.
-
-    Returns
-    -------
-    float
-        ``sum_(l>n) dim(H_l) |q_l|`` in closed form: the largest value of what is left of the expansion of one power
-        ``(|x - y|/2)^s`` in harmonics, attained at y; to 1e-8 relative (docs/theorems/4.12-random-targets.md).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of its range.
+    ``sum_(l>n) dim(H_l) |q_l|`` in closed form: the largest value of what is left of the expansion of one power
+    ``(|x - y|/2)^s`` in harmonics, attained at y; to 1e-8 relative (docs/theorems/4.12-random-targets.md).
 
     Examples
     --------

@@ -14,8 +14,7 @@ from spherapprox.points.covering import hull as hulls
 from spherapprox.points.covering import radius, refine
 from spherapprox.points.covering.least_norm import least_norm
 from spherapprox.points.covering.radius import covering_interval
-from spherapprox.quality.nearest import Nearest, unit
-from spherapprox.quality.separation import separation
+from spherapprox.quality.nearest import Nearest, separation, unit
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
 seeds = st.integers(0, 2**32 - 1)

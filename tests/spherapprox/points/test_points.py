@@ -23,12 +23,6 @@ def monomial_mean(powers):
     return math.exp(logs + math.lgamma(len(powers) / 2) - math.lgamma(sum(half)))
 
 
-def monomials(dim, degree):
-    for powers in itertools.product(range(degree + 1), repeat=dim + 1):
-        if sum(powers) <= degree:
-            yield powers
-
-
 @pytest.mark.parametrize(
     ("dim", "degree"), [(1, 0), (1, 1), (1, 7), (1, 30), (2, 0), (2, 1), (2, 4), (2, 9), (3, 5), (3, 8), (4, 4), (4, 5)]
 )
@@ -37,20 +31,10 @@ def test_gauss_product_integrates_monomials_exactly(dim, degree):
     assert len(rule) == (degree + 1) * (degree // 2 + 1) ** (dim - 1)
     assert (rule.weights > 0).all()
     assert math.fsum(rule.weights) == pytest.approx(1.0, abs=1e-15)
-    for powers in monomials(dim, degree):
-        value = rule.weights @ np.prod(rule.points ** np.array(powers), axis=1)
-        assert abs(value - monomial_mean(powers)) < 2e-15
-
-
-@pytest.mark.parametrize(("dim", "degree"), [(1, 4), (2, 4), (3, 5)])
-def test_gauss_product_is_not_exact_one_degree_higher(dim, degree):
-    rule = points.gauss_product(dim, degree)
-    errors = [
-        abs(rule.weights @ np.prod(rule.points ** np.array(p), axis=1) - monomial_mean(p))
-        for p in monomials(dim, degree + 1)
-        if sum(p) == degree + 1
-    ]
-    assert max(errors) > 1e-3
+    for powers in itertools.product(range(degree + 1), repeat=dim + 1):
+        if sum(powers) <= degree:
+            value = rule.weights @ np.prod(rule.points ** np.array(powers), axis=1)
+            assert abs(value - monomial_mean(powers)) < 2e-15
 
 
 @pytest.mark.parametrize("degree", [0, 1])

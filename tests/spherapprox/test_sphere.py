@@ -35,9 +35,9 @@ def test_distance_matches_mpmath_near_and_far(dim, seed, exponent):
     rng = np.random.default_rng(seed)
     x = sphere.uniform(dim, 1, rng)[0]
     y = turned(x, 10.0**exponent, rng)
-    for other in (y, -y):
-        truth = exact_distance(x, other)
-        assert abs(float(sphere.distance(x, other)) - truth) <= 2e-15 * truth
+    for z in (y, -y):
+        truth = exact_distance(x, z)
+        assert abs(float(sphere.distance(x, z)) - truth) <= 2e-15 * truth
     # to the antipode: what is left of pi
     assert abs(float(sphere.distance(x, -y)) + float(sphere.distance(x, y)) - np.pi) < 2e-15
 

@@ -176,9 +176,9 @@ def test_huge_concentrations_warn_where_the_points_do_not_resolve_the_kernel():
     rule = points.gauss_product(2, 9)
     with pytest.warns(
         RuntimeWarning, match=r"do not resolve the kernel at concentration 1e\+06.*higher degree"
-    ) as seen:
+    ) as records:
         values = core_values(lambda x: 1.0 + x[:, 2], rule, 1e6, "spectral", degree=1)
-    assert seen[0].filename == __file__
+    assert records[0].filename == __file__
     assert np.isfinite(values).all()
 
 
@@ -213,8 +213,8 @@ def test_values_of_any_size_keep_their_relative_error(unit):
     head = CoreHead.from_target(lambda x: unit * target(x), rule, 3.0, "spectral")
     x = sphere.uniform(2, 50, 0)
     np.testing.assert_allclose(head(x) / unit, target(x), rtol=0.0, atol=1e-7)
-    found, plain = (spectral.estimate(Task(f, rule, 3.0)).misfit[:5] for f in (lambda x: unit * target(x), target))
-    np.testing.assert_allclose(found / unit, plain, rtol=1e-9)
+    scaled, plain = (spectral.estimate(Task(f, rule, 3.0)).misfit[:5] for f in (lambda x: unit * target(x), target))
+    np.testing.assert_allclose(scaled / unit, plain, rtol=1e-9)
     if unit == 1e300:
         with pytest.raises(ValueError, match="'degree' = 10 gives values beyond float64: lower it, or raise"):
             core_values(lambda x: unit * target(x), rule, 1e-10, "spectral", degree=10)

@@ -39,9 +39,9 @@ def cell_measures(box):
     return measure
 
 
-def inner_points(box, rng, share=1e-6):
+def inner_points(box, rng):
     """Return one random point inside each cell, away from its faces."""
-    where = share + (1 - 2 * share) * rng.random(box.shape[:2])
+    where = 1e-6 + (1 - 2e-6) * rng.random(box.shape[:2])
     return sphere.from_polar(box[:, :, 0] + where * (box[:, :, 1] - box[:, :, 0]))
 
 
@@ -49,9 +49,9 @@ def farthest_points(box):
     """Return for each cell the point of its closure that is farthest from its centre, from the corner upwards."""
     dim = box.shape[1]
     low, high = box[:, -1].T
-    whole = high - low > 6.28
-    middle = np.where(whole, np.pi / 2, 0.5 * (low + high))
-    far = np.where(whole, 1.5 * np.pi, low)
+    full_turn = high - low > 6.28
+    middle = np.where(full_turn, np.pi / 2, 0.5 * (low + high))
+    far = np.where(full_turn, 1.5 * np.pi, low)
     center, corner = (np.column_stack([np.cos(t), np.sin(t)]) for t in (middle, far))
     for level in reversed(range(dim - 1)):
         low, high = box[:, level].T

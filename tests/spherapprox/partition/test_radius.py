@@ -140,10 +140,10 @@ def test_collars_are_those_of_the_cells(dim):
 
 @given(st.floats(0.01, 3.0), st.floats(0.01, 1.0), st.floats(0.0, np.pi), st.floats(0.0, np.pi), st.floats(0.01, np.pi))
 @fixed
-def test_radius_about_a_centre_in_an_interval_is_bounded_by_that_about_its_ends(lower, part, one, other, across):
+def test_radius_about_a_centre_in_an_interval_is_bounded_by_that_about_its_ends(lower, part, start, stop, across):
     upper = lower + part * (3.13 - lower)
-    bound = bundles.about_between(lower, upper, across, one, other)
-    t, center = np.linspace(lower, upper, 401)[:, None], np.linspace(one, other, 401)
+    bound = bundles.about_between(lower, upper, across, start, stop)
+    t, center = np.linspace(lower, upper, 401)[:, None], np.linspace(start, stop, 401)
     square = np.sin((t - center) / 2) ** 2 + np.sin(t) * np.sin(center) * np.sin(across / 2) ** 2
     largest_radius = 2 * np.arcsin(np.sqrt(square.max()))
     assert largest_radius * (1 - 1e-12) <= bound <= largest_radius + 0.01

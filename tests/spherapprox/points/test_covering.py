@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial import cKDTree
 
 from spherapprox import EqualMeasurePartition, PointSet, points, sphere
 from spherapprox.points.covering import hull as hulls
-from spherapprox.points.covering import radius, refine
-from spherapprox.points.covering.least_norm import least_norm
+from spherapprox.points.covering import radius
 from spherapprox.points.covering.radius import covering_interval
-from spherapprox.quality.nearest import Nearest, separation, unit
+from spherapprox.quality.nearest import separation, unit
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
 seeds = st.integers(0, 2**32 - 1)
@@ -172,19 +170,6 @@ def test_growing_hulls_agree_with_the_hull_of_all(dim, n, rtol):
     assert interval.upper <= interval.lower * (1 + rtol + 1e-12)
 
 
-def test_large_facets_are_cut_into_few_simplices_that_fit_together():
-    # 6-orthoplex, rectified: 64 simplices, rectified, of 26 units of volume (Eulerian), and 12 cross-polytopes of 16
-    x = minimal_vectors_d(6)
-    facets = hulls.facets_of(x, np.arange(60), hulls.lift_of(x))
-    assert len(facets.radii) <= 64 * 26 + 12 * 16
-    assert hulls.covers(x, facets)
-    assert hulls.have_pieces(hulls.facets_of(x, np.arange(60)))
-    assert not hulls.have_pieces(facets)
-    interval = covering_interval(x)
-    assert interval.lower == pytest.approx(math.acos(3**-0.5), abs=1e-14)
-    assert interval.upper < interval.lower + 1e-6
-
-
 def test_intervals_of_clustered_points_hold():
     x = sphere.uniform(2, 3000, 5)
     x[:2990] = unit(1e-7 * x[:2990] + [0.0, 0.0, 1.0])
@@ -262,106 +247,11 @@ def test_deterministic_and_threads_change_nothing():
         assert separation(x) == separation(x, workers=2)
 
 
-def test_separation_over_several_blocks_of_products():
-    x = sphere.uniform(9, 2100, 3)
-    nearest, index = cKDTree(x).query(x, 2)
-    i = int(np.argmin(nearest[:, 1]))
-    j = int(index[i][index[i] != i][0])
-    y = np.vstack([x[[i, j]], np.delete(x, [i, j], axis=0)])
-    for shift in (0, 2047, 2098):  # the closest pair lies in the first block, across two, in the last
-        for workers in (1, 3):
-            assert separation(np.roll(y, shift, axis=0), workers=workers) == float(sphere.distance(x[i], x[j]))
-
-
-def test_separation_of_pairs_that_single_precision_cannot_tell_apart():
-    i = np.arange(40)
-    order = np.random.default_rng(0).permutation(80)
-    for angle in np.linspace(0.1, 1.2, 12):
-        half, x = 0.5 * angle * (1 + 1e-9 * i), np.zeros((40, 2, 80))  # each pair in a plane of its own
-        x[i, :, 2 * i] = np.cos(half)[:, None]
-        x[i, 0, 2 * i + 1], x[i, 1, 2 * i + 1] = np.sin(half), -np.sin(half)
-        assert separation(x.reshape(80, 80)[order]) == pytest.approx(angle, rel=1e-13)
-
-
 def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():
     x = sphere.uniform(5, 1000, 0)
     coarse, fine = covering_interval(x, budget=2000), covering_interval(x, budget=15_000)
     assert fine.upper - fine.lower < coarse.upper - coarse.lower
     assert max(coarse.lower, fine.lower) <= min(coarse.upper, fine.upper)
-
-
-def test_cover_is_not_certified_with_a_hole_or_a_fold():
-    x = sphere.uniform(3, 60, 0)
-    facets = hulls.facets_of(x, np.arange(60))
-    assert hulls.covers(x, facets)
-    torn = hulls.Facets(*(part[1:] for part in facets))
-    assert not hulls.covers(x, torn)
-    twice = hulls.Facets(*(np.concatenate([part, part]) for part in facets))  # every direction in an even number
-    assert not hulls.covers(x, twice)
-    north = unit(x * [1, 1, 1, 0.2] + [0, 0, 0, 1.0])
-    assert not hulls.covers(north, hulls.facets_of(north, np.arange(60)))
-
-
-def test_most_facets_is_that_of_cyclic_polytopes():
-    for d, n in ((3, 9), (4, 9), (5, 10), (6, 10)):
-        t = np.arange(1.0, n + 1) / n
-        from scipy.spatial import ConvexHull
-
-        assert len(ConvexHull(t[:, None] ** np.arange(1, d + 1)).simplices) == refine.largest_facet_count(n, d)
-
-
-@fixed
-@given(st.integers(2, 8), st.integers(1, 60), seeds, st.floats(-1.0, 1.0))
-def test_least_norm_is_optimal(d, n, seed, shift):
-    x = sphere.uniform(d - 1, n, seed)
-    x[:, -1] += shift
-    x = unit(x)
-    p, index, weights = least_norm(x)
-    length = np.linalg.norm(p)
-    assert (x @ p).min() >= length**2 - 1e-14  # p separates the hull from the origin, or is the origin
-    assert weights.min() >= 0.0  # and it is a point of the hull
-    assert weights.sum() == pytest.approx(1.0, abs=1e-15)
-    assert weights @ x[index] == pytest.approx(p, abs=1e-15)
-
-
-@pytest.mark.parametrize("dim", [3, 12])
-def test_nearest_points_against_all_pairs(dim):
-    x, c = sphere.uniform(dim, 500, 0), sphere.uniform(dim, 700, 1)
-    index, angle = Nearest(x, 2)(c)
-    table = sphere.distance(c[:, None], x)
-    assert np.array_equal(index, table.argmin(axis=1))
-    assert np.allclose(angle, table.min(axis=1), rtol=0, atol=1e-15)
-
-
-@pytest.mark.parametrize("dim", [2, 5, 11])
-def test_the_nearest_of_points_about_the_antipode(dim):
-    """Chords and inner products are flat there: they mistake the nearest by the root of a rounding."""
-    rng = np.random.default_rng(0)
-    x = unit(np.eye(dim + 1)[0] + 1e-8 * rng.standard_normal((50, dim + 1)))
-    c = unit(-np.eye(dim + 1)[0] + 1e-8 * rng.standard_normal((30, dim + 1)))
-    index, angle = Nearest(x, None)(c)
-    table = sphere.distance(c[:, None], x)
-    assert np.allclose(angle, table.min(axis=1), rtol=0, atol=1e-15)
-    assert np.array_equal(angle, sphere.distance(c, x[index]))
-
-
-@fixed
-@given(st.integers(1, 14), st.integers(2, 60), seeds, st.sampled_from([1.0, 1e-3, 1e-9]))
-def test_separation_against_all_pairs(dim, n, seed, size):
-    x = unit(size * sphere.uniform(dim, n, seed) + np.eye(dim + 1)[0])
-    i, j = np.triu_indices(n, 1)
-    truth = sphere.distance(x[i], x[j]).min()
-    assert separation(x) == pytest.approx(truth, rel=1e-15, abs=2e-16)
-
-
-@pytest.mark.parametrize("dim", [2, 5, 9, 20])
-def test_separation_of_blocks_of_points_and_to_all_digits(dim):
-    x = sphere.uniform(dim, 5000, 0)
-    x[4999] = unit((x[3] + 1e-9 * x[4])[None])[0]  # a pair in two different blocks
-    with mpmath.workdps(40):
-        truth = float(_exact_angle(x[3], x[4999]))
-    assert separation(x) == pytest.approx(truth, rel=1e-14)
-    assert 1.0 - (x[3] @ x[4999]) < 1e-15  # inner products do not see it
 
 
 def test_covering_separation_and_their_ratio_are_those_of_known_sets():

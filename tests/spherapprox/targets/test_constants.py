@@ -43,17 +43,17 @@ def attained(target, count=3000):
     ids=lambda case: getattr(case, "name", case),
 )
 def test_constants_are_bounds_within_the_slack(target, slack):
-    proven = targets.with_constants(bare(target), slack=slack)
+    bounds = targets.with_constants(bare(target), slack=slack)
     for name, low in zip(NAMES, attained(target), strict=True):
-        assert low * (1.0 - 1e-12) <= getattr(proven, name) <= low / (1.0 - slack) * (1.02 if target.dim < 3 else 1.25)
-        assert proven.origin(name) == "derived"
+        assert low * (1.0 - 1e-12) <= getattr(bounds, name) <= low / (1.0 - slack) * (1.02 if target.dim < 3 else 1.25)
+        assert bounds.origin(name) == "derived"
 
 
 def test_constants_on_the_sphere_of_four_dimensions():
     wave = replace(targets.random_bandlimited(4, 1, 0), lipschitz=None, smoothness=9.0, third_derivative=9.0)
-    proven, low = targets.with_constants(wave, slack=0.2), attained(wave)
-    assert low[1] <= proven.lipschitz <= 1.3 * low[1]
-    assert low[3] <= proven.laplacian <= 1.3 * low[3]
+    bounds, low = targets.with_constants(wave, slack=0.2), attained(wave)
+    assert low[1] <= bounds.lipschitz <= 1.3 * low[1]
+    assert low[3] <= bounds.laplacian <= 1.3 * low[3]
 
 
 @pytest.mark.parametrize("target", [targets.zonal_harmonic(2, 5), targets.rotation_field(3), targets.bump(3, 20.0)])
@@ -63,10 +63,10 @@ def test_targets_that_state_all_constants_stay_as_they_are(target):
 
 def test_stated_constants_stay_and_an_estimated_degree_makes_estimates():
     wave = Target(lambda x: x[:, 0] * x[:, 1], 2, degree=2, lipschitz=7.0, origins={"degree": "estimated"})
-    proven = targets.with_constants(wave)
-    assert (proven.lipschitz, proven.origin("lipschitz")) == (7.0, "given")
-    assert proven.origin("smoothness") == "estimated"
-    assert "at most" in proven.provenance
+    bounds = targets.with_constants(wave)
+    assert (bounds.lipschitz, bounds.origin("lipschitz")) == (7.0, "given")
+    assert bounds.origin("smoothness") == "estimated"
+    assert "at most" in bounds.provenance
 
 
 def test_errors_of_the_values_are_allowed_for():
@@ -77,8 +77,8 @@ def test_errors_of_the_values_are_allowed_for():
 
 
 def test_roundings_of_single_precision_are_no_higher_degree():
-    proven = targets.with_constants(Target(lambda x: x.astype(np.float32)[:, 0] ** 4, 2, degree=4))
-    assert 1.0 <= proven.sup_norm <= 1.02
+    bounds = targets.with_constants(Target(lambda x: x.astype(np.float32)[:, 0] ** 4, 2, degree=4))
+    assert 1.0 <= bounds.sup_norm <= 1.02
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 6])
@@ -116,14 +116,14 @@ def test_high_degrees_on_the_sphere_are_within_the_slack_of_a_dense_truth(degree
     """The truth is a grid's, of the coefficients: that of the function and the slope, and that of its Laplacian."""
     rng, k = np.random.default_rng(degree), harmonics.degrees(degree)
     c = rng.standard_normal(len(k)) / (1.0 + k)
-    proven = targets.with_constants(Target(lambda x: harmonics.synthesize(c, x), 2, degree=degree), slack=slack)
+    bounds = targets.with_constants(Target(lambda x: harmonics.synthesize(c, x), 2, degree=degree), slack=slack)
     value, laplacian = (harmonics.bandlimited_maximum(part, slack=0.05) for part in (c, k * (k + 1.0) * c))
     excess = 1.0 / (1.0 - slack)
-    assert value.attained_value <= proven.sup_norm <= excess * value.sup_norm
-    assert value.attained_slope <= proven.lipschitz <= excess * value.lipschitz
-    assert laplacian.attained_value <= proven.laplacian <= excess * laplacian.sup_norm
-    assert 0.5 * laplacian.attained_value <= proven.smoothness <= degree * value.lipschitz * excess  # Bernstein's
-    assert proven.smoothness <= proven.third_derivative <= degree**2 * value.lipschitz * excess
+    assert value.attained_value <= bounds.sup_norm <= excess * value.sup_norm
+    assert value.attained_slope <= bounds.lipschitz <= excess * value.lipschitz
+    assert laplacian.attained_value <= bounds.laplacian <= excess * laplacian.sup_norm
+    assert 0.5 * laplacian.attained_value <= bounds.smoothness <= degree * value.lipschitz * excess  # Bernstein's
+    assert bounds.smoothness <= bounds.third_derivative <= degree**2 * value.lipschitz * excess
 
 
 def test_degree_100_is_within_the_slack():
@@ -132,10 +132,10 @@ def test_degree_100_is_within_the_slack():
     legendre = np.polynomial.legendre.Legendre.basis(n)
     slope = np.sqrt(1.0 - t**2) * np.abs(legendre.deriv()(t))
     wave = Target(lambda x: legendre(x[:, 2]), 2, degree=n, third_derivative=n**3)
-    proven = targets.with_constants(wave, slack=0.1)
+    bounds = targets.with_constants(wave, slack=0.1)
     truths = {"sup_norm": 1.0, "lipschitz": slope.max(), "smoothness": 0.5 * n * (n + 1), "laplacian": n * (n + 1.0)}
     for name, truth in truths.items():
-        assert truth * (1.0 - 1e-6) <= getattr(proven, name) <= truth / 0.9
+        assert truth * (1.0 - 1e-6) <= getattr(bounds, name) <= truth / 0.9
 
 
 def test_a_search_that_ends_early_says_by_how_much():
@@ -143,11 +143,11 @@ def test_a_search_that_ends_early_says_by_how_much():
     constants = {"degree": 12} | dict.fromkeys(NAMES[1:], 1.0)
     words = r"sup_norm may be (\d+) % above .* more than the slack = 0.2 .* degree 12 on S\^3"
     with pytest.warns(RuntimeWarning, match=words) as caught:
-        proven = targets.with_constants(Target(lambda x: 1.0 + 1e-9 * x[:, 0] ** 12, 3, **constants), slack=0.2)
+        bounds = targets.with_constants(Target(lambda x: 1.0 + 1e-9 * x[:, 0] ** 12, 3, **constants), slack=0.2)
     percent = float(re.search(words, str(caught[0].message)).group(1))
     assert percent > 100.0
-    assert 1.0 <= proven.sup_norm <= 1.05 * (1.0 + percent / 100.0)
-    assert f"at most {percent:g} % above" in proven.provenance
+    assert 1.0 <= bounds.sup_norm <= 1.05 * (1.0 + percent / 100.0)
+    assert f"at most {percent:g} % above" in bounds.provenance
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # but for 0 any share above is nothing
         assert targets.with_constants(Target(lambda x: np.zeros(len(x)), 3, **constants), slack=0.2).sup_norm == 0.0

@@ -65,32 +65,10 @@ def test_constants_of_a_single_power_are_attained(smoothness):
     assert slope == pytest.approx(target.lipschitz, rel=1e-6)
 
 
-@pytest.mark.parametrize(("dim", "smoothness"), [(1, 0.5), (2, 3.7), (5, 2.5)])
-def test_bound_of_the_distance_to_polynomials_is_the_tail_of_the_expansion(dim, smoothness):
-    """The coefficients by Funk and Hecke's formula in 20 digits, and the tail as 0 less the partial sum."""
-    n = 3
-    with mpmath.workdps(20):
-        s, total = mpmath.mpf(smoothness), mpmath.mpf(0)
-        alpha = mpmath.mpf(dim - 1) / 2
-        norm = mpmath.quad(lambda a: mpmath.sin(a) ** (dim - 1), [0, mpmath.pi])
-        for k in range(n + 1):
-
-            def p(a, k=k):
-                t = mpmath.cos(a)
-                return (
-                    mpmath.gegenbauer(k, alpha, t) / mpmath.gegenbauer(k, alpha, 1) if dim > 1 else mpmath.chebyt(k, t)
-                )
-
-            moment = lambda a: mpmath.sin(a / 2) ** s * p(a) * mpmath.sin(a) ** (dim - 1)  # noqa: E731
-            size = math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0)
-            total += size * mpmath.quad(moment, [0, 1, mpmath.pi]) / norm
-    assert random.approximation_bound(dim, smoothness, n) == pytest.approx(abs(float(total)), rel=1e-9)
-
-
-@pytest.mark.parametrize("dim", [1, 2, 4])
-def test_the_projection_is_within_the_bound(dim):
+@pytest.mark.parametrize(("dim", "s"), [(1, 0.5), (1, 1.5), (2, 1.5), (2, 3.7), (4, 1.5), (5, 2.5)])
+def test_the_projection_is_within_the_bound(dim, s):
     """What is left of one power after its projection is at most the bound, and reaches it at the centre."""
-    s, n = 1.5, 5
+    n = 5
     t = np.linspace(-1.0, 1.0, 2001)
     q, sizes = [], np.bincount(harmonics.hyperspherical_degrees(n, dim))
     for k in range(n + 1):

@@ -202,7 +202,7 @@ def _candidates(degree: int, n: int | None) -> Iterator[tuple[int, Group, int, i
             yield size, groups()[g], orbits, seed
     counts = {}  # of equations, above `MAX_CONDITIONS` where they are too much work
     for group in groups():
-        exact = group.sufficient_degree(degree)  # about half of all harmonics are invariant under -1
+        exact = group.sufficient_degree(degree)  # comb(exact + 2, 2) is about half the number of all harmonics
         affordable = exact <= MAX_DEGREE and math.comb(exact + 2, 2) <= MAX_CONDITIONS * len(group)
         counts[group] = int(group.invariants(exact)[1:].sum()) if affordable else MAX_CONDITIONS + 1
     limit = max(_FEW, min(counts.values()))

@@ -197,7 +197,7 @@ class PointSet(_archive.Savable, Measured):
             _checks.same_dim(other.dim, "other", self.dim, "as this set has")
         if isinstance(other, PointSet):
             second = other
-        elif isinstance(other, EqualMeasurePartition):  # whose radius takes time, and is computed below where needed
+        elif isinstance(other, EqualMeasurePartition):  # with its radius where none is computed on demand
             second = PointSet(other.centers(), covering_radius=other.cell_radius() if self.dim > 2 else None)
         else:
             second = PointSet(_checks.rows(other, "other", dim=self.dim))

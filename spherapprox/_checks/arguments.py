@@ -40,15 +40,9 @@ def left_out(value: object, name: str, when: str, remedy: str = "") -> None:
         raise ValueError(f"'{name}' must be left out {when}, got {show(value)}" + (f": {remedy}" if remedy else ""))
 
 
-def agreeing(value: object, name: str, stored: object, source: str) -> None:
-    """Check that an argument is None or agrees with the value known from the `source`."""
-    if value is None:
-        return
-    try:
-        agrees = bool(value == stored)
-    except (RuntimeError, TypeError, ValueError):  # arrays and tensors have no one truth
-        agrees = False
-    if not agrees:
+def agreeing(value: int | None, name: str, stored: int, source: str) -> None:
+    """Check that a number is None or agrees with the value that the `source` has."""
+    if value is not None and value != stored:
         raise ValueError(f"'{name}' must be {stored}{source}, got {show(value)}: leave it out")
 
 

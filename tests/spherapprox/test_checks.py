@@ -134,7 +134,7 @@ def test_what_agrees_passes():
     _checks.not_both(None, 2, "")
     _checks.left_out(None, "n", "")
     _checks.agreeing(None, "n", 3, "")
-    _checks.agreeing(3.0, "n", 3, "")
+    _checks.agreeing(3, "n", 3, "")
 
 
 ABUSES = {"none": None, "text": "abc", "array": np.ones((2, 3)), "objects": np.array([1, "a", None], dtype=object)}

@@ -18,3 +18,5 @@ Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 Indices = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+Seed = np.random.Generator | int | None
+"""A source of randomness: a generator, the seed of one, or None for a fresh one."""

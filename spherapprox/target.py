@@ -18,6 +18,7 @@ __all__ = ["Target"]
 KINDS = ("given", "derived", "estimated")
 CONSTANTS = ("lipschitz", "sup_norm", "smoothness", "laplacian", "third_derivative", "degree", "remainder")
 """Attributes of a target that enter proofs and have an origin."""
+DERIVED = dict.fromkeys(CONSTANTS, "derived")  # origins of the catalogue's constants, all of which are exact or proven
 
 
 class Origin(NamedTuple):

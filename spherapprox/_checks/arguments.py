@@ -1,10 +1,12 @@
-"""Guards of what is given: objects of the right class, arguments that need or exclude others, and extras installed."""
+"""Guards of objects, options that need or exclude others and extras, and warnings that name the user's own line."""
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .scalars import show, wrong_type
 
@@ -38,15 +40,9 @@ def left_out(value: object, name: str, when: str, remedy: str = "") -> None:
         raise ValueError(f"'{name}' must be left out {when}, got {show(value)}" + (f": {remedy}" if remedy else ""))
 
 
-def agreeing(value: object, name: str, stored: object, source: str) -> None:
-    """Check that an argument is None or agrees with the value known from the `source`."""
-    if value is None:
-        return
-    try:
-        agrees = bool(value == stored)
-    except (RuntimeError, TypeError, ValueError):  # arrays and tensors have no one truth
-        agrees = False
-    if not agrees:
+def agreeing(value: int | None, name: str, stored: int, source: str) -> None:
+    """Check that a number is None or agrees with the value that the `source` has."""
+    if value is not None and value != stored:
         raise ValueError(f"'{name}' must be {stored}{source}, got {show(value)}: leave it out")
 
 
@@ -57,3 +53,42 @@ def needs(package: str, what: str, extra: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise ImportError(f'{what} needs {package}: pip install "spherapprox[{extra}]" installs it') from error
+
+
+def warn_inaccurate(message: str) -> None:
+    """Warn of lost accuracy, at the line that called this package."""
+    warn(message, RuntimeWarning)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called this package."""
+    frame, level = inspect.currentframe(), 0
+    package = __name__.partition(".")[0] + "."
+    while frame is not None and frame.f_globals["__name__"].startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)
+
+
+def stock(module: object, name: str) -> Any:
+    """Return the class of `torch.nn` of a name that an object is of, or extends; None if it does neither."""
+    kinds = (kind for kind in type(module).__mro__ if kind.__module__.startswith("torch.nn.modules."))
+    return next((kind for kind in kinds if kind.__name__ == name), None)
+
+
+def obstacle(module: Any, name: str) -> str | None:
+    """Say why a module may compute something else than its weights say in a class of `torch.nn`; None if it does not.
+
+    Parametrized weights are no obstacle: their names give what is computed.
+    """
+    kind = type(module).__name__
+    if hasattr(module, "base_layer"):
+        return f"{kind} with an adapter: model.merge_and_unload() puts those of PEFT into the weights"
+    own = stock(module, name)
+    if own is None:
+        return kind
+    if type(module).forward is not own.forward or "forward" in vars(module):
+        return f"{kind} with a forward of its own: copy the weights that it uses into a torch.nn.{name}"
+    if module._forward_hooks or module._forward_pre_hooks:
+        remedy = "remove_weight_norm, remove_spectral_norm, prune.remove or handle.remove() takes them off"
+        return f"{kind} with forward hooks, which may change what it computes: {remedy}"
+    return None

@@ -14,11 +14,8 @@ from .shapes import Shape, shaped
 
 UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
-
-
 _PLACES = "sphere.from_latitude_longitude(*{name}.T) makes rows of places in degrees"
-_ROWS = 2**12
-"""Rows whose lengths are checked at a time, in the inner caches."""
+_ROWS = 2**12  # rows whose lengths are checked at a time, in the inner caches
 
 
 def reals(
@@ -35,7 +32,8 @@ def reals(
     raw = numeric(value, name)
     with np.errstate(over="ignore"):  # a long double may be too large
         array = raw.astype(np.float64)
-    if _within(array, minimum, maximum, finite):
+    ends = (float(array.min()), float(array.max())) if array.size else (math.nan,)
+    if all(inside(end, minimum=minimum, maximum=maximum, finite=finite) for end in ends):
         return array
     with np.errstate(invalid="ignore"):
         bad = np.zeros(array.shape, dtype=bool) if nan else np.isnan(array)
@@ -48,23 +46,10 @@ def reals(
     if bad.any():
         number = array[bad].flat[0]
         remedy = f": {why}" if why and math.isfinite(number) else ""
-        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {digits(number)}{remedy}")
+        limits = (("at least", minimum), ("at most", maximum))
+        words = ["finite"] * finite + [f"{text} {digits(limit)}" for text, limit in limits if limit is not None]
+        raise ValueError(f"'{name}' must be {' and '.join(words) or 'a number'}, got {digits(number)}{remedy}")
     return array
-
-
-def _within(array: Float64, minimum: float | None, maximum: float | None, finite: bool) -> bool:
-    """Tell, by the least and the largest element, whether all are numbers in range."""
-    low, high = (float(array.min()), float(array.max())) if array.size else (math.nan, math.nan)
-    limits = None, minimum, None, maximum, finite
-    return inside(low, *limits) and inside(high, *limits)
-
-
-def _range_text(minimum: float | None, maximum: float | None, finite: bool) -> str:
-    """Word the range of a number."""
-    words = ["finite"] if finite else []
-    limits = (("at least", minimum), ("at most", maximum))
-    words += [f"{text} {digits(limit)}" for text, limit in limits if limit is not None]
-    return " and ".join(words) or "a number"
 
 
 def numeric(value: Any, name: str) -> Array:
@@ -261,14 +246,14 @@ def concentrations(value: Any, n: int, *, maximum: float | None = None) -> float
     return reals(array, "concentration", minimum=0.0, maximum=maximum)
 
 
-def one_concentration(value: float | Float64, what: str) -> float:
+def one_concentration(value: float | Float64, treatment: str) -> float:
     """Return the concentration that all control points of a head have, for what treats no other heads."""
     if isinstance(value, float):
         return value
     low, high = float(value.min()), float(value.max())
     if low < high:
         raise ValueError(
-            f"'head' must have one concentration: {what} no others, got concentrations {low:g} to {high:g}"
+            f"'head' must have one concentration: {treatment} no others, got concentrations {low:g} to {high:g}"
         )
     return low
 

@@ -10,8 +10,6 @@ from .._types import Floats
 from .arrays import detached, is_masked, is_vector
 from .scalars import wrong_type
 
-FLOAT64 = np.dtype(np.float64)
-
 
 def callable_(value: object, name: str) -> None:
     """Check that `value` can be called."""
@@ -34,19 +32,17 @@ def called(function: Any, x: Floats) -> Any:
         ) from error
 
 
-def destination(
-    out: object, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64, *, contiguous: bool = False
-) -> Any:
-    """Return an array that a result of this shape can be written into as it is, by a kernel if contiguous."""
+def destination(out: object, shape: tuple[int, ...]) -> Any:
+    """Return an array that a kernel can write a result of this shape into as it is."""
     if not isinstance(out, np.ndarray):
         raise wrong_type(out, "out", "a NumPy array")
-    if contiguous and is_masked(out):  # whose mask a kernel does not lift
+    if is_masked(out):  # whose mask a kernel does not lift
         raise ValueError("'out' must not have masked elements, which the result would not show: pass out.data")
     flags = out.flags
-    if out.shape != shape or out.dtype != dtype or not (flags.carray if contiguous else flags.writeable):
+    if out.shape != shape or out.dtype != np.float64 or not flags.carray:
         raise ValueError(
-            f"'out' must be a writeable{', C-contiguous' * contiguous} array of shape {shape} and {dtype}, got shape "
-            f"{out.shape} and {out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; "
-            f"np.empty({shape}, {str(dtype)!r}) makes one"
+            f"'out' must be a writeable, C-contiguous array of shape {shape} and float64, got shape {out.shape} and "
+            f"{out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; "
+            f"np.empty({shape}, 'float64') makes one"
         )
     return out

@@ -5,25 +5,23 @@ from __future__ import annotations
 from .. import _threads
 from .scalars import integer
 
-MEMORY_LIMIT = 8 * 2**30
-"""Bytes that one result may take before a function refuses to make it."""
-
-OPERATION_LIMIT = 1e13
-"""Operations that one call may take before a function refuses to begin: some hours."""
+MEMORY_LIMIT = 8 * 2**30  # bytes that one result may take before a function refuses to make it
+OPERATION_LIMIT = 1e13  # operations that one call may take before a function refuses to begin: some hours
 
 
-def memory(n_bytes: float, what: str, remedy: str) -> None:
+def memory(n_bytes: float, result: str, remedy: str) -> None:
     """Refuse a result larger than `MEMORY_LIMIT` before any of it is made."""
     if n_bytes > MEMORY_LIMIT:
         raise ValueError(
-            f"{what} would take {n_bytes / 2**30:.3g} GiB, above the limit of {MEMORY_LIMIT / 2**30:.3g} GiB: {remedy}"
+            f"{result} would take {n_bytes / 2**30:.3g} GiB, above the limit of {MEMORY_LIMIT / 2**30:.3g} GiB: "
+            f"{remedy}"
         )
 
 
-def operations(count: float, what: str, remedy: str, limit: float = OPERATION_LIMIT) -> None:
+def operations(count: float, result: str, remedy: str, limit: float = OPERATION_LIMIT) -> None:
     """Refuse work of more operations than the limit before any of it is done."""
     if count > limit:
-        raise ValueError(f"{what} would take {count:.3g} operations, above the limit of {limit:.3g}: {remedy}")
+        raise ValueError(f"{result} would take {count:.3g} operations, above the limit of {limit:.3g}: {remedy}")
 
 
 def workers(value: object) -> int | None:

@@ -10,14 +10,10 @@ from typing import TypeGuard
 
 import numpy as np
 
-MAX_COUNT = 2**53
-"""Largest count where no other limit is stated: products with it are floats."""
-
+MAX_COUNT = 2**53  # largest count where no other limit is stated: products with it are floats
 WHAT_DIM_IS = "'dim' is m of the sphere S^m in R^(m+1), one less than the number of columns"
 """The remedy for a wrong dimension."""
-
-MAX_DIM = 10**12
-"""Largest dimension of a sphere where no other limit is stated."""
+MAX_DIM = 10**12  # largest dimension of a sphere where no other limit is stated
 
 
 def show(value: object) -> str:
@@ -94,7 +90,9 @@ def real(
     why: str = "",
 ) -> float:
     """Return `value` as a float inside the stated range: ``above < minimum <= value <= maximum < below``."""
-    if type(value) is float and inside(value, above, minimum, below, maximum, finite):
+    if type(value) is float and inside(
+        value, above=above, minimum=minimum, below=below, maximum=maximum, finite=finite
+    ):
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -120,10 +118,11 @@ def real(
 
 def inside(
     number: float,
-    above: float | None,
-    minimum: float | None,
-    below: float | None,
-    maximum: float | None,
+    *,
+    above: float | None = None,
+    minimum: float | None = None,
+    below: float | None = None,
+    maximum: float | None = None,
     finite: bool,
 ) -> bool:
     """Tell whether a float is a number in range."""
@@ -183,8 +182,8 @@ def path(value: object, name: str = "path") -> str:
     if not os.path.basename(text) or "\0" in text:
         raise ValueError(f"'{name}' must name a file, got {show(text)}")
     if os.path.exists(text) and not os.path.isfile(text):
-        what = "a folder" if os.path.isdir(text) else "no regular file"
-        raise ValueError(f"'{name}' must name a file, got {text!r}, which is {what}")
+        kind = "a folder" if os.path.isdir(text) else "no regular file"
+        raise ValueError(f"'{name}' must name a file, got {text!r}, which is {kind}")
     return text
 
 

@@ -21,12 +21,13 @@ def shaped(array: A, name: str, *shapes: Shape, note: str = "", remedy: str = ""
     for pattern in shapes:
         if _fits(shape, pattern):
             return array
-    patterns = " or ".join(map(_words, shapes))
+    texts = (", ".join("..." if axis is ... else str(axis) for axis in pattern) for pattern in shapes)
+    patterns = " or ".join(f"({text},)" if text and "," not in text else f"({text})" for text in texts)
     raise ValueError(f"'{name}' must {verb} shape {patterns}{note}, got {shape}" + (f": {remedy}" if remedy else ""))
 
 
 def _fits(shape: tuple[int, ...], pattern: Shape) -> bool:
-    """Tell whether a shape is the wanted one."""
+    """Tell whether a shape is that of the pattern."""
     if pattern[:1] == (...,):
         shape, pattern = shape[1 - len(pattern) :], pattern[1:]
     if len(shape) != len(pattern):
@@ -35,12 +36,6 @@ def _fits(shape: tuple[int, ...], pattern: Shape) -> bool:
         if n == 0 if isinstance(axis, str) else n != axis:
             return False
     return True
-
-
-def _words(shape: Shape) -> str:
-    """Word a shape as Python prints a tuple, but for quotation marks."""
-    text = ", ".join("..." if axis is ... else str(axis) for axis in shape)
-    return f"({text},)" if len(shape) == 1 else f"({text})"
 
 
 def broadcast_shape(remedy: str, **shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -59,6 +54,6 @@ def same_sphere(rows: Any, name: str, dim: int, owner: str) -> None:
 
 
 def same_dim(dim: int, name: str, expected: int, why: str) -> None:
-    """Check that an object that has a dimension lies on S^wanted."""
+    """Check that an object that has a dimension lies on S^expected."""
     if dim != expected:
         raise ValueError(f"'{name}' must have dim = {expected} {why}, got {dim}")

@@ -14,16 +14,12 @@ from ..points import nodes
 from ..points.pointset import Points
 from .kernel import matrix, require_distinct, sums
 
-EXACT = 1200
-"""Up to so many points the eigenvalues are those of the whole matrix. Tuned."""
+EXACT = 1200  # up to so many points the eigenvalues are those of the whole matrix. Tuned.
 PATCH, _SCALES, _QUERIES = 600, (1, 4, 16, 64), 20_000
 """Points of a patch, the neighbours whose distances choose it, and the points that are tried for its centre."""
-_CLOSE = 0.6
-"""Points that are closer than this share of the median distance to the 2 dim-th neighbour are thinned out."""
-_TOLERANCE = 1e-3
-"""Of the logarithm of the concentration."""
-_FURTHEST = 600.0
-"""Logarithms of concentrations beyond it are not tried."""
+_CLOSE = 0.6  # points that are closer than this share of the median distance to the 2 dim-th neighbour are thinned out
+_TOLERANCE = 1e-3  # of the logarithm of the concentration
+_FURTHEST = 600.0  # logarithms of concentrations beyond it are not tried
 _SINGULAR = math.log(1e15)
 """Logarithm of the largest condition number that float64 tells from that of a singular matrix."""
 
@@ -33,7 +29,8 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
 
     The matrix ``exp(-concentration |b_j - b_k|^2 / 2)`` of distinct points has ones everywhere at 0 and tends to the
     identity; its condition number, in the spectral norm, never grows with the concentration. The smaller the
-    concentration, the better a smooth target is resolved, and the more digits are lost in solving for the values.
+    concentration, the better a smooth target is resolved, and the more digits are lost in solving for the values
+    (docs/theorems/4.13-interpolation.md).
 
     Parameters
     ----------
@@ -54,10 +51,6 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     TypeError, ValueError
         If the points are none of a sphere, or repeated but for what underflows, or `condition` is out of its range.
 
-    References
-    ----------
-    docs/theorems/4.13-interpolation.md.
-
     Examples
     --------
     >>> import numpy as np
@@ -71,10 +64,8 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     if len(rows) == 1:
         return 0.0
     require_distinct(rows)
-    log_limit = math.log(condition)
-    at = log_condition(rows)
-    dim, n = rows.shape[1] - 1, len(rows)
-    start = math.log(0.5 * n ** (2.0 / dim) / max(1.0, log_limit))
+    (n, d), log_limit, at = rows.shape, math.log(condition), log_condition(rows)
+    start = math.log(0.5 * n ** (2.0 / (d - 1)) / max(1.0, log_limit))
     return math.exp(_zero(lambda t: at(math.exp(t)) - log_limit, start))
 
 
@@ -97,22 +88,27 @@ def thin_points(rows: Float64) -> Float64:
 
 
 def log_condition(rows: Float64) -> Callable[[float], float]:
-    """Return the function that gives the logarithm of the condition number at a concentration."""
-    if len(rows) <= EXACT:
+    """Return the function that gives the logarithm of the condition number at a concentration, of float64 at most."""
+    patches = []
+    if len(rows) > EXACT:  # the points around those whose neighbours are nearest, for neighbours of several ranks
+        from scipy.spatial import cKDTree
 
-        def whole(concentration: float) -> float:
-            eigenvalues = _eigenvalues(rows, concentration)
-            return _log_ratio(eigenvalues[-1], eigenvalues[0])
+        tree, ranks = cKDTree(rows), [1 + rank for rank in _SCALES]
+        queries = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
+        distances = interruptible(lambda: tree.query(queries, k=ranks))[0]  # (queries, scales)
+        centers = sorted(set(distances.argmin(axis=0).tolist()))
+        patches = [rows[tree.query(queries[i], k=PATCH)[1]] for i in centers]
 
-        return whole
-    patches = _dense_patches(rows)
+    def evaluate(concentration: float) -> float:
+        if patches:  # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
+            smallest = min(_eigenvalues(patch, concentration)[0] for patch in patches)
+            largest = float(sums(rows, rows, np.ones(len(rows)), concentration).max())
+        else:
+            smallest, largest = _eigenvalues(rows, concentration)[[0, -1]]
+        singular = smallest <= largest * math.exp(-_SINGULAR)
+        return _SINGULAR if singular else math.log(largest / smallest)
 
-    def estimate(concentration: float) -> float:
-        # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
-        least = min(_eigenvalues(patch, concentration)[0] for patch in patches)
-        return _log_ratio(float(sums(rows, rows, np.ones(len(rows)), concentration).max()), least)
-
-    return estimate
+    return evaluate
 
 
 def _eigenvalues(rows: Float64, concentration: float) -> Float64:
@@ -120,25 +116,6 @@ def _eigenvalues(rows: Float64, concentration: float) -> Float64:
     a = matrix(rows, rows, concentration, "take fewer points")
     with one_blas_thread():  # several take seconds where other work has the cores
         return np.asarray(interruptible(lambda: np.linalg.eigvalsh(a)))
-
-
-def _log_ratio(largest: float, smallest: float) -> float:
-    """Return the logarithm of the quotient, no more than that of a singular matrix."""
-    if smallest <= largest * math.exp(-_SINGULAR):
-        return _SINGULAR
-    return math.log(largest / smallest)
-
-
-def _dense_patches(rows: Float64) -> list[Float64]:
-    """Return the points around those whose neighbours are nearest, for neighbours of several ranks."""
-    from scipy.spatial import cKDTree
-
-    tree = cKDTree(rows)
-    queries = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
-    ranks = [1 + rank for rank in _SCALES]
-    distances = interruptible(lambda: tree.query(queries, k=ranks))[0]  # (queries, scales)
-    centres = sorted(set(distances.argmin(axis=0).tolist()))
-    return [rows[tree.query(queries[i], k=PATCH)[1]] for i in centres]
 
 
 def _zero(excess: Callable[[float], float], start: float) -> float:

@@ -10,66 +10,60 @@ import numpy as np
 
 from .. import _checks
 from .._threads import interruptible
-from .._types import Float64, Floats
+from .._types import Float64
 from . import iteration
 from .kernel import matrix, require_distinct, sums
 from .task import Task, units
 
 DIRECT = 4096
 """Up to so many control points the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
-ITERATED_CONDITION = 1e5
-"""A condition number at which the iteration takes some tens of steps."""
-ACCURACY = 1e-10
-"""A relative residual above it is warned of."""
-_RESIDUAL = 1e-13
-"""A relative residual up to which a Cholesky factorisation is trusted."""
-_NEGLIGIBLE = 1e-15
-"""Relative to the diagonal: pivots below it are rounding errors."""
+ITERATED_CONDITION = 1e5  # a condition number at which the iteration takes some tens of steps
+ACCURACY = 1e-10  # a relative residual above it is warned of
+_RESIDUAL = 1e-13  # a relative residual up to which a Cholesky factorisation is trusted
+_NEGLIGIBLE = 1e-15  # relative to the diagonal: pivots below it are rounding errors
 
 
-def core(task: Task) -> Float64:
-    """Return xi of ``(A + regularization I) xi = f``, (n,) or (n, p)."""
-    return _solve_values(task, normalize=False)
+def core(task: Task, *, direct: int = DIRECT) -> Float64:
+    """Return xi of ``(A + regularization I) xi = f``, (n,) or (n, p), directly for at most so many points."""
+    return _solve_values(task, normalize=False, direct=direct)
 
 
-def split(task: Task) -> Float64:
+def split(task: Task, *, direct: int = DIRECT) -> Float64:
     """Return v of ``(A + regularization I) (v - f) = D f - A f``, (n,) or (n, p).
 
     Without regularization it is ``S v = f``; with ever more v tends to f, the values of "riemann".
     """
-    return _solve_values(task, normalize=True)
+    return _solve_values(task, normalize=True, direct=direct)
 
 
-def _solve_values(task: Task, *, normalize: bool) -> Float64:
+def _solve_values(task: Task, *, normalize: bool, direct: int) -> Float64:
     """Solve ``(A + ridge I) x = f``, or ``(D + ridge I) f`` to `normalize`, directly or by iteration."""
-    rows, ridge = _check_arguments(task)
-    f = task.sample().astype(np.float64)
-    unit = units(f)
-    n, right = len(rows), f / unit
-    a = None if n > DIRECT else matrix(rows, rows, task.concentration, "take fewer points")
-    if normalize:
-        row_sums = sums(rows, rows, np.ones(n), task.concentration) if a is None else a.sum(axis=1)
-        # 4.13 (a): v = A^-1 D f
-        right = ((row_sums + ridge) * right.T).T
-    solution = iteration.solve(rows, task.concentration, right, ridge) if a is None else _factorise(a, right, ridge)
-    return solution * unit
-
-
-def _check_arguments(task: Task) -> tuple[Floats, float]:
-    """Return the control points, distinct, and the regularization."""
-    ridge = task.ridge
-    if len(task.rows) > 1 and ridge == 0.0:
+    rows, ridge = task.rows, task.ridge
+    if len(rows) > 1 and ridge == 0.0:
         if task.concentration == 0.0:
             raise ValueError(
                 "'concentration' must be greater than 0 for coefficients='interpolation', got 0: all kernels are 1"
             )
-        require_distinct(task.rows)
-    return task.rows, ridge
+        require_distinct(rows)
+    f = task.sample().astype(np.float64)
+    unit = units(f)
+    n, right = len(rows), f / unit
+    a = None if n > direct else matrix(rows, rows, task.concentration, "take fewer points")
+    if normalize:
+        row_sums = sums(rows, rows, np.ones(n), task.concentration) if a is None else a.sum(axis=1)
+        # 4.13 (a): v = A^-1 D f
+        right = ((row_sums + ridge) * right.T).T
+    if a is None:
+        return iteration.solve(rows, task.concentration, right, ridge=ridge) * unit
+    return _factorise(a, right, ridge) * unit
 
 
 def _factorise(a: Float64, right: Float64, ridge: float) -> Float64:
-    """Solve ``(a + ridge I) x = right`` by Cholesky's factorisation, or by its part that is not rounding errors."""
-    from scipy.linalg import cho_factor, cho_solve
+    """Solve ``(a + ridge I) x = right`` by Cholesky's factorisation, or by its part that is not rounding errors.
+
+    Of that the solution is the one of least squares by the columns that a factorisation with pivots chooses.
+    """
+    from scipy.linalg import cho_factor, cho_solve, lapack, lstsq
 
     a[np.diag_indices_from(a)] += ridge
     try:
@@ -78,7 +72,11 @@ def _factorise(a: Float64, right: Float64, ridge: float) -> Float64:
             return np.asarray(x)
     except np.linalg.LinAlgError:
         pass
-    x = _solve_by_columns(a, right)
+    tolerance, x = _NEGLIGIBLE * float(a.diagonal().max()), np.zeros_like(right)
+    _, pivots, rank, _ = interruptible(lambda: lapack.dpstrf(a, lower=1, tol=tolerance))
+    columns = np.sort(pivots[:rank] - 1)
+    options = {"cond": _NEGLIGIBLE, "lapack_driver": "gelsy", "check_finite": False}
+    x[columns] = interruptible(lambda: lstsq(a[:, columns], right, **options))[0]
     residual = _residual(a, x, right)
     if residual > ACCURACY:
         _checks.warn_inaccurate(
@@ -86,18 +84,6 @@ def _factorise(a: Float64, right: Float64, ridge: float) -> Float64:
             f"the head meets the target at them only to {residual:.1g} of its size; take a larger concentration "
             "(coefficients.well_conditioned_concentration), or give a 'regularization'"
         )
-    return x
-
-
-def _solve_by_columns(a: Float64, right: Float64) -> Float64:
-    """Return a least-squares solution by the columns that a pivoted Cholesky factorisation chooses, 0 elsewhere."""
-    from scipy.linalg import lapack, lstsq
-
-    tolerance, x = _NEGLIGIBLE * float(a.diagonal().max()), np.zeros_like(right)
-    _, pivots, rank, _ = interruptible(lambda: lapack.dpstrf(a, lower=1, tol=tolerance))
-    columns = np.sort(pivots[:rank] - 1)
-    options = {"cond": _NEGLIGIBLE, "lapack_driver": "gelsy", "check_finite": False}
-    x[columns] = interruptible(lambda: lstsq(a[:, columns], right, **options))[0]
     return x
 
 

@@ -12,20 +12,17 @@ from .conditioning import log_condition
 from .kernel import sums
 from .preconditioner import inverse_factor
 
-ITERATIONS = 1000
-"""After so many an iteration has failed."""
-TOLERANCE = 1e-12
-"""The residual at which conjugate gradients end, relative to the right-hand side, of each column."""
+ITERATIONS = 1000  # after so many an iteration has failed
+TOLERANCE = 1e-12  # the residual at which conjugate gradients end, relative to the right-hand side, of each column
 _STATIONARY, _CONSISTENT = 1e-10, 1e-13
 """LSMR ends where the residual's part in the range, or the residual itself, is so small, relative to the whole."""
-
-HOPELESS = math.log(1e13)
-"""Logarithm of a condition number at which conjugate gradients have never converged."""
-
+HOPELESS = math.log(1e13)  # logarithm of a condition number at which conjugate gradients have never converged
 Product = Callable[[Float64], Float64]
 
 
-def solve(rows: Floats, concentration: float, right: Float64, ridge: float) -> Float64:
+def solve(
+    rows: Floats, concentration: float, right: Float64, *, ridge: float = 0.0, iterations: int = ITERATIONS
+) -> Float64:
     """Solve ``(A + ridge I) x = right`` by preconditioned conjugate gradients, (n,) or (n, p)."""
     b = rows.astype(np.float64)
     if ridge == 0.0 and log_condition(b)(concentration) > HOPELESS:
@@ -38,11 +35,12 @@ def solve(rows: Floats, concentration: float, right: Float64, ridge: float) -> F
         return sums(b, b, p, concentration) + ridge * p
 
     # Step 2: iterate, with products that are sums of kernels
-    x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
+    x, residual = conjugate_gradients(
+        product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1), iterations=iterations
+    )
     if residual > TOLERANCE:
-        raise _complaint(
-            len(b), concentration, f"after {ITERATIONS} iterations the residual is {residual:.2g} of the target"
-        )
+        how = f"after {iterations} iterations the residual is {residual:.2g} of the target"
+        raise _complaint(len(b), concentration, how)
     return x.reshape(right.shape)
 
 
@@ -54,7 +52,9 @@ def _complaint(n: int, concentration: float, how: str) -> ValueError:
     )
 
 
-def conjugate_gradients(product: Product, precondition: Product, right: Float64) -> tuple[Float64, float]:
+def conjugate_gradients(
+    product: Product, precondition: Product, right: Float64, *, iterations: int
+) -> tuple[Float64, float]:
     """Return x with ``product(x) = right`` (n, p) and the residual; columns share products, each has its own steps."""
     size = np.linalg.norm(right, axis=0)
     size[size == 0.0] = 1.0
@@ -62,7 +62,7 @@ def conjugate_gradients(product: Product, precondition: Product, right: Float64)
     p = z = precondition(r)
     rz = (r * z).sum(axis=0)
     residual = np.linalg.norm(r, axis=0)
-    for _ in range(ITERATIONS):
+    for _ in range(iterations):
         active = residual > 0.5 * TOLERANCE
         if not active.any():
             break
@@ -84,7 +84,15 @@ def _replace_zeros(a: Float64) -> Float64:
 
 
 def least_squares(
-    x: Floats, roots: Float64, rows: Floats, concentration: float, f: Float64, ridge: float, start: Float64 | None
+    x: Floats,
+    roots: Float64,
+    rows: Floats,
+    *,
+    concentration: float,
+    f: Float64,
+    ridge: float,
+    start: Float64 | None,
+    iterations: int = ITERATIONS,
 ) -> Float64:
     """Minimise ``|W (H v - f)|^2 + ridge |v - start|^2`` by LSMR, W = diag(roots), H the kernel or softmax matrix.
 
@@ -120,9 +128,34 @@ def least_squares(
     columns = []
     for column in residual.T:
         right = np.concatenate([roots * column, np.zeros(shape[0] - len(x))])
-        u, stop, *_ = lsmr(operator, right, atol=_STATIONARY, btol=_CONSISTENT, conlim=0.0, maxiter=ITERATIONS)
+        u, stop, *_ = lsmr(operator, right, atol=_STATIONARY, btol=_CONSISTENT, conlim=0.0, maxiter=iterations)
         if stop == 7:
-            raise _complaint(len(b), concentration, f"after {ITERATIONS} iterations LSMR has not converged")
+            raise _complaint(len(b), concentration, f"after {iterations} iterations LSMR has not converged")
         columns.append(transposed @ u)
     solution = base + np.stack(columns, axis=1)
     return np.asarray(solution.reshape(len(b), *f.shape[1:]))
+
+
+def refine_values(
+    f: Floats,
+    rows: Floats,
+    values: Floats,
+    *,
+    concentration: float,
+    steps: int,
+    normalize: bool,
+    workers: int | None = None,
+) -> Float64:
+    """Return the values after some steps ``values + D^-1 (f - head(b))``, by which the residual is added (4.13 (c)).
+
+    D is 1 for a split head (`normalize`), whose kernels are divided by their sum already; for a core head it is the
+    sum of the kernels at each control point.
+    """
+    refined, scale = values.astype(np.float64), np.ones(())
+    if not normalize:
+        row_sums = sums(rows, rows, np.ones(len(rows)), concentration, workers=workers)
+        scale = row_sums.reshape(-1, *(1,) * (refined.ndim - 1))
+    for _ in range(steps):
+        residual = f - sums(rows, rows, refined, concentration, normalize=normalize, workers=workers)
+        refined += residual if normalize else residual / scale
+    return np.asarray(refined)

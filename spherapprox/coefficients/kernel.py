@@ -16,13 +16,8 @@ def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
     return np.asarray(np.exp(exponents, out=exponents))
 
 
-def softmax(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
-    """Return the softmax matrix (m, n), the kernel matrix over its row sums, which may underflow."""
-    return softmax_weights(squared_distances(x, b, remedy), concentration)
-
-
 def softmax_weights(squares: Float64, concentration: float) -> Float64:
-    """Return the softmax (m, n) of squared distances (m, n), which stay as they are."""
+    """Return the softmax (m, n) of squared distances: the kernel over its row sums, which may underflow."""
     weights = squares - squares.min(axis=1, keepdims=True)
     weights *= -0.5 * concentration
     return _softmax.softmax(weights, out=weights)

@@ -11,44 +11,44 @@ from .._threads import interruptible
 from .._types import Float64, Floats
 from ..partition import EqualMeasurePartition
 from ..points import nodes, sobol
-from ..points.pointset import Points
 from ..sphere import MAX_POINTS
 from . import iteration
 from .interpolation import ACCURACY
-from .kernel import matrix, softmax, sums
+from .kernel import matrix, softmax_weights, squared_distances, sums
 from .task import Task, sample, units
 
-OVERSAMPLING = 4
-"""By default so many samples for each control point."""
-PARTITION_DIM = 8
-"""Up to this dimension the samples are centres of an equal-measure partition, beyond it Sobol points."""
-DIRECT = 1.2e7
-"""Up to so many elements the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
+OVERSAMPLING = 4  # by default so many samples for each control point
+PARTITION_DIM = 8  # up to this dimension the samples are centres of an equal-measure partition, beyond it Sobol points
+DIRECT = 1.2e7  # up to so many elements the matrix is factorised, beyond them the system is solved by iteration. Tuned.
 OVERSHOOT = 2.0
 """A core head that is so many times the target at a control point, where no sample holds it, is warned of."""
-_NEGLIGIBLE = 1e-15
-"""Relative to the largest: singular values below it are rounding errors."""
+_NEGLIGIBLE = 1e-15  # relative to the largest: singular values below it are rounding errors
 
 
-def core(task: Task) -> Float64:
+def core(task: Task, *, direct: float = DIRECT) -> Float64:
     """Return xi that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |xi|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
     unit = units(f)
-    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, start=None), normalize=False) * unit
+    return _solve(task, x, roots, f=f / unit, start=None, direct=direct) * unit
 
 
-def split(task: Task) -> Float64:
+def split(task: Task, *, direct: float = DIRECT) -> Float64:
     """Return v that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |v - f(b)|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
     start = task.sample().astype(np.float64)
     unit = units(f, start)
-    return _warn_of_samples(task, f / unit, _solve(task, x, roots, f / unit, start=start / unit), normalize=True) * unit
+    return _solve(task, x, roots, f=f / unit, start=start / unit, direct=direct) * unit
 
 
 def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
     """Return the samples (M, dim+1), roots of their weights (M,), and the target there, (M,) or (M, p)."""
-    n = len(task.rows)
-    x, weights = nodes(_sample_points(task), "samples")
+    n, dim, samples = len(task.rows), task.dim, task.samples
+    if samples is None or np.isscalar(samples) or (isinstance(samples, np.ndarray) and samples.ndim == 0):
+        count = OVERSAMPLING * n if samples is None else samples
+        count = _checks.integer(count, "samples", minimum=1, maximum=MAX_POINTS)
+        _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
+        samples = EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)
+    x, weights = nodes(samples, "samples")
     _checks.same_sphere(x, "samples", task.dim, "the control points' sphere")
     if len(x) < n and task.ridge == 0.0:
         raise ValueError(
@@ -62,30 +62,26 @@ def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
     return x, np.sqrt(weights), sample(task.target, x, "samples").astype(np.float64)
 
 
-def _sample_points(task: Task) -> Points:
-    """Return the samples that are given, or as many as the rule draws by default."""
-    samples, dim = task.samples, task.dim
-    if samples is not None and not np.isscalar(samples) and not (isinstance(samples, np.ndarray) and samples.ndim == 0):
-        return samples
-    number = OVERSAMPLING * len(task.rows) if samples is None else samples
-    count = _checks.integer(number, "samples", minimum=1, maximum=MAX_POINTS)
-    _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
-    return EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)
+def _solve(task: Task, x: Floats, roots: Float64, *, f: Float64, start: Float64 | None, direct: float) -> Float64:
+    """Minimise over the correction of the start, by a factorisation or by iteration; warn of samples too few."""
+    rows, concentration, ridge = task.rows, task.concentration, task.ridge
+    if float(len(x)) * len(rows) > direct:
+        values = iteration.least_squares(x, roots, rows, concentration=concentration, f=f, ridge=ridge, start=start)
+    else:
+        remedy = "take fewer points or 'samples'"
+        if start is None:
+            a = matrix(x, rows, concentration, remedy=remedy)
+        else:
+            a = softmax_weights(squared_distances(x, rows, remedy), concentration)
+        residual = f if start is None else f - a @ start
+        change = _factorise(roots[:, None] * a, (roots * residual.T).T, ridge)
+        values = change if start is None else start + change
+    _warn_of_samples(task, f, values, normalize=start is not None)
+    return values
 
 
-def _solve(task: Task, x: Floats, roots: Float64, f: Float64, start: Float64 | None) -> Float64:
-    """Minimise over the correction of the start, by a factorisation or by iteration."""
-    normalize, ridge = start is not None, task.ridge
-    if float(len(x)) * len(task.rows) > DIRECT:
-        return iteration.least_squares(x, roots, task.rows, task.concentration, f, ridge, start)
-    a = (softmax if normalize else matrix)(x, task.rows, task.concentration, "take fewer points or 'samples'")
-    residual = f if start is None else f - a @ start
-    change = _factorise(roots[:, None] * a, (roots * residual.T).T, ridge)
-    return change if start is None else start + change
-
-
-def _warn_of_samples(task: Task, f: Float64, values: Float64, *, normalize: bool) -> Float64:
-    """Return the values, after a warning where the samples do not determine them."""
+def _warn_of_samples(task: Task, f: Float64, values: Float64, *, normalize: bool) -> None:
+    """Warn where the samples do not determine the values."""
     largest, size = float(np.abs(values).max()), float(np.abs(f).max())
     between = 0.0 if normalize else float(np.abs(sums(task.rows, task.rows, values, task.concentration)).max())
     rounding = float(np.finfo(float).eps) * largest
@@ -103,7 +99,6 @@ def _warn_of_samples(task: Task, f: Float64, values: Float64, *, normalize: bool
             f"cancel, and their rounding adds {rounding / size:.1g} of it; take a larger concentration, or give a "
             "'regularization'"
         )
-    return values
 
 
 def _factorise(a: Float64, right: Float64, ridge: float) -> Float64:

@@ -2,11 +2,8 @@
 
 Row i of the factor G holds the coefficients by which the kernel at point i is predicted from those at its neighbours,
 divided by the root of what the prediction leaves: among sparse factors of these places G minimises
-Kullback and Leibler's divergence between the normal distributions of covariance A and ``(G^T G)^-1``.
-
-References
-----------
-Schaefer, Katzfuss, Owhadi, SIAM J. Sci. Comput. 43 (2021) A2019-A2046.
+Kullback and Leibler's divergence between the normal distributions of covariance A and ``(G^T G)^-1`` (Schaefer,
+Katzfuss, Owhadi, SIAM J. Sci. Comput. 43 (2021) A2019-A2046).
 """
 
 from __future__ import annotations
@@ -19,14 +16,10 @@ from .. import _checks
 from .._threads import slices
 from .._types import Float64, Int64
 
-NEIGHBOURS = 64
-"""Points that a row of the factor takes in: more make fewer iterations and a dearer factor. Tuned."""
-QUERIES = 512
-"""Points whose neighbours are looked for in one call."""
-_SYSTEM_ELEMENTS = 2**21
-"""Elements of the small matrices that are solved together."""
-_JITTER = 1e-13
-"""Added to the diagonal of the small matrices, which may be singular to rounding."""
+NEIGHBOURS = 64  # points that a row of the factor takes in: more make fewer iterations and a dearer factor. Tuned.
+QUERIES = 512  # points whose neighbours are looked for in one call
+_SYSTEM_ELEMENTS = 2**21  # elements of the small matrices that are solved together
+_JITTER = 1e-13  # added to the diagonal of the small matrices, which may be singular to rounding
 
 
 def inverse_factor(rows: Float64, concentration: float, ridge: float) -> Any:

@@ -12,14 +12,11 @@ from .._threads import one_blas_thread, slices
 from .._types import Float64, Floats
 from .riemann import peak
 
-BAND = 0.5
-"""The sum of "riemann" for the function 1 is off by no more at the control points that are tried."""
-CARRIED = 0.05
-"""It is off by no more there at the concentration that a warning advises."""
+BAND = 0.5  # the sum of "riemann" for the function 1 is off by no more at the control points that are tried
+CARRIED = 0.05  # it is off by no more there at the concentration that a warning advises
 GAP, _AROUND = 0.15, 256
 """An interpolating head of the function 1 errs by no more between half of them; the points that it is made from."""
-_RIDGE = 1e-9
-"""Added to the diagonal of a matrix that may be singular to rounding."""
+_RIDGE = 1e-9  # added to the diagonal of a matrix that may be singular to rounding
 _NODES, _PAIRS, _SLICE = (4, 16), 2**20, 2**13
 """Control points that are tried, fewer where there are many: a small part of what it takes to make the head."""
 
@@ -45,7 +42,8 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
                 f"weighted kernels add up to {1.0 + excess:.3g} at one of them, not to 1, so that the head errs as much"
             )
             largest = _largest(lambda trial: abs(error(trial)) <= CARRIED, concentration)
-            _warn(n, concentration, why, largest, f", where that sum is within {CARRIED:.0%} of 1")
+            where = f", where that sum is within {CARRIED:.0%} of 1"
+            _warn(n, concentration, why, largest=largest, where=where)
     elif rule == "interpolation" and n > 1:
         places = [_emptiest_place(x, rows) for x in queries.astype(np.float64)]
 
@@ -56,7 +54,7 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
             carried = concentration if small(concentration) else _largest(small, concentration)
         if carried < concentration:
             why = "kernels hardly overlap, so that the head falls to 0 between them"
-            _warn(n, concentration, why, carried)
+            _warn(n, concentration, why, largest=carried)
 
 
 def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
@@ -104,7 +102,7 @@ def _largest(holds: Callable[[float], bool], concentration: float) -> float:
     return low
 
 
-def _warn(n: int, concentration: float, why: str, largest: float, where: str = "") -> None:
+def _warn(n: int, concentration: float, why: str, *, largest: float, where: str = "") -> None:
     """Warn, naming the largest concentration that the points carry."""
     _checks.warn_inaccurate(
         f"'concentration' is too large for these {n} control points, got {concentration:g}: {why}; they carry up to "

@@ -33,13 +33,7 @@ def split(task: Task) -> Floats:
 
 
 def peak(dim: int, concentration: float) -> float:
-    """Return ``c exp(lambda)``, the kernel's largest value.
-
-    Raises
-    ------
-    ValueError
-        If it is beyond float64.
-    """
+    """Return ``c exp(lambda)``, the kernel's largest value, unless it is beyond float64."""
     log_peak = float(VonMisesFisher(dim, concentration).log_density(1.0))
     if log_peak > 700.0:
         raise ValueError(

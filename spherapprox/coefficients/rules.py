@@ -44,7 +44,6 @@ RULES = {
     ),
 }  # fmt: skip
 """All rules."""
-
 CORE_RULES: dict[str, Values] = {name: rule.core for name, rule in RULES.items()}
 SPLIT_RULES: dict[str, Values] = {name: rule.split for name, rule in RULES.items() if rule.split is not None}
 
@@ -222,12 +221,17 @@ def _rule(rules: dict[str, Values], rule: str, task: Task) -> Values:
 
 
 def resolve_options(
-    points: Points, concentration: float | None, regularization: float | None, rule: str
+    points: Points,
+    concentration: float | None,
+    regularization: float | None,
+    rule: str,
+    *,
+    direct: int = interpolation.DIRECT,
 ) -> tuple[float, float | None]:
     """Return the concentration, None replaced by one at which "interpolation" is well conditioned but for close pairs.
 
     The closest pair of scattered points would ask for kernels that are too narrow for all others. Where an iteration
-    solves the system, close pairs take a regularization, if none is given.
+    solves the system, of more than `direct` points, close pairs take a regularization, if none is given.
     """
     if concentration is not None or rule != "interpolation":
         why = f" for coefficients={_checks.show(rule)}, got None: only 'interpolation' chooses its own"
@@ -235,7 +239,7 @@ def resolve_options(
     rows = nodes(points)[0].astype(np.float64)
     if regularization is None:
         require_distinct(rows)
-    apart, direct = thin_points(rows), len(rows) <= interpolation.DIRECT
-    if regularization is None and len(apart) < len(rows) and not direct:
+    apart, condition = thin_points(rows), 1e10 if len(rows) <= direct else interpolation.ITERATED_CONDITION
+    if regularization is None and len(apart) < len(rows) and len(rows) > direct:
         regularization = _CLOSE_PAIRS
-    return well_conditioned_concentration(apart, 1e10 if direct else interpolation.ITERATED_CONDITION), regularization
+    return well_conditioned_concentration(apart, condition), regularization

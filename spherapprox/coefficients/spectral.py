@@ -24,34 +24,19 @@ from .interpolation import ACCURACY
 from .riemann import peak
 from .task import Task
 
-TABLE_ELEMENTS = 2**22
-"""Elements of a table of harmonics that are in memory at a time: 32 MiB."""
-
-KEPT = 2**24
-"""A table of so many elements is made once and kept."""
-
-_LARGEST = 700.0
-"""Logarithms of factors up to which nothing overflows."""
-
-_USELESS = 0.5
-"""A head whose error is estimated at this share of what a constant's would be is warned of."""
+TABLE_ELEMENTS = 2**22  # elements of a table of harmonics that are in memory at a time: 32 MiB
+STORED = 2**24  # a table of so many elements is made once
+_LARGEST = 700.0  # logarithms of factors up to which nothing overflows
+_USELESS = 0.5  # a head whose error is estimated at this share of what a constant's would be is warned of
 
 
 @dataclass(frozen=True)
 class Estimate:
     """The parts of the error of spectral coefficients, for each degree n = 0, 1, ... of the polynomial.
 
-    Parameters
-    ----------
-    misfit : ndarray
-        The largest error at a control point of the polynomial that is fitted without it: an estimate of |f - p_n|.
-    tail : ndarray
-        An estimate of |p_n - h|, the harmonics of the kernel that the points mistake for others:
-        ``sum_(l<=n) alpha_(D-l) |Y_l|_2 / a_l``, alpha_g the sum of a_l over l > g.
-    rounding : ndarray
-        ``2^-52 max_k |p~_n(b_k)|``, the size of the rounding errors of the head's sum.
-    mean_misfit : ndarray
-        The root mean square, by the weights, of the errors of which `misfit` is the largest.
+    `misfit` is the largest error at a control point of the polynomial that is fitted without it, an estimate of
+    |f - p_n|, and `mean_misfit` the root mean square of these errors by the weights. `tail` estimates |p_n - h|, the
+    harmonics of the kernel that the points mistake for others. `rounding` is ``2^-52 max_k |p~_n(b_k)|``.
     """
 
     misfit: Float64
@@ -86,7 +71,7 @@ def core(task: Task) -> Float64:
     # Step 1: project the target onto the harmonics
     c = basis.transform(rule.weights, f)
     # Step 2: choose the degree
-    estimate = None if task.degree is not None else _estimate(task, basis, f, c, log_a)
+    estimate = None if task.degree is not None else _estimate(task, basis, f, c=c, log_a=log_a)
     if estimate is not None:
         n = estimate.degree
     # Step 3: divide the part of each degree by the kernel's eigenvalue, 4.7: xi_k = c w_k p~(b_k)
@@ -113,29 +98,29 @@ def estimate(task: Task) -> Estimate:
     assert rule.degree is not None
     log_a = _log_eigenvalues(task, rule.degree)
     basis, (f, unit) = _Basis(rule.points, len(log_a) - 1), _columns(task.sample())
-    scaled = _estimate(task, basis, f, basis.transform(rule.weights, f), log_a)
+    scaled = _estimate(task, basis, f, c=basis.transform(rule.weights, f), log_a=log_a)
     return Estimate(unit * scaled.misfit, unit * scaled.tail, unit * scaled.rounding, unit * scaled.mean_misfit)
 
 
 class _Basis:
-    """Harmonics at points, in blocks of rows; a small table is kept."""
+    """Harmonics at points, in blocks of rows of so many elements; a table of at most `stored` elements is made once."""
 
-    def __init__(self, rows: Float64, degree: int) -> None:
+    def __init__(self, rows: Float64, degree: int, *, elements: int = TABLE_ELEMENTS, stored: int = STORED) -> None:
         self.offsets = np.concatenate([[0], np.cumsum(sizes(degree, rows.shape[1] - 1))])
         self._rows, self._degree = rows, degree
         columns = int(self.offsets[-1])
-        self._blocks = slices(len(rows), max(1, TABLE_ELEMENTS // columns))
-        self._kept = list(self._tables()) if len(rows) * columns <= KEPT else None
+        self._blocks = slices(len(rows), max(1, elements // columns))
+        self._stored = list(self._tables()) if len(rows) * columns <= stored else None
 
     def _tables(self) -> Iterator[tuple[slice, Float64]]:
         return ((rows, hyperspherical_harmonics(self._degree, self._rows[rows])) for rows in self._blocks)
 
     def __iter__(self) -> Iterator[tuple[slice, Float64]]:
-        return self._tables() if self._kept is None else iter(self._kept)
+        return self._tables() if self._stored is None else iter(self._stored)
 
     def synthesize(self, c: Float64, degree: int) -> Float64:
         """Return the sums with coefficients up to a degree at the points, shape (n, p)."""
-        basis = self if self._kept is not None or degree == self._degree else _Basis(self._rows, degree)
+        basis = self if self._stored is not None or degree == self._degree else _Basis(self._rows, degree)
         return np.concatenate([table[:, : len(c)] @ c for _, table in basis])
 
     def transform(self, weights: Float64, f: Float64) -> Float64:
@@ -146,7 +131,7 @@ class _Basis:
         return c
 
 
-def _estimate(task: Task, basis: _Basis, f: Float64, c: Float64, log_a: Float64) -> Estimate:
+def _estimate(task: Task, basis: _Basis, f: Float64, *, c: Float64, log_a: Float64) -> Estimate:
     """Return the three parts of the error for each degree, from the fits at the control points."""
     rule, count = _rule(task), len(log_a)
     misfit, largest, squares = np.zeros(count), np.zeros(count), np.zeros(count)

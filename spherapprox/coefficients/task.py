@@ -65,5 +65,5 @@ def sample(target: Callable[[Any], ArrayLike], rows: Floats, name: str) -> Float
     dim = getattr(target, "dim", None)
     if dim is not None:
         _checks.same_sphere(rows, name, dim, "the target's sphere")
-    what = "the control points" if name == "points" else "the points"
-    return _checks.values_for(_checks.called(target, rows), f"target({name})", len(rows), what)
+    owner = "the control points" if name == "points" else "the points"
+    return _checks.values_for(_checks.called(target, rows), f"target({name})", len(rows), owner)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._loading import load
 from .._types import Floats
-from ..coefficients.refinement import refine_values
+from ..coefficients.iteration import refine_values
 from ..coefficients.resolution import warn_unresolved
 from ..coefficients.rules import resolve_options
 from ..coefficients.task import sample

@@ -10,16 +10,15 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._threads import each_block
-from .._types import Float64, Int64
+from .._types import Float64, Int64, Seed
 from . import cells, kinds
+from .levels import zones
 from .measured import Measured
-from .writers import center_writer, index_writer, radius_writer
+from .writers import cells_together, center_writer, index_writer
 
 __all__ = ["EqualMeasurePartition"]
 
-
-_MAX_DIM = 10**6
-"""Largest dimension: angles of caps have their digits up to it."""
+_MAX_DIM = 10**6  # largest dimension: angles of caps have their digits up to it
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -139,7 +138,7 @@ class EqualMeasurePartition(Measured):
         Raises
         ------
         TypeError, ValueError
-            Unless ``0 <= start <= stop <= n``, if `out` does not fit, or if the result would not fit into memory.
+            Unless ``0 <= start <= stop <= n``, if `out` does not fit, or the result would not fit into memory.
 
         Examples
         --------
@@ -150,7 +149,7 @@ class EqualMeasurePartition(Measured):
         start, stop = self._range(start, stop, 8 * (self.dim + 1) if out is None else 0)
         workers = _checks.workers(workers)
         shape = stop - start, self.dim + 1
-        rows = np.empty(shape) if out is None else _checks.destination(out, shape, contiguous=True)
+        rows = np.empty(shape) if out is None else _checks.destination(out, shape)
         write, step = center_writer(self.center_kind, self.dim, self.n, start, stop)
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows
@@ -218,8 +217,12 @@ class EqualMeasurePartition(Measured):
         if self.dim == 1:
             return np.full(stop - start, np.pi / self.n)
         out = np.empty(stop - start)
-        write, step = radius_writer(self.center_kind, self.dim, self.n)
-        each_block(lambda block: write(start + block.start, out[block]), len(out), step, 1)
+
+        def write(block: slice) -> None:
+            cells_of_block = zones(self.dim, self.n, start + block.start, len(out[block]))
+            out[block] = kinds.radii(self.center_kind, self.dim, *cells_of_block)
+
+        each_block(write, len(out), cells_together(self.dim), 1)
         return out
 
     def cell(self, i: int) -> Float64:
@@ -251,7 +254,7 @@ class EqualMeasurePartition(Measured):
         i = _checks.integer(i, "i", minimum=0, maximum=self.n - 1, why=f"the partition has {self.n} cells")
         return cells.intervals(self.dim, self.n, i)
 
-    def sample(self, i: int, rng: np.random.Generator | int | None = None, size: int | None = None) -> Float64:
+    def sample(self, i: int, rng: Seed = None, size: int | None = None) -> Float64:
         """Draw independent uniform points of cell `i`.
 
         Parameters

@@ -9,8 +9,6 @@ from .._types import Float64
 from .compiled import cap
 from .levels import zones
 
-__all__ = ["intervals", "sample"]
-
 
 def intervals(dim: int, n: int, i: int) -> Float64:
     """Return the intervals of the angles in cell i, shape (dim, 2)."""
@@ -49,14 +47,10 @@ def sample(box: Float64, size: int, rng: np.random.Generator) -> Float64:
 
 
 def _colatitudes(dim: int, lower: float, upper: float, share: Float64) -> Float64:
-    """Solve for the colatitudes of S^dim, lower <= t < upper, with these shares, in (0, 1], of the zone north of them.
-
-    Measures are taken from the nearer pole, in logarithms.
-    """
+    """Solve for the colatitudes of S^dim, lower <= t < upper, with shares in (0, 1] of the zone north of them."""
     south = lower + upper > np.pi
-    near, far = (np.pi - upper, np.pi - lower) if south else (lower, upper)
+    near, far = (np.pi - upper, np.pi - lower) if south else (lower, upper)  # from the nearer pole
     total = special.log_cap_measure(dim, far)
     inner = np.exp(special.log_cap_measure(dim, near) - total)
     angle = special.cap_angle(dim, np.minimum(0.0, total + np.log(inner + (1.0 - inner) * share)))
-    result: Float64 = np.clip(np.pi - angle if south else angle, lower, np.nextafter(upper, 0.0))
-    return result
+    return np.asarray(np.clip(np.pi - angle if south else angle, lower, np.nextafter(upper, 0.0)))

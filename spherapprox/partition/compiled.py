@@ -2,27 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+__all__ = ["ascent", "bundles", "cap", "circle", "collars", "descent", "diameters", "largest", "location", "sweep"]
+
 if TYPE_CHECKING:
     from .._kernels.partition import ascent, bundles, cap, circle, collars, descent, diameters, largest, location, sweep
 else:
     from .._loading import Later
 
     ascent, bundles, cap, circle, collars, descent, diameters, largest, location, sweep = (
-        Later(f"spherapprox._kernels.partition.{name}")
-        for name in (
-            "ascent", "bundles", "cap", "circle", "collars", "descent", "diameters", "largest", "location", "sweep"
-        )
-    )  # fmt: skip
-
-__all__ = [
-    "ascent",
-    "bundles",
-    "cap",
-    "circle",
-    "collars",
-    "descent",
-    "diameters",
-    "largest",
-    "location",
-    "sweep",
-]
+        Later(f"spherapprox._kernels.partition.{name}") for name in __all__
+    )

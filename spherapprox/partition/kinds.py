@@ -10,11 +10,7 @@ import numpy as np
 from .._types import Float64, Int64
 from .compiled import ascent
 
-__all__ = ["KINDS", "centers", "radii"]
-
-Zone = tuple[int, Float64, Float64]
-"""A sphere's dimension, and the bounding colatitudes of each row's zone there."""
-
+Zone = tuple[int, Float64, Float64]  # a sphere's dimension, and the bounding colatitudes of each row's zone there
 KINDS = ("midpoint", "smallest-cap", "centroid")
 
 
@@ -60,12 +56,9 @@ def _ascend(center_kind: str, spheres: list[Zone], arc: Int64) -> tuple[list[Flo
         if center_kind == "midpoint":
             ascent.midpoints(lower, upper, center)
         elif center_kind == "smallest-cap":
-            # 5.3
-            ascent.smallest_caps(lower, upper, radius, center)
+            ascent.smallest_caps(lower, upper, radius, center)  # 5.3
         else:
-            # 5.4
-            ascent.centroids(m, lower, upper, length, center)
-        # 5.2
-        ascent.fold(lower, upper, center, radius)
+            ascent.centroids(m, lower, upper, length, center)  # 5.4
+        ascent.fold(lower, upper, center, radius)  # 5.2
         angles.append(center)
     return angles[::-1], radius

@@ -13,8 +13,7 @@ from .. import special
 from .._types import Float64, Int64
 from .compiled import descent
 
-_CACHED_BOUNDARIES = 2**20
-"""Boundaries that the cache of tables may hold (40 bytes each)."""
+_CACHED_BOUNDARIES = 2**20  # boundaries that the cache of tables may hold (40 bytes each)
 
 
 class Level(NamedTuple):
@@ -89,20 +88,15 @@ def level_of(dim: int, counts: Int64) -> Level:
         for t, key in enumerate(missing):
             part = slice(level.offsets[t], level.offsets[t + 1])
             entries[key] = level.first[part].copy(), trigonometry[:, part].copy()
-        _remember({key: entries[key] for key in missing})
+        with _cache_lock:  # of which the least recently used are dropped
+            _cache.update((key, entries[key]) for key in missing)
+            size = sum(len(first) for first, _ in _cache.values())
+            while size > _CACHED_BOUNDARIES:
+                size -= len(_cache.popitem(last=False)[1][0])
     tables = [entries[key] for key in keys]
     first = np.concatenate([table[0] for table in tables])
     offsets = np.cumsum([0] + [len(table[0]) for table in tables])
     return Level(offsets, first, *np.concatenate([table[1] for table in tables], axis=1))
-
-
-def _remember(tables: dict[tuple[int, int], tuple[Int64, Float64]]) -> None:
-    """Put tables into the cache and drop the least recently used ones beyond its limit."""
-    with _cache_lock:
-        _cache.update(tables)
-        size = sum(len(first) for first, _ in _cache.values())
-        while size > _CACHED_BOUNDARIES:
-            size -= len(_cache.popitem(last=False)[1][0])
 
 
 def _make_level(dim: int, counts: Int64) -> Level:
@@ -118,9 +112,13 @@ def _make_level(dim: int, counts: Int64) -> Level:
     # Step 3: the ideal counts of cells north of each boundary, rounded; b boundaries in all
     table = np.repeat(np.arange(len(counts)), collars + 1)  # (b,)
     j = np.arange(offsets[-1]) - offsets[table]
-    first = _cells_north(dim, counts[table], cap[table], collars[table], j)
-    # Step 4: the colatitudes of the caps that hold so many cells
-    angle = np.where(first == 1, cap[table], _boundary(dim, counts[table], first))
+    first = _cells_north(dim, counts[table], cap[table], collars=collars[table], j=j)
+    # Step 4: the colatitudes of the caps that hold so many cells, from the nearer pole
+    n, half = counts[table], np.full(len(first), np.pi / 2)
+    nearer = np.minimum(first, n - first)
+    inner = (2 * nearer < n) & (nearer > 0)
+    half[inner] = _map_distinct(special.cap_angle, dim, np.log(nearer[inner]) - np.log(n[inner]))
+    angle = np.where(first == 1, cap[table], np.where(2 * first <= n, half, np.pi - half))
     middle = 0.5 * (angle + np.append(angle[1:], np.pi))
     return Level(offsets, first, angle, np.cos(middle), np.sin(middle), edge_of(angle))
 
@@ -131,7 +129,7 @@ def edge_of(angle: Float64) -> Float64:
     return np.where(angle >= np.pi, -2.0, cosine * np.abs(cosine))
 
 
-def _cells_north(dim: int, n: Int64, cap: Float64, collars: Int64, j: Int64) -> Int64:
+def _cells_north(dim: int, n: Int64, cap: Float64, *, collars: Int64, j: Int64) -> Int64:
     """Return the number of cells north of boundary j: n times the measure there, rounded half up.
 
     This is Leopardi's rounding with the remainder carried along, summed. Measures are taken from the nearer pole.
@@ -145,16 +143,6 @@ def _cells_north(dim: int, n: Int64, cap: Float64, collars: Int64, j: Int64) -> 
     first[j == collars] = n[j == collars] - 1
     first[j == 0] = 1
     return first
-
-
-def _boundary(dim: int, n: Int64, first: Int64) -> Float64:
-    """Return the colatitude of the cap that holds `first` of n cells, from the nearer pole."""
-    nearer = np.minimum(first, n - first)
-    angle = np.full(len(n), np.pi / 2)
-    inner = 2 * nearer < n
-    inner &= nearer > 0
-    angle[inner] = _map_distinct(special.cap_angle, dim, np.log(nearer[inner]) - np.log(n[inner]))
-    return np.where(2 * first <= n, angle, np.pi - angle)
 
 
 def _map_distinct(function: Callable[[int, Float64], Float64], dim: int, values: Float64) -> Float64:

@@ -12,15 +12,10 @@ from .._archive import Savable
 from .._threads import each_block
 from .._types import Int64
 from .compiled import cap
-from .diameter import largest_diameter
 from .levels import level_of
-from .radius import largest
+from .radius import largest, largest_diameter
 
-__all__ = ["Measured"]
-
-
-COLLARS = 2**20
-"""Collars that are counted between two looks for an interruption."""
+COLLARS = 2**20  # collars that are counted between two looks for an interruption
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -55,7 +50,10 @@ class Measured(Savable):
         if self.n <= 2:
             return np.ones(self.n, dtype=np.int64)
         if self.dim == 2:
-            return _counts_on_sphere(self.n)
+            counts = np.ones(cap.layout(self.n)[2] + 2, dtype=np.int64)
+            inner = counts[1:-1]
+            each_block(lambda block: cap.collar_counts(self.n, block.start, inner[block]), len(inner), COLLARS, 1)
+            return counts
         first = level_of(self.dim, np.array([self.n])).first
         return np.concatenate([first[:1], first[1:] - first[:-1], self.n - first[-1:]])
 
@@ -126,11 +124,3 @@ class Measured(Savable):
     def _diameter(self) -> float:
         exact = largest_diameter(self.dim, self.n)
         return min(np.pi, 2.0 * largest(self.dim, self.n, "smallest-cap")[0]) if exact is None else exact
-
-
-def _counts_on_sphere(n: int) -> Int64:
-    """Return the numbers of cells in the zones of S^2, n >= 3."""
-    counts = np.ones(cap.layout(n)[2] + 2, dtype=np.int64)
-    collars = counts[1:-1]
-    each_block(lambda block: cap.collar_counts(n, block.start, collars[block]), len(collars), COLLARS, 1)
-    return counts

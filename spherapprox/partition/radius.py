@@ -1,4 +1,4 @@
-"""The radius of a partition: the largest distance from a cell's centre to a point of its closure.
+"""The radius of a partition, the largest distance from a cell's centre to a point of its closure, and its diameter.
 
 Partitions inside with as many cells are alike: each sphere has few different ones. docs/theorems/5.6-largest-radius.md.
 """
@@ -12,22 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import special
 from .._types import Float64, Int64
-from .compiled import bundles, collars, sweep
+from .compiled import bundles, collars, diameters, sweep
 from .compiled import largest as kernel
-from .levels import level_of
+from .levels import inside, level_of
 
-__all__ = ["largest"]
-
-
-CODES = {"midpoint": 0, "smallest-cap": 1, "centroid": 2}
-"""Numbers of the kinds of centres, as the kernels have them."""
-
+CODES = {"midpoint": 0, "smallest-cap": 1, "centroid": 2}  # numbers of the kinds of centres, as the kernels have them
 BUNDLES, FINER = 2**22, 8
 """Bundles of cells that are lifted at a time, about, and the factor between one such number and the next."""
-
-_ROOM = 2**17
-"""Collars or bundles that a kernel has room for, at least."""
+_ROOM = 2**17  # collars or bundles that a kernel has room for, at least
+_ZONES = 2e5  # zones, of all the different partitions of lower spheres together, that are gone through: about a second
 
 
 class Opened(NamedTuple):
@@ -44,7 +39,7 @@ def largest(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, boo
     return max(lower, upper), lower >= upper
 
 
-def enclose_radius(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, float]:
+def enclose_radius(dim: int, n: int, center_kind: str = "midpoint", *, n_bundles: int = BUNDLES) -> tuple[float, float]:
     """Return a lower and an upper bound of the largest radius of the cells about their centres, equal if exact."""
     if dim == 1 or n <= 2:
         return math.pi / n, math.pi / n
@@ -54,8 +49,14 @@ def enclose_radius(dim: int, n: int, center_kind: str = "midpoint") -> tuple[flo
     # Step 1: the different partitions, from the top down to S^2
     opened, counts = _open_spheres(dim, n)
     # Step 2: their radii, from S^2 up
-    if center_kind == "centroid":
-        return _bound_about_centroids(opened, counts)
+    if center_kind == "centroid":  # by bundles of cells, as many and so as small as time permits
+        lower, upper = 0.0, math.pi
+        limit = max(1, n_bundles // (1 + sum(len(rows.parent) for _, _, rows in opened)))
+        while True:
+            bounds, lifts = _raise_bundles(opened, counts, limit)
+            lower, upper, limit = max(lower, bounds[0]), min(upper, bounds[1]), limit * FINER
+            if lower >= upper or FINER * lifts > n_bundles:
+                return lower, max(lower, upper)
     inside = np.empty(len(counts))
     kernel.of_counts(CODES[center_kind], counts, inside)
     for _, caps, rows in reversed(opened):
@@ -69,20 +70,17 @@ def _open_spheres(dim: int, n: int) -> tuple[list[Opened], Int64]:
     opened, counts = [], np.array([n])
     for m in range(dim, 2, -1):
         caps, rows = _open(m, counts)
-        counts, inner = _number_counts(rows.inner)
-        opened.append(Opened(m, caps, rows._replace(inner=inner)))
+        inner = rows.inner
+        if len(inner) and inner.max() <= len(inner):  # a table is faster than sorting
+            present = np.zeros(inner.max() + 1, dtype=bool)
+            present[inner] = True
+            counts, index = np.flatnonzero(present), (np.cumsum(present) - 1)[inner]
+        else:
+            counts, index = np.unique(inner, return_inverse=True)
+        opened.append(Opened(m, caps, rows._replace(inner=index)))
         if not len(counts):
             break
     return opened, counts
-
-
-def _number_counts(inner: Int64) -> tuple[Int64, Int64]:
-    """Return the different counts in increasing order, and the number of each one among them."""
-    if not len(inner) or inner.max() > len(inner):
-        return np.unique(inner, return_inverse=True)
-    present = np.zeros(inner.max() + 1, dtype=bool)
-    present[inner] = True
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[inner]
 
 
 def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
@@ -91,8 +89,8 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     caps, parts, start = np.empty(len(counts)), [], 0
     space = max(_ROOM, collars.room(m, int(counts.max())))
     while start < len(counts):
-        real, whole = np.empty((2, space)), np.empty((2, space), np.int64)
-        rows = sweep.Collars(whole[0], real[0], real[1], whole[1])
+        reals, integers = np.empty((2, space)), np.empty((2, space), np.int64)
+        rows = sweep.Collars(integers[0], reals[0], reals[1], integers[1])
         start, size = sweep.open_all(m, counts, start, caps, rows)
         parts.append(sweep.Collars._make(column[:size].copy() for column in rows))
     # Step 2: the others, rounded as the cells themselves are
@@ -107,16 +105,6 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
         order = np.argsort(rows.parent, kind="stable")
         rows = sweep.Collars._make(column[order] for column in rows)
     return caps, rows
-
-
-def _bound_about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]:
-    """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
-    lower, upper, limit = 0.0, math.pi, max(1, BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
-    while True:
-        bounds, lifts = _raise_bundles(opened, counts, limit)
-        lower, upper, limit = max(lower, bounds[0]), min(upper, bounds[1]), limit * FINER
-        if lower >= upper or FINER * lifts > BUNDLES:
-            return lower, max(lower, upper)
 
 
 def _raise_bundles(opened: list[Opened], counts: Int64, limit: int) -> tuple[tuple[float, float], int]:
@@ -137,8 +125,46 @@ def _collect_bundles(write: Callable[..., int], number: int, limit: int) -> tupl
     offsets, parts, start = np.zeros(number + 1, np.int64), [np.empty((0, bundles.LENGTH + 1))], 0
     while start < number:
         out = np.empty((max(_ROOM, limit), bundles.LENGTH + 1))
-        done = write(offsets, out, start)
-        parts.append(out[: offsets[done]].copy())
-        offsets[start + 1 : done + 1] += offsets[start]
-        start = done
+        stop = write(offsets, out, start)
+        parts.append(out[: offsets[stop]].copy())
+        offsets[start + 1 : stop + 1] += offsets[start]
+        start = stop
     return offsets, np.concatenate(parts)
+
+
+def largest_diameter(dim: int, n: int) -> float | None:
+    """Return the largest cell diameter, or None where there are too many zones: docs/theorems/5.5-diameters.md.
+
+    A cell's diameter grows with that of the cell of S^(m-1) inside it, so a collar needs only the largest of those.
+    """
+    if dim == 1 or n <= 2:
+        return min(np.pi, 2.0 * np.pi / n)
+    # Step 1: the different partitions, from the top down to S^2
+    levels, counts, zones = [], np.array([n]), 0.0
+    for m in range(dim, 2, -1):
+        zones += _zones(m, counts)
+        if zones > _ZONES:
+            return None
+        level = level_of(m, counts)
+        is_collar = np.ones(len(level.first), dtype=bool)
+        is_collar[level.offsets[1:] - 1] = False
+        counts, table_of_slot = inside(level, np.flatnonzero(is_collar))
+        levels.append((level, table_of_slot))
+        if not counts.size:
+            break
+    if zones + _zones(2, counts) > _ZONES:
+        return None
+    # Step 2: their largest diameters, from S^2 up
+    diameter = np.empty(len(counts))
+    diameters.of_counts(counts, diameter)
+    for level, table_of_slot in reversed(levels):
+        inner = np.append(diameter, np.nan)[table_of_slot]
+        diameter = np.empty(len(level.offsets) - 1)
+        # 5.5
+        diameters.of_tables(level.offsets, level.angle, inner, diameter)
+    return float(diameter[0])
+
+
+def _zones(dim: int, counts: Int64) -> float:
+    """Estimate the number of collars of the partitions of S^dim into these counts, together, from above."""
+    return float(np.sum(np.pi * np.exp((np.log(counts) - special.log_surface_area(dim)) / dim)))

@@ -57,7 +57,7 @@ def tree_of_points(dim: int, n: int, limit: int) -> Tree | None:
 
 def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | None:
     """Make the tables that are needed, whole or in parts, level by level; None beyond `limit` boundaries."""
-    counts, whole, tables, boundaries = np.array([n]), np.array([not parts]), 0, 0
+    counts, entire, tables, boundaries = np.array([n]), np.array([not parts]), 0, 0
     levels: list[Level] = []
     below: list[Int64] = []
     for m in range(dim, 2, -1):
@@ -65,14 +65,14 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
             break
         # Step 1: the tables of S^m, and which of their collars are passed through
         level = level_of(m, counts)
-        full, parts = _collars(level, whole, parts)
+        full, parts = _collars(level, entire, parts)
         mask = full.copy()
         mask[[j for j, _, _ in parts]] = True
         tables, boundaries = tables + len(counts), boundaries + len(level.first)
         # Step 2: the counts of the partitions inside these collars, which are the tables of S^(m-1)
         counts, child = inside(level, np.flatnonzero(mask))
-        whole = np.zeros(len(counts), dtype=bool)
-        whole[child[full]] = True
+        entire = np.zeros(len(counts), dtype=bool)
+        entire[child[full]] = True
         parts = [_Part(int(child[j]), low, high) for j, low, high in parts]
         levels.append(level)
         below.append(np.where(child >= 0, child + tables, -1))
@@ -81,16 +81,16 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
     return Tree(_concatenate(levels), np.concatenate([*below, np.empty(0, dtype=np.int64)]), counts)
 
 
-def _collars(level: Level, whole: Bools, parts: list[_Part]) -> tuple[Bools, list[_Part]]:
+def _collars(level: Level, entire: Bools, parts: list[_Part]) -> tuple[Bools, list[_Part]]:
     """Split the collars into those passed through from end to end, and the others with the cells inside that are."""
-    full = np.repeat(whole, np.diff(level.offsets))  # (boundaries,)
+    full = np.repeat(entire, np.diff(level.offsets))  # (boundaries,)
     full[level.offsets[1:] - 1] = False
     midway: list[_Part] = []
     for part in parts:
         begin, last = int(level.offsets[part.table]), int(level.offsets[part.table + 1]) - 1
         first = level.first[begin : last + 1]
         low, high = max(part.low, int(first[0])), min(part.high, int(first[-1]))  # without the polar caps
-        if low >= high or whole[part.table]:
+        if low >= high or entire[part.table]:
             continue
         start, stop = (begin + np.searchsorted(first, [low, high - 1], side="right") - 1).tolist()
         full[start + 1 : stop] = True

@@ -1,4 +1,4 @@
-"""Writers of the centres and radii of consecutive cells, and of the cells of given points, block after block.
+"""Writers of the centres of consecutive cells, and of the cells of given points, block after block.
 
 A maker returns the writer and the number of rows that it takes at a time; any thread may take any block.
 """
@@ -16,24 +16,13 @@ from .compiled import cap, circle, descent, location
 from .levels import Level, descend, zones
 from .tree import tree_of_points, tree_of_range
 
-_COORDINATES = 2**18
-"""Coordinates of centres or points that one thread takes at a time."""
-
-_AT_HAND = 512
-"""Cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above."""
-
+_COORDINATES = 2**18  # coordinates of centres or points that one thread takes at a time
+_AT_HAND = 512  # cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above
 COMPILE_FROM = 2**16
 """Cells of S^2 from which a process compiles their midpoints, two seconds' work where no other did it before."""
-
-_interpreted = 0
-"""Midpoints that were written in plain Python so far, or later."""
-
-_SCRATCH = 2**22
-"""Coordinates of cells or points that go down together, a level at a time."""
-
-_CELLS = 2**15
-"""Cells that go down to S^2 and up again together, at most: their scratch stays in the processor's cache."""
-
+_interpreted = 0  # midpoints that were written in plain Python so far, or later
+_SCRATCH = 2**22  # coordinates of cells or points that go down together, a level at a time
+_CELLS = 2**15  # cells that go down to S^2 and up again together, at most: their scratch stays in the processor's cache
 _TABLED = 2**16
 """Boundaries in tables of a whole partition, to locate points, at most: they stay in the processor's cache."""
 
@@ -44,19 +33,10 @@ def center_writer(
     """Return a writer of the centres of cells start, ..., stop - 1: it fills rows from a given cell on."""
     if dim == 1 or center_kind == "midpoint":
         return _midpoint_writer(dim, n, start, stop), max(1, _COORDINATES // (dim + 1))
-    return lambda low, out: kinds.centers(center_kind, dim, *zones(dim, n, low, len(out)), out), _cells_together(dim)
+    return lambda low, out: kinds.centers(center_kind, dim, *zones(dim, n, low, len(out)), out), cells_together(dim)
 
 
-def radius_writer(center_kind: str, dim: int, n: int) -> tuple[Callable[[int, Float64], None], int]:
-    """Return a writer of the radii of consecutive cells, dim >= 2, from a given cell on."""
-
-    def write(low: int, out: Float64) -> None:
-        out[:] = kinds.radii(center_kind, dim, *zones(dim, n, low, len(out)))
-
-    return write, _cells_together(dim)
-
-
-def _cells_together(dim: int) -> int:
+def cells_together(dim: int) -> int:
     """Return the number of cells that go down together."""
     return min(_CELLS, max(1, _SCRATCH // (dim + 1)))
 

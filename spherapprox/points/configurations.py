@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,28 +13,14 @@ from .._types import Float64, Int64
 from .symmetry import GOLDEN, binary_icosahedral, binary_octahedral, binary_tetrahedral, parities
 
 
-@dataclass(frozen=True)
-class Configuration:
-    """A design by construction.
-
-    Parameters
-    ----------
-    n : int
-        The number of points.
-    degree : int
-        The largest degree that it integrates exactly.
-    name : str
-    points : callable
-        Makes the points, shape (n, dim+1), of any one length.
-    covering_radius : float, optional
-        In closed form; None where none is known.
-    """
+class Configuration(NamedTuple):
+    """A design by construction of n points, which integrates polynomials up to a degree exactly."""
 
     n: int
     degree: int
     name: str
-    points: Callable[[], NDArray[np.number]]
-    covering_radius: float | None = None
+    points: Callable[[], NDArray[np.number]]  # makes them, (n, dim+1), of any one length
+    covering_radius: float | None = None  # in closed form
 
 
 def configurations(dim: int) -> list[Configuration]:
@@ -87,18 +73,12 @@ def roots_of_e8() -> Int64:
     ----------
     .. [1] J. H. Conway, N. J. A. Sloane, "Sphere Packings, Lattices and Groups", Springer, section 4.8.
     """
-    words = np.vstack([parities(3)[1:], 1 - parities(3)[1:]])
-    return np.vstack([_add_signs(words), 2 * np.eye(8, dtype=np.int64), -2 * np.eye(8, dtype=np.int64)])
-
-
-def _add_signs(words: Int64) -> Int64:
-    """Return the words of one weight with all signs."""
-    weight = int((words[0] != 0).sum())
-    signs = 1 - 2 * ((np.arange(2**weight)[:, None] >> np.arange(weight)) % 2)
-    rows = np.zeros((len(words), len(signs), words.shape[1]), dtype=np.int64)
-    place = np.nonzero(words)[1].reshape(len(words), 1, weight)
-    np.put_along_axis(rows, np.broadcast_to(place, (*rows.shape[:2], weight)), signs[None] * words.max(), axis=2)
-    return rows.reshape(-1, words.shape[1])
+    words = np.vstack([parities(3)[1:], 1 - parities(3)[1:]])  # (14, 8)
+    signs = 1 - 2 * ((np.arange(16)[:, None] >> np.arange(4)) % 2)  # (16, 4)
+    rows = np.zeros((14, 16, 8), dtype=np.int64)
+    places = np.nonzero(words)[1].reshape(14, 1, 4)
+    np.put_along_axis(rows, np.broadcast_to(places, (14, 16, 4)), signs[None], axis=2)
+    return np.vstack([rows.reshape(-1, 8), 2 * np.eye(8, dtype=np.int64), -2 * np.eye(8, dtype=np.int64)])
 
 
 _SPORADIC: dict[int, tuple[Configuration, ...]] = {

@@ -8,29 +8,37 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import _checks, sphere
-from .._types import Float64
+from .._types import Float64, Seed
 from . import newton
 from .configurations import Configuration, configurations
 from .pointset import PointSet
-from .starts import STARTS
 from .symmetry import Group, groups
 
-MAX_CONDITIONS = 800
-"""The most equations that Newton's method is asked to solve."""
-
-MAX_DEGREE = 120
-"""The largest degree of a numerical design: half a minute."""
-
-_FEW = 128
-"""Numbers of equations up to this are solved in less than a second; above it only the largest group is tried."""
-
+MAX_CONDITIONS = 800  # the most equations that Newton's method is asked to solve
+MAX_DEGREE = 120  # the largest degree of a numerical design: half a minute
+_FEW = 128  # numbers of equations up to this are solved in less than a second; above it only the largest group is tried
 _PREFERENCE = 1.5
 """A construction is taken if it has at most this many times the points of the design that Newton's method finds."""
 
+STARTS: tuple[tuple[int, int, int, int], ...] = (
+    (7, 1, 1, 0), (8, 2, 3, 0), (9, 5, 24, 0), (10, 2, 5, 1), (11, 5, 35, 0), (12, 2, 7, 1), (13, 5, 47, 0),
+    (14, 2, 9, 3), (15, 3, 20, 0), (16, 2, 12, 4), (17, 3, 26, 8), (18, 2, 15, 6), (19, 3, 32, 2), (20, 2, 18, 3),
+    (21, 3, 39, 0), (22, 2, 22, 6), (23, 3, 47, 0), (24, 2, 26, 0), (25, 3, 55, 4), (26, 2, 30, 0), (27, 3, 64, 4),
+    (28, 2, 35, 0), (29, 2, 37, 2), (30, 2, 40, 1), (31, 1, 21, 0), (32, 2, 45, 0), (33, 2, 48, 2), (34, 2, 52, 0),
+    (35, 2, 54, 0), (36, 2, 58, 0), (37, 1, 30, 0), (38, 2, 63, 4), (39, 1, 34, 0), (40, 1, 35, 2), (41, 1, 37, 1),
+    (43, 1, 40, 4), (44, 1, 42, 0), (45, 1, 45, 0), (46, 1, 47, 0), (47, 1, 48, 0), (48, 1, 51, 2), (49, 1, 52, 7),
+    (50, 1, 54, 4), (51, 1, 56, 2), (52, 1, 59, 1), (53, 0, 24, 8), (54, 1, 63, 6), (56, 0, 28, 2), (57, 0, 29, 5),
+    (59, 0, 30, 6), (60, 0, 32, 0), (61, 0, 33, 0), (62, 0, 34, 4), (63, 0, 35, 0), (64, 0, 36, 1), (65, 0, 37, 2),
+    (66, 0, 38, 3), (67, 0, 39, 4), (69, 0, 41, 1), (70, 0, 43, 3), (71, 0, 44, 5), (72, 0, 46, 0), (73, 0, 47, 2),
+    (74, 0, 48, 0), (75, 0, 50, 3), (77, 0, 52, 2),
+)  # fmt: skip
+"""Starts of Newton's method that lead to designs of S^2: degree, index of the group, number of orbits, seed.
 
-def spherical_design(
-    dim: int, degree: int, n: int | None = None, rng: np.random.Generator | int | None = 0
-) -> PointSet:
+Each leads to its design from starts that are moved by 1e-9, too, so that rounding does not matter.
+"""
+
+
+def spherical_design(dim: int, degree: int, n: int | None = None, rng: Seed = 0) -> PointSet:
     """Return a spherical design: equal weights that integrate every polynomial up to a total degree exactly.
 
     Parameters
@@ -99,7 +107,10 @@ def spherical_design(
         n = _checks.integer(n, "n", minimum=design_bound(dim, degree), maximum=sphere.MAX_POINTS, why=why, limit=limit)
     generator = _checks.generator(rng)
     if dim == 1:
-        return _polygon(degree + 1 if n is None else n)
+        n = degree + 1 if n is None else n
+        _checks.memory(40.0 * n, f"{n} points of S^1", "lower 'degree' or 'n'")
+        azimuth = 2.0 * np.pi * (np.arange(n) / n)
+        return PointSet(np.column_stack([np.cos(azimuth), np.sin(azimuth)]), None, np.pi / n, degree=n - 1)
     # Step 1: the constructions of this degree
     closed_forms = [c for c in configurations(dim) if c.degree >= degree and n in (None, c.n)]
     # Step 2: a numerical design, where it has far fewer points
@@ -108,7 +119,11 @@ def spherical_design(
         if design is not None:
             return design
     if closed_forms:
-        return _construct(dim, closed_forms[0])
+        form = closed_forms[0]
+        _checks.memory(32.0 * form.n * (dim + 1), f"{form.n} points of S^{dim}", "lower 'degree'")
+        x = np.asarray(form.points(), dtype=np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
+        return PointSet(x / norms if (norms != 1.0).any() else x, None, form.covering_radius, degree=form.degree)
     raise ValueError(_alternatives(dim, degree, n))
 
 
@@ -154,23 +169,6 @@ def design_bound(dim: int, degree: int) -> int:
     return math.comb(dim + half, dim) + (math.comb(dim + half - 1, dim) if half else 0)
 
 
-def _polygon(n: int) -> PointSet:
-    """Return the regular polygon."""
-    _checks.memory(40.0 * n, f"{n} points of S^1", "lower 'degree' or 'n'")
-    azimuth = 2.0 * np.pi * (np.arange(n) / n)
-    return PointSet(np.column_stack([np.cos(azimuth), np.sin(azimuth)]), None, np.pi / n, degree=n - 1)
-
-
-def _construct(dim: int, form: Configuration) -> PointSet:
-    """Return a design in closed form."""
-    _checks.memory(32.0 * form.n * (dim + 1), f"{form.n} points of S^{dim}", "lower 'degree'")
-    x = np.asarray(form.points(), dtype=np.float64)
-    norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
-    if (norms != 1.0).any():
-        x = x / norms
-    return PointSet(x, None, form.covering_radius, degree=form.degree)
-
-
 def _search(
     degree: int, n: int | None, closed_forms: list[Configuration], generator: np.random.Generator | None
 ) -> PointSet | None:
@@ -184,7 +182,7 @@ def _search(
         source = np.random.default_rng(seed) if generator is None else generator
         exact = group.sufficient_degree(degree)
         count = int(group.invariants(exact)[1:].sum())
-        x = newton.solve(group, exact, orbits, 8 if count <= 20 else 3, source, proven=n is None)
+        x = newton.solve(group, exact, orbits, attempts=8 if count <= 20 else 3, rng=source, certified=n is None)
         if x is not None:
             return _check_design(x, _exact_degree(group, exact))
         largest = size
@@ -202,7 +200,11 @@ def _candidates(degree: int, n: int | None) -> Iterator[tuple[int, Group, int, i
         starts = [(len(groups()[g]) * q, g, q, seed) for t, g, q, seed in STARTS if t >= degree]
         for size, g, orbits, seed in sorted(starts)[:1]:
             yield size, groups()[g], orbits, seed
-    counts = {group: _conditions(group, degree) for group in groups()}
+    counts = {}  # of equations, above `MAX_CONDITIONS` where they are too much work
+    for group in groups():
+        exact = group.sufficient_degree(degree)  # comb(exact + 2, 2) is about half the number of all harmonics
+        affordable = exact <= MAX_DEGREE and math.comb(exact + 2, 2) <= MAX_CONDITIONS * len(group)
+        counts[group] = int(group.invariants(exact)[1:].sum()) if affordable else MAX_CONDITIONS + 1
     limit = max(_FEW, min(counts.values()))
     shapes: list[tuple[int, int, Group, int]] = []
     for group, count in counts.items():
@@ -215,14 +217,6 @@ def _candidates(degree: int, n: int | None) -> Iterator[tuple[int, Group, int, i
             shapes.append((n, len(shapes), group, n // len(group)))
     for size, _, group, orbits in sorted(shapes, key=lambda shape: shape[:2]):  # of equals the largest group first
         yield size, group, orbits, 0
-
-
-def _conditions(group: Group, degree: int) -> int:
-    """Return the number of equations, or a number above `MAX_CONDITIONS` where they are too much work."""
-    degree = group.sufficient_degree(degree)
-    if degree > MAX_DEGREE or math.comb(degree + 2, 2) > MAX_CONDITIONS * len(group):  # about half of all harmonics
-        return MAX_CONDITIONS + 1
-    return int(group.invariants(degree)[1:].sum())
 
 
 def _exact_degree(group: Group, degree: int) -> int:

@@ -56,8 +56,8 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     nodes = degree // 2 + 1
     count = (degree + 1) * nodes ** min(dim - 1, 200)  # so many dimensions exceed any memory
     n_bytes = 24.0 * (dim + 2) * min(count, 10**18)
-    what = f"{count:.3g} points of S^{dim}" if count < 10**18 else f"the rule of 'degree' = {degree} on S^{dim}"
-    _checks.memory(n_bytes, what, "lower 'degree'" if nodes > 1 else "lower 'dim'")
+    rule = f"{count:.3g} points of S^{dim}" if count < 10**18 else f"the rule of 'degree' = {degree} on S^{dim}"
+    _checks.memory(n_bytes, rule, "lower 'degree'" if nodes > 1 else "lower 'dim'")
     # Step 1: equispaced points of S^1
     azimuth = 2.0 * np.pi * (np.arange(degree + 1) / (degree + 1))
     x, w = np.column_stack([np.cos(azimuth), np.sin(azimuth)]), np.full(degree + 1, 1.0 / (degree + 1))
@@ -114,11 +114,7 @@ def _orthonormal(t: Float64, beta: Float64) -> tuple[Float64, Float64, Float64]:
     slope_before, slope, last = np.zeros_like(t), np.zeros_like(t), 0.0
     for b in beta:
         squares += value * value
-        before, value, slope_before, slope = (
-            value,
-            (t * value - last * before) / b,
-            slope,
-            (value + t * slope - last * slope_before) / b,
-        )
+        slope_before, slope = slope, (value + t * slope - last * slope_before) / b
+        before, value = value, (t * value - last * before) / b
         last = b
     return value, slope, squares

@@ -13,26 +13,14 @@ from .. import sphere
 from .._loading import load
 from .._types import Float64, Int64
 
-_SAME = 1e-8
-"""Points of S^2 that are closer count as one in a triangulation."""
-
+_SAME = 1e-8  # points of S^2 that are closer count as one in a triangulation
 SLACK = 5e-7
 """How far a triangle's cap may reach over a point, and a point lie from all vertices: closer pairs lose digits."""
-
-_EQUAL = 1e-12
-"""Inner products that differ by less count as equal in the ascent."""
-
-_CLIMBS = 4
-"""Candidates that are moved uphill in each round. Tuned."""
-
-_NEAR = 32
-"""Rows that an ascent looks at first, for each coordinate. Tuned."""
-
-_FLAT = 1e-9
-"""Rate of ascent, per angle, that counts as none."""
-
-_TABLE_ELEMENTS = 2**22
-"""Elements of a block of the table of candidates and points."""
+_EQUAL = 1e-12  # inner products that differ by less count as equal in the ascent
+_CLIMBS = 4  # candidates that are moved uphill in each round. Tuned.
+_NEAR = 32  # rows that an ascent looks at first, for each coordinate. Tuned.
+_FLAT = 1e-9  # rate of ascent, per angle, that counts as none
+_TABLE_ELEMENTS = 2**22  # elements of a block of the table of candidates and points
 
 
 def insert_on_circle(x: Float64, n: int) -> tuple[Float64, float]:
@@ -55,17 +43,17 @@ def insert_on_circle(x: Float64, n: int) -> tuple[Float64, float]:
     return np.column_stack([np.cos(azimuth), np.sin(azimuth)]), -0.5 * gaps[0][0]
 
 
-def insert_on_sphere(x: Float64, n: int) -> tuple[Float64, float | None]:
+def insert_on_sphere(x: Float64, n: int, *, slack: float = SLACK) -> tuple[Float64, float | None]:
     """Return n - len(x) farthest points of S^2, one after another, and the covering radius with them.
 
-    The radius is None where the last point did not come from a triangulation.
+    The radius is None where the last point did not come from a triangulation, which is one up to `slack`.
     """
     first = filled = len(x)
     x, radius = np.concatenate([x, np.empty((n - first, 3))]), None
     while filled < n:
         # Step 1: the triangles of the hull, if it has the origin inside
         inner = _shortest(x[:filled])
-        surface = None if np.linalg.norm(inner) > _FLAT else _triangulation(x[:filled])
+        surface = None if np.linalg.norm(inner) > _FLAT else _triangulation(x[:filled], slack=slack)
         # Step 2: one point without them, all the others with them
         if surface is None:
             x[filled] = _farthest(x[:filled], inner)
@@ -84,12 +72,12 @@ def _split(x: Float64, filled: int, corners: Int64, beside: Int64) -> tuple[int,
     corners, beside = (np.concatenate([a, np.empty((room, 3), dtype=np.int64)]) for a in (corners, beside))
     centers, leaves = np.empty((faces + room, 3)), 1 << (faces + room - 1).bit_length()
     tree = np.full(2 * leaves, -1.0)
-    filled, whole = delaunay.insert(x, filled, faces, corners, beside, centers, tree)
+    filled, complete = delaunay.insert(x, filled, faces, corners, beside, centers, tree)
     top = int(np.argmax(tree[leaves:]))
-    return filled, float(sphere.distance(x[corners[top]], centers[top]).max()) if whole else None
+    return filled, float(sphere.distance(x[corners[top]], centers[top]).max()) if complete else None
 
 
-def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
+def _triangulation(x: Float64, *, slack: float = SLACK) -> tuple[Int64, Int64] | None:
     """Return the triangles of the convex hull, counterclockwise from outside, and their neighbours; None if flat."""
     from scipy.spatial import ConvexHull, QhullError, cKDTree
 
@@ -111,7 +99,7 @@ def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
     # Step 3: none of them may leave a point out
     reach = np.linalg.norm(x[corners] - normal[:, None], axis=2).max(axis=1)
     tree, beside = cKDTree(x[distinct[hull.vertices]]), _neighbours(corners, len(x))
-    misses = (tree.query(x[distinct])[0] > SLACK).any() or (tree.query(normal)[0] < reach - SLACK).any()
+    misses = (tree.query(x[distinct])[0] > slack).any() or (tree.query(normal)[0] < reach - slack).any()
     return None if beside is None or misses else (corners, beside)  # both happen where the hull is nearly flat
 
 

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _checks
-from .._types import Float64
+from .._types import Float64, Seed
 from ..quality.nearest import unit
 from .pointset import PointSet
 
 SMALLEST_RADIUS, LARGEST_RADIUS = 1e-60, 1.5
 """From pi/2 on two antipodes cover; so near to it a lattice point may lie too near 0 to have an accurate direction."""
-
-_ROUNDING = 1e-11
-"""Share of the radius that is kept for the rounding of the points."""
-_KEPT = 1e-10
-"""Cells that miss the sphere by this share of its radius are kept."""
-_WHOLE = 1e-9
-"""How far the end of an interval may miss a whole number that counts as inside."""
-_BLOCK = 2**17
-"""Lattice points that are looked at together, about."""
+_ROUNDING = 1e-11  # share of the radius that is kept for the rounding of the points
+_KEPT = 1e-10  # cells that miss the sphere by this share of its radius are kept
+_WHOLE = 1e-9  # how far the end of an interval may miss a whole number that counts as inside
+_BLOCK = 2**17  # lattice points that are looked at together, about
 
 
-def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | None = 0) -> PointSet:
+def lattice_cover(dim: int, radius: float, *, rng: Seed = 0) -> PointSet:
     """Return a cover of S^m by caps of a given radius: points of a lattice near a sphere, projected onto it.
 
     Parameters
@@ -61,7 +54,6 @@ def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | N
 
     As many centres of an `EqualMeasurePartition` have the proven radius 0.282 in place of 0.3 (98 points on S^2), 0.286
     in place of 0.25 (942 on S^3), 0.415 in place of 0.3 (3066 on S^4), 0.693 in place of 0.5 (98807 on S^8).
-    Of 300 of them on S^4 the covering radius is 0.585 or more, of 296 points of such a cover it is 0.535.
     Some points lie close together, from both sides of the sphere: where separation counts, take others.
 
     References
@@ -92,14 +84,17 @@ def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | N
 
     basis = helmert(n + 1)  # (n, n+1), row j - 1 is (1, ..., 1, -j, 0, ...)/sqrt(j (j+1))
     shift = basis @ generator.random(n + 1)
-    inner, outer = (size - cell) * (1.0 - _KEPT), (size + cell) * (1.0 + _KEPT)
-    lines, totals = _lines(n, outer, shift)
+    shell = (size - cell) * (1.0 - _KEPT), (size + cell) * (1.0 + _KEPT)
+    lines, totals = np.zeros((1, 0)), np.zeros(1)  # (k, j) coordinates, and the sums of their integers
+    for j in range(1, n):
+        reach = np.sqrt(np.maximum(shell[1] ** 2 - np.square(lines).sum(axis=1), 0.0))
+        lines, totals = _extend(lines, totals, [_integers(totals, shift[j - 1], j, (-reach, reach))], shift[j - 1])
     # Step 3: their points whose cells meet it
     step = max(1, int(_BLOCK * len(lines) / count))
     members = []
     for start in range(0, len(lines), step):
         block = slice(start, start + step)
-        x = _points_near(lines[block], totals[block], (inner, outer), shift)
+        x = _points_near(lines[block], totals[block], shell, shift[-1])
         members.append(x[_meets(x, basis, cell, size)])
     return PointSet(unit(np.concatenate(members)), covering_radius=radius)
 
@@ -109,35 +104,25 @@ def _guarded_count(n: int, cell: float, size: float, radius: float) -> float:
     log_ball = 0.5 * n * math.log(math.pi) - math.lgamma(0.5 * n + 1.0) + 0.5 * math.log(n + 1.0)
     log_share = math.log(-math.expm1(n * math.log1p(-2.0 * cell / (size + cell))))
     count = math.exp(min(log_ball + n * math.log(size + cell) + log_share, 300.0))
-    what = f"a cover of S^{n - 1} by some {count:.2g} caps of 'radius' = {radius:g}"
-    _checks.memory(48.0 * (n + 1) * count, what, "pass a larger 'radius'")
+    cover = f"a cover of S^{n - 1} by some {count:.2g} caps of 'radius' = {radius:g}"
+    _checks.memory(48.0 * (n + 1) * count, cover, "pass a larger 'radius'")
     return count
 
 
-def _lines(n: int, outer: float, shift: Float64) -> tuple[Float64, Float64]:
-    """Return the first n-1 coordinates (k, n-1) of lattice points within `outer` of 0, and the sums of their integers.
-
-    Coordinate j of the projection of (0, x_2, ..., x_(n+1)) is (x_2 + ... + x_j - j x_(j+1))/sqrt(j (j+1)).
-    """
-    c, totals = np.zeros((1, 0)), np.zeros(1)
-    for j in range(1, n):
-        reach = np.sqrt(np.maximum(outer**2 - np.square(c).sum(axis=1), 0.0))
-        c, totals = _extend(c, totals, [_integers(totals, shift[j - 1], j, (-reach, reach))], shift[j - 1])
-    return c, totals  # (k, n-1), (k,)
-
-
-def _points_near(lines: Float64, totals: Float64, shell: tuple[float, float], shift: Float64) -> Float64:
-    """Return the points (k, n) of lines at distances from 0 that lie in an interval, or nearly."""
-    n, last = lines.shape[1] + 1, shift[-1]
-    squares = np.square(lines).sum(axis=1)
+def _points_near(lines: Float64, totals: Float64, shell: tuple[float, float], shift: float) -> Float64:
+    """Return the points (k, n) of lines (k, n-1) at distances from 0 that lie in an interval, or nearly."""
+    n, squares = lines.shape[1] + 1, np.square(lines).sum(axis=1)
     inner, outer = (np.sqrt(np.maximum(bound**2 - squares, 0.0)) for bound in shell)
-    north = _integers(totals, last, n, (inner, outer))
-    low, high = _integers(totals, last, n, (-outer, -inner))
-    return _extend(lines, totals, [north, (np.maximum(low, north[1] + 1.0), high)], last)[0]
+    north = _integers(totals, shift, n, (inner, outer))
+    low, high = _integers(totals, shift, n, (-outer, -inner))
+    return _extend(lines, totals, [north, (np.maximum(low, north[1] + 1.0), high)], shift)[0]
 
 
 def _integers(totals: Float64, shift: float, j: int, between: tuple[Float64, Float64]) -> tuple[Float64, Float64]:
-    """Return the least and the largest x_(j+1) that put coordinate j between two numbers; it falls as x rises."""
+    """Return the least and the largest x_(j+1) that put coordinate j between two numbers; it falls as x rises.
+
+    Coordinate j of the projection of (0, x_2, ..., x_(n+1)) is (x_2 + ... + x_j - j x_(j+1))/sqrt(j (j+1)).
+    """
     low, high = ((totals + math.sqrt(j * (j + 1.0)) * (shift - end)) / j for end in reversed(between))
     return np.ceil(low - _WHOLE), np.floor(high + _WHOLE)
 
@@ -146,18 +131,14 @@ def _extend(
     c: Float64, totals: Float64, intervals: list[tuple[Float64, Float64]], shift: float
 ) -> tuple[Float64, Float64]:
     """Return the points with one more coordinate, for every whole number of the intervals of each, and the new sums."""
-    j = c.shape[1] + 1
-    rows, numbers = (np.concatenate(parts) for parts in zip(*(_members(*ends) for ends in intervals), strict=True))
-    added = (totals[rows] - j * numbers) / math.sqrt(j * (j + 1.0)) + shift
-    return np.column_stack([c[rows], added]), totals[rows] + numbers
-
-
-def _members(low: Float64, high: Float64) -> Iterator[Any]:
-    """Yield the rows and the whole numbers of their intervals, side by side."""
-    counts = np.maximum(high - low + 1.0, 0.0).astype(np.int64)
-    rows = np.repeat(np.arange(len(low)), counts)
-    yield rows
-    yield low[rows] + (np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts))
+    j, parts = c.shape[1] + 1, []
+    for low, high in intervals:
+        counts = np.maximum(high - low + 1.0, 0.0).astype(np.int64)
+        index = np.repeat(np.arange(len(low)), counts)
+        parts.append((index, low[index] + (np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts))))
+    rows, numbers = (np.concatenate(part) for part in zip(*parts, strict=True))
+    coordinate = (totals[rows] - j * numbers) / math.sqrt(j * (j + 1.0)) + shift
+    return np.column_stack([c[rows], coordinate]), totals[rows] + numbers
 
 
 def _meets(x: Float64, basis: Float64, cell: float, size: float) -> NDArray[np.bool_]:

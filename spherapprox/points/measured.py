@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import _checks
 from .._loading import load
-from .._types import Float64
-from ..quality.separation import separation
+from .._types import Float64, Seed
+from ..quality.nearest import separation
 from .covering.radius import BUDGET, Interval, covering_interval
 
 
@@ -65,10 +65,6 @@ class Measured:
         float
             To 1e-15; 0 if a point is repeated, inf for a single one.
 
-        See Also
-        --------
-        spherapprox.quality.separation.separation : the same in several threads.
-
         Examples
         --------
         >>> from spherapprox import points
@@ -111,7 +107,7 @@ class Measured:
         budget: int = BUDGET,
         workers: int | None = None,
         progress: bool = False,
-        rng: np.random.Generator | int | None = 0,
+        rng: Seed = 0,
     ) -> Interval:
         """Return an enclosure of the covering radius, in any dimension.
 
@@ -157,10 +153,6 @@ class Measured:
         and takes time, as the simplices it is cut into, hundreds each from dim 7 on: sets with large facets, such as
         the roots and minimal vectors of lattices, are settled later than uniform ones. Points with a free open
         half-space around them, as all sets of at most dim + 1 points, have their exact radius in any dimension.
-
-        References
-        ----------
-        docs/theorems/5.11-covering-radius.md.
 
         Examples
         --------

@@ -10,30 +10,63 @@ import numpy as np
 from .. import sphere
 from .._norms import directions
 from .._types import Float64
+from ..harmonics import recurrences
 from ..harmonics.hyperspherical import sizes
-from .invariants import Invariants
 from .symmetry import Group
 
-_ROUNDING = 1e-13
-"""More than the residual of any solution here: the size that docs/theorems/5.9-designs.md takes."""
+_ROUNDING = 1e-13  # more than the residual of any solution here: the size that docs/theorems/5.9-designs.md takes
+_SEPARATION = 1e-6  # points nearer to each other than this count as one
+_STEPS = 200  # the most steps from one start
+_PAIRS = 1e9  # the most distances that the relaxation of one start computes: some ten seconds
 
-_SEPARATION = 1e-6
-"""Points nearer to each other than this count as one."""
 
-_STEPS = 200
-"""The most steps from one start."""
+class Invariants:
+    """The invariant harmonics of the degrees 1, ..., degree: singular vectors of orbit sums at random points.
 
-_PAIRS = 1e9
-"""The most distances that the relaxation of one start computes: some ten seconds."""
+    They are orthonormal for the normalised measure.
+    """
+
+    def __init__(self, group: Group, degree: int) -> None:
+        counts = group.invariants(degree)
+        self._degree, self._bases = degree, dict[int, Float64]()
+        n = int(counts.max()) + 8
+        images = group.orbits(sphere.uniform(2, n, 0)) if len(group) > 1 else np.eye(3)
+        for k, values in recurrences.by_degree(degree, images):
+            if k == 0 or not counts[k]:
+                continue
+            if len(group) == 1:
+                basis = np.eye(2 * k + 1)
+            else:
+                basis = np.linalg.svd(values.reshape(2 * k + 1, n, -1).mean(2))[0][:, : counts[k]]  # (2k+1, N_k)
+            self._bases[k] = math.sqrt(2 * k + 1) * basis.T
+
+    def __call__(self, x: Float64) -> tuple[Float64, Float64, Float64]:
+        """Return at x (q, 3) values (N, q), slopes (N, q, 2) and the tangents (q, 2, 3) that these belong to."""
+        z, s, azimuth = recurrences.polar(x)
+        cos, sin = recurrences.cosines_and_sines(azimuth, self._degree)
+        before, parts = z[:0, None], []
+        for k, row in enumerate(recurrences.legendre_rows(self._degree, z, s)):
+            if k in self._bases:
+                south, east = recurrences.derivative_rows(k, row, before)
+                order_rows = recurrences.order_rows
+                table = np.stack([order_rows(row, cos, sin), order_rows(south, cos, sin), order_rows(east, -sin, cos)])
+                parts.append(self._bases[k] @ table)  # (3, N_k, q)
+            before = row
+        values, south, east = np.concatenate(parts, axis=1)  # (N, q) each
+        tangents = np.array([[z * cos[1], z * sin[1], -s], [-sin[1], cos[1], np.zeros_like(s)]])
+        return values, np.stack([south, east], axis=-1), np.moveaxis(tangents, 2, 0)
+
+
+_invariants = functools.lru_cache(maxsize=4)(Invariants)
 
 
 def solve(
-    group: Group, degree: int, n_orbits: int, attempts: int, rng: np.random.Generator, *, proven: bool = True
+    group: Group, degree: int, n_orbits: int, *, attempts: int, rng: np.random.Generator, certified: bool = True
 ) -> Float64 | None:
     """Return a design of orbits of the group, (n_orbits * order, dim+1), or None where no start leads to one.
 
     Starts are orbits that repel each other, more or less relaxed: a minimum of the energy may be too symmetric to lead
-    to a design. With `proven` only solutions count that have an exact design near to them for certain.
+    to a design. If `certified`, only solutions count that have an exact design near to them for certain.
     """
     free = not group.invariants(degree)[1:].any()  # every orbit is a design
     functions = None if free else _invariants(group, degree)
@@ -44,19 +77,17 @@ def solve(
         # Step 2: Newton's method for F(x) = 0 (5.9)
         if functions is not None:
             x, mean, slopes = _levenberg_marquardt(functions, x)
-            if np.linalg.norm(mean) > 0.3 * _ROUNDING or (proven and not _is_certified(group, degree, slopes)):
+            if np.linalg.norm(mean) > 0.3 * _ROUNDING or (certified and not _is_certified(group, degree, slopes)):
                 continue
-        # Step 3: the orbits of the solution
+        # Step 3: the orbits of the solution, one after the other, if no two points coincide
         points = group.orbits(x)  # (n_orbits * order, dim+1)
         points /= np.linalg.norm(points, axis=1, keepdims=True)
-        if _are_distinct(points, len(group)):
+        squares = 2.0 - 2.0 * (points[:: len(group)] @ points.T)  # (n_orbits, n_orbits * order)
+        rows = np.arange(n_orbits)
+        squares[rows, len(group) * rows] = np.inf  # the identity comes first
+        if squares.min() > _SEPARATION**2:
             return points
     return None
-
-
-@functools.lru_cache(maxsize=4)
-def _invariants(group: Group, degree: int) -> Invariants:
-    return Invariants(group, degree)
 
 
 def _is_certified(group: Group, degree: int, slopes: Float64) -> bool:
@@ -73,13 +104,6 @@ def _is_certified(group: Group, degree: int, slopes: Float64) -> bool:
     smallest = np.linalg.eigvalsh(slopes @ slopes.T)[0]
     # 5.9: s^2 > 4 Lambda epsilon, and 4 epsilon/s below half of `_SEPARATION`
     return bool(smallest > max(4.0 * curvature * _ROUNDING, (8.0 * _ROUNDING / _SEPARATION) ** 2))
-
-
-def _are_distinct(points: Float64, order: int) -> bool:
-    """Tell whether orbits, one after the other, have no points within `_SEPARATION`."""
-    squares = 2.0 - 2.0 * (points[::order] @ points.T)  # (q, q order)
-    squares[np.arange(len(squares)), order * np.arange(len(squares))] = np.inf  # the identity comes first
-    return bool(squares.min() > _SEPARATION**2)
 
 
 def _levenberg_marquardt(functions: Invariants, x: Float64) -> tuple[Float64, Float64, Float64]:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 
-_ORTHOGONAL = 1e-10
-"""How far R^T R may be from the identity."""
+_ORTHOGONAL = 1e-10  # how far R^T R may be from the identity
 
 
 def weighted_sum(weights: Float64, values: Float64) -> Float64:

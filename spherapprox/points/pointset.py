@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _archive, _checks
+from .. import _archive, _checks, special
 from .._types import Float64, Floats
 from ..partition import EqualMeasurePartition
 from . import operations
-from .checks import check_radius, check_weights
 from .measured import Measured
+
+_SUM_TOLERANCE = 1e-6  # how far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy
+_LARGEST_WEIGHT = 1e100
 
 
 class PointSet(_archive.Savable, Measured):
@@ -58,17 +61,21 @@ class PointSet(_archive.Savable, Measured):
         covering_radius: float | None = None,
         degree: int | None = None,
     ) -> None:
-        _refuse_sets(points)
+        for record, rows in ((EqualMeasurePartition, ".centers()"), (PointSet, ".points")):
+            if isinstance(points, record):  # whose weights and radius would be lost
+                raise TypeError(f"'points' must be an array of rows, got {points!r}: pass its {rows}")
         self._points = np.array(_checks.rows(points, "points"), dtype=np.float64, order="C")
         n = len(self._points)
-        if weights is None:
-            self._weights = np.full(n, 1.0 / n)
-        else:
-            self._weights = np.array(_checks.floating(weights, "weights"), dtype=np.float64)
-            check_weights(self._weights, n)
+        self._weights = np.full(n, 1.0 / n) if weights is None else _checked_weights(weights, n)
         if covering_radius is not None:
             covering_radius = _checks.real(covering_radius, "covering_radius", minimum=0.0, maximum=np.pi)
-            check_radius(covering_radius, n, self.dim)
+            least = float(special.cap_angle(self.dim, -math.log(n)))
+            if covering_radius < least * (1.0 - 1e-9):
+                raise ValueError(
+                    f"'covering_radius' must be at least {least:.6g}, the radius of a cap of measure 1/{n}, for {n} "
+                    f"points of S^{self.dim}, got {covering_radius:.6g}: give an upper bound, or None where none is "
+                    "known"
+                )
         self._covering_radius = covering_radius
         self._degree = None if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=None)
         self._points.flags.writeable = self._weights.flags.writeable = False
@@ -122,10 +129,8 @@ class PointSet(_archive.Savable, Measured):
         >>> rule.integrate(rule.points**2).round(15)
         array([0.33333333, 0.33333333, 0.33333333])
         """
-        name = "f(points)" if callable(f) else "f"
-        values = _checks.values_for(
-            _checks.called(f, self._points) if callable(f) else f, name, len(self), "the points"
-        )
+        table, name = (_checks.called(f, self._points), "f(points)") if callable(f) else (f, "f")
+        values = _checks.values_for(table, name, len(self), "the points")
         total = operations.weighted_sum(self._weights, values.reshape(len(self), -1).astype(np.float64))
         return total if values.ndim == 2 else float(total[0])
 
@@ -188,7 +193,14 @@ class PointSet(_archive.Savable, Measured):
         >>> both, round(float(both.weights[0]), 6)
         (PointSet(n=40, dim=2), 0.025)
         """
-        second = _as_set(other, "other", self.dim)
+        if isinstance(other, EqualMeasurePartition | PointSet):
+            _checks.same_dim(other.dim, "other", self.dim, "as this set has")
+        if isinstance(other, PointSet):
+            second = other
+        elif isinstance(other, EqualMeasurePartition):  # with its radius where none is computed on demand
+            second = PointSet(other.centers(), covering_radius=other.cell_radius() if self.dim > 2 else None)
+        else:
+            second = PointSet(_checks.rows(other, "other", dim=self.dim))
         n, k = len(self), len(second)
         share = n / (n + k) if share is None else _checks.real(share, "share", minimum=0.0, maximum=1.0)
         radii = (self._covering_radius, second._covering_radius) if self.dim > 2 else ()
@@ -225,7 +237,7 @@ def nodes(points: Points, name: str = "points") -> tuple[Floats, Float64 | None]
     points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
         A partition stands for the centres of its cells.
     name : str, default "points"
-        What errors call them.
+        Their name in errors.
 
     Returns
     -------
@@ -259,16 +271,6 @@ def nodes(points: Points, name: str = "points") -> tuple[Floats, Float64 | None]
     return _checks.rows(points, name), None
 
 
-def _as_set(points: Points, name: str, dim: int) -> PointSet:
-    """Return points of S^dim as a point set; a partition's has its radius, where none would be computed on demand."""
-    if not isinstance(points, EqualMeasurePartition | PointSet):
-        return PointSet(_checks.rows(points, name, dim=dim))
-    _checks.same_dim(points.dim, name, dim, "as this set has")
-    if isinstance(points, PointSet):
-        return points
-    return PointSet(points.centers(), covering_radius=points.cell_radius() if dim > 2 else None)
-
-
 def require_equal(weights: Float64 | None) -> None:
     """Raise unless all weights are equal, as the split head needs them; None means that they are."""
     if weights is not None and np.ptp(weights) > 1e-12 * np.abs(weights).max():
@@ -278,8 +280,14 @@ def require_equal(weights: Float64 | None) -> None:
         )
 
 
-def _refuse_sets(points: object) -> None:
-    """Raise where sets of points are given instead of their rows: their weights and radius would be lost."""
-    for record, rows in ((EqualMeasurePartition, ".centers()"), (PointSet, ".points")):
-        if isinstance(points, record):
-            raise TypeError(f"'points' must be an array of rows, got {points!r}: pass its {rows}")
+def _checked_weights(weights: ArrayLike, n: int) -> Float64:
+    """Return n weights, after a check of their sizes, whose products must not overflow, and of their sum."""
+    array = np.array(_checks.floating(weights, "weights"), dtype=np.float64)
+    _checks.shaped(array, "weights", (n,), note=", one for each of 'points'")
+    largest = array[np.argmax(np.abs(array))]
+    if abs(largest) > _LARGEST_WEIGHT:
+        raise ValueError(f"'weights' must be at most {_LARGEST_WEIGHT:g} in size, got {largest:g}: use smaller ones")
+    total = math.fsum(array)
+    if abs(total - 1.0) > _SUM_TOLERANCE:
+        raise ValueError(f"'weights' must sum to 1, got {total:.9g}: divide them by their sum")
+    return array

@@ -9,31 +9,19 @@ from typing import Any
 import numpy as np
 
 from .. import _checks, sphere
-from .._types import Float64
+from .._types import Float64, Seed
 from ..partition import EqualMeasurePartition
 from . import insertion
 from .pointset import Points, PointSet, nodes
 from .relaxation import Energy, descend
 from .sequences import sobol
 
-_MAX_SOBOL = 21201
-"""Largest dimension of SciPy's Sobol sequences."""
-
-MAX_CANDIDATES = 2**20
-"""Largest pool of candidates that is made unless asked for."""
-
-MAX_RELAXED = 2**16
-"""Largest number of points that are relaxed: one step takes the forces between all pairs."""
+_MAX_SOBOL = 21201  # largest dimension of SciPy's Sobol sequences
+MAX_CANDIDATES = 2**20  # largest pool of candidates that is made unless asked for
+MAX_RELAXED = 2**16  # largest number of points that are relaxed: one step takes the forces between all pairs
 
 
-def greedy(
-    points: Points,
-    n: int,
-    *,
-    candidates: int | None = None,
-    rng: np.random.Generator | int | None = 0,
-    progress: bool = False,
-) -> PointSet:
+def greedy(points: Points, n: int, *, candidates: int | None = None, rng: Seed = 0, progress: bool = False) -> PointSet:
     """Return n points: the given ones and farthest points, added one after another.
 
     Each new point is the one of the sphere at the largest distance from all points before it, so that every hole that
@@ -117,7 +105,9 @@ def greedy(
     elif dim == 2:
         added, radius = insertion.insert_on_sphere(x, n)
     else:
-        pool = _pool(dim, n, candidates, generator)
+        count = candidates or min(max(2**12, 1 << (8 * n - 1).bit_length()), MAX_CANDIDATES)
+        _checks.memory(48.0 * count * (dim + 1), f"{count} candidates on S^{dim}", "pass fewer 'candidates'")
+        pool = sobol(dim, count, generator).points if dim <= _MAX_SOBOL else sphere.uniform(dim, count, generator)
         added = insertion.from_pool(x, pool, _bar(range(n - len(x)), "insertion") if progress else range(n - len(x)))
     return PointSet(np.concatenate([rows, added]), covering_radius=radius)
 
@@ -195,7 +185,8 @@ def relax(
     try:
         energy = Energy(x, s, workers)
         before = energy(x.ravel())[0]
-        _check_apart(x, before)
+        if before == math.inf:
+            raise _coincidence(x)
         descend(energy, steps, None if bar is None else lambda _: bar.update())
     finally:
         if bar is not None:
@@ -205,9 +196,10 @@ def relax(
 
 def _rows(points: Points, maximum: int, remedy: str) -> Float64:
     """Return the points as float64 rows, shape (n, dim+1), after checking their number."""
-    count = len(points) if isinstance(points, EqualMeasurePartition | PointSet) else 0
-    columns = points.dim + 1 if isinstance(points, EqualMeasurePartition | PointSet) else 0
-    _checks.memory(8.0 * min(count, maximum) * columns, f"{count} points", remedy)
+    count = 0
+    if isinstance(points, EqualMeasurePartition | PointSet):
+        count = len(points)
+        _checks.memory(8.0 * min(count, maximum) * (points.dim + 1), f"{count} points", remedy)
     rows = np.empty((0, 2)) if count > maximum else nodes(points)[0].astype(np.float64)
     count = max(count, len(rows))
     if count > maximum:
@@ -215,23 +207,14 @@ def _rows(points: Points, maximum: int, remedy: str) -> Float64:
     return rows
 
 
-def _pool(dim: int, n: int, candidates: int | None, rng: np.random.Generator) -> Float64:
-    """Draw the candidates on S^dim."""
-    count = candidates or min(max(2**12, 1 << (8 * n - 1).bit_length()), MAX_CANDIDATES)
-    _checks.memory(48.0 * count * (dim + 1), f"{count} candidates on S^{dim}", "pass fewer 'candidates'")
-    return sobol(dim, count, rng).points if dim <= _MAX_SOBOL else sphere.uniform(dim, count, rng)
-
-
-def _check_apart(x: Float64, energy: float) -> None:
-    """Raise if two points coincide, which makes their energy infinite."""
-    if energy < math.inf:
-        return
+def _coincidence(x: Float64) -> ValueError:
+    """Return the complaint about two points that coincide, which makes their energy infinite."""
     from scipy.spatial import cKDTree
 
     distance, index = cKDTree(x).query(x, 2)
     i = int(np.argmin(distance[:, 1]))
     j = int(index[i][index[i] != i][0])
-    raise ValueError(f"'points' must be distinct, got rows {i} and {j} alike: drop one of them")
+    return ValueError(f"'points' must be distinct, got rows {i} and {j} alike: drop one of them")
 
 
 def _bar(items: Iterable[int] | None, name: str, **options: Any) -> Any:

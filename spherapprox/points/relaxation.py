@@ -11,14 +11,9 @@ from .._loading import load
 from .._threads import each_block
 from .._types import Float64
 
-_GRADIENT = 1e-9
-"""Largest component of the gradient at which the descent stops; a close pair's is 1 over its distance."""
-
-_GAIN = 1e-14
-"""Relative gain of a step at which the descent stops."""
-
-_LEAST_TOTAL = 1e-200
-"""A sum of powers below it may have lost terms to underflow."""
+_GRADIENT = 1e-9  # largest component of the gradient at which the descent stops; a close pair's is 1 over its distance
+_GAIN = 1e-14  # relative gain of a step at which the descent stops
+_LEAST_TOTAL = 1e-200  # a sum of powers below it may have lost terms to underflow
 
 
 class Energy:
@@ -39,7 +34,17 @@ class Energy:
         scale, nearest, total, force = self._sums(x)
         if nearest.min() == 0.0:
             return math.inf, np.zeros_like(y)
-        value, share = (_power_law if self._exponent > 0.0 else _logarithm)(scale, total, self._exponent)
+        n = len(x)
+        if self._exponent > 0.0:  # sums of powers, over their largest
+            unit = -0.5 * self._exponent * np.log(scale)
+            logs = np.log(total) + unit
+            top = float(logs.max())
+            twice = float(np.exp(logs - top).sum())  # twice the energy, over exp(top)
+            value = n / self._exponent * (top + math.log(0.5 * twice))
+            share = 2.0 * n * np.exp(unit - top) / (twice * scale)
+        else:
+            value = 0.5 * float((total / (n - 1) - np.log(scale)).sum())
+            share = 2.0 / ((n - 1) * scale)
         if value < self.least:
             self.best, self.least = x, value
         # the part tangent to the sphere, over |y|
@@ -73,22 +78,6 @@ class Energy:
 
         each_block(task, n, ROWS, self._workers)
         return nearest, total, force
-
-
-def _power_law(scale: Float64, total: Float64, exponent: float) -> tuple[float, Float64]:
-    """Return the value of `Energy` for s > 0, and the factors of the forces in its gradient, (n,)."""
-    unit = -0.5 * exponent * np.log(scale)
-    rows = np.log(total) + unit
-    top = float(rows.max())
-    twice = float(np.exp(rows - top).sum())  # twice the energy, over exp(top)
-    n = len(total)
-    return n / exponent * (top + math.log(0.5 * twice)), 2.0 * n * np.exp(unit - top) / (twice * scale)
-
-
-def _logarithm(scale: Float64, total: Float64, exponent: float) -> tuple[float, Float64]:
-    """Return the value of `Energy` for s = 0, and the factors of the forces in its gradient, (n,)."""
-    others = len(total) - 1
-    return 0.5 * float((total / others - np.log(scale)).sum()), 2.0 / (others * scale)
 
 
 def descend(energy: Energy, steps: int, after_step: Callable[[object], object] | None) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 from .. import _checks, sphere
+from .._types import Seed
 from ..quality.nearest import unit
 from .pointset import PointSet
 
@@ -51,7 +50,7 @@ def fibonacci(n: int) -> PointSet:
     return PointSet(np.column_stack([radius * np.cos(azimuth), radius * np.sin(azimuth), (n - odd) / n]))
 
 
-def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> PointSet:
+def uniform(dim: int, n: int, rng: Seed = None) -> PointSet:
     """Return n independent uniform points of S^m with equal weights.
 
     Parameters
@@ -81,7 +80,7 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> P
     return PointSet(sphere.uniform(dim, n, rng))
 
 
-def sobol(dim: int, n: int, rng: np.random.Generator | int | None = None) -> PointSet:
+def sobol(dim: int, n: int, rng: Seed = None) -> PointSet:
     """Return the first n points of a scrambled Sobol sequence, mapped to S^m, with equal weights.
 
     Parameters
@@ -120,9 +119,7 @@ def sobol(dim: int, n: int, rng: np.random.Generator | int | None = None) -> Poi
     dim = _checks.dimension(dim, maximum=qmc.Sobol.MAXDIM)
     n = _checks.integer(n, "n", minimum=1, maximum=2**30)
     _checks.memory(48.0 * n * (dim + 1), f"{n} points of S^{dim}", "make fewer points")
-    generator = _checks.generator(rng)
-    name = "rng" if "rng" in inspect.signature(qmc.Sobol).parameters else "seed"  # SciPy 1.15 renamed it
-    sequence = qmc.Sobol(dim, **{name: generator})
+    sequence = qmc.Sobol(dim, rng=_checks.generator(rng))
     cube = sequence.random_base2(max(n - 1, 0).bit_length())[:n] + 2.0**-31  # the middles of the grid of 2^-30
     x, radius = np.empty((n, dim + 1)), np.ones(n)
     for j in range(dim - 1):

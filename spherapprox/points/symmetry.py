@@ -16,15 +16,9 @@ GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A finite group of orthogonal matrices.
+    """A finite group of orthogonal matrices."""
 
-    Parameters
-    ----------
-    elements : ndarray, shape (order, 3, 3)
-        All elements, the identity first.
-    """
-
-    elements: Float64
+    elements: Float64  # (order, 3, 3), the identity first
 
     def __len__(self) -> int:
         return len(self.elements)

@@ -17,12 +17,6 @@ def mean_chord(dim: int) -> float:
     """Return the mean of |x - y| over S^m x S^m, 2^m Gamma((m+1)/2)^2 / (sqrt(pi) Gamma(m + 1/2)), to 1e-15.
 
     It is 4/pi for m = 1, 4/3 for m = 2, and two dimensions more bring the factor 1 + 1/((2m+1)(2m+3)).
-
-    Examples
-    --------
-    >>> from spherapprox.quality.discrepancy import mean_chord
-    >>> round(mean_chord(2), 12)
-    1.333333333333
     """
     j = np.arange(2.0 - dim % 2, dim, 2.0)
     return (4.0 / math.pi if dim % 2 else 4.0 / 3.0) * math.exp(math.fsum(np.log1p(1.0 / ((2 * j + 1) * (2 * j + 3)))))
@@ -38,40 +32,11 @@ def half_mean_height(dim: int) -> float:
 
 
 def l2(x: Float64, weights: Float64, *, workers: int | None = None) -> float:
-    """Return the L2 cap discrepancy: the root of the mean square of a cap's weight less its measure.
-
-    Parameters
-    ----------
-    x : ndarray, shape (n, dim+1)
-        Points by their direction.
-    weights : ndarray, shape (n,)
-        Weights of any sign, with a sum near 1.
-    workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-
-    Returns
-    -------
-    float
-        The root of the integral of ``(sum of the weights in C - sigma(C))^2`` over the caps C = {y: <c, y> >= t}, for
-        dsigma(c) dt, -1 <= t <= 1.
-
-    Raises
-    ------
-    ValueError
-        If there are too many points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox.quality import discrepancy
-    >>> poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
-    >>> round(discrepancy.l2(poles, np.array([0.5, 0.5])) ** 2, 12)  # (4/3 - 1)/4
-    0.083333333333
-    """
+    """Return the L2 cap discrepancy of `PointSet.cap_discrepancy`, of directions (n, dim+1) and weights (n,)."""
     n, dim = len(x), x.shape[1] - 1
-    what = f"the cap discrepancy of {n} points of S^{dim}"
-    _checks.operations(0.5 * n * n * (dim + 3.0), what, "take fewer points")
-    _checks.memory(24.0 * n * (dim + 2.0), what, "take fewer points")
+    result = f"the cap discrepancy of {n} points of S^{dim}"
+    _checks.operations(0.5 * n * n * (dim + 3.0), result, "take fewer points")
+    _checks.memory(24.0 * n * (dim + 2.0), result, "take fewer points")
     # Step 1: sum_{j<i} w_j |x_i - x_j| for each point
     columns = np.ascontiguousarray(unit(x).T)  # (dim+1, n)
 

@@ -19,48 +19,23 @@ from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 from .nearest import unit
 
-ARRAY_ELEMENTS = 2**20
-"""Elements of one work array: 8 MiB."""
-
-_DIGITS = 46
-"""Colatitudes that agree in so many binary digits count as one: more than rounding separates."""
+ARRAY_ELEMENTS = 2**20  # elements of one work array: 8 MiB
+_DIGITS = 46  # colatitudes that agree in so many binary digits count as one: more than rounding separates
 
 
-def errors_by_degree(x: Float64, weights: Float64, degree: int, *, workers: int | None = None) -> Float64:
-    """Return the worst error over the harmonics of each degree with norm 1.
+def errors_by_degree(
+    x: Float64, weights: Float64, degree: int, *, workers: int | None = None, elements: int = ARRAY_ELEMENTS
+) -> Float64:
+    """Return the errors (L+1,) of `PointSet.quadrature_error`, of directions (n, dim+1) and any weights (n,).
 
-    Parameters
-    ----------
-    x : ndarray, shape (n, dim+1)
-        Points by their direction.
-    weights : ndarray, shape (n,)
-        Any weights.
-    degree : int
-        The largest degree L >= 0.
-    workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-
-    Returns
-    -------
-    ndarray, shape (L+1,)
-        ``sqrt(sum_j |sum_k weights_k Y_lj(x_k)|^2)`` over an orthonormal basis (normalised measure) of degree
-        l = 1, ..., L; for l = 0 the size of ``sum_k weights_k - 1``.
-
-    Raises
-    ------
-    ValueError
-        If it would take more than the limits of memory or of operations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox.quality.quadrature import errors_by_degree
-    >>> errors_by_degree(np.vstack([np.eye(3), -np.eye(3)]), np.full(6, 1 / 6), 4).round(6)
-    array([0.      , 0.      , 0.      , 0.      , 2.291288])
+    ``sqrt(sum_j |sum_k weights_k Y_lj(x_k)|^2)`` over an orthonormal basis (normalised measure) of each degree l >= 1;
+    for l = 0 the size of ``sum_k weights_k - 1``. Work arrays have at most so many elements.
     """
     dim = x.shape[1] - 1
     workers = _affordable_threads(len(x), dim, degree, workers)
-    squares = (_circle_errors if dim == 1 else _sphere_errors)(unit(x), weights, degree, workers)
+    squares = (_circle_errors if dim == 1 else _sphere_errors)(
+        unit(x), weights, degree, workers=workers, elements=elements
+    )
     squares[0] = math.fsum([*weights.tolist(), -1.0]) ** 2
     return np.sqrt(squares)
 
@@ -76,7 +51,7 @@ def _affordable_threads(n: int, dim: int, degree: int, workers: int | None) -> i
     return min(max_threads(workers), int((_checks.MEMORY_LIMIT - others) / thread))
 
 
-def _circle_errors(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
+def _circle_errors(x: Float64, weights: Float64, degree: int, *, workers: int | None, elements: int) -> Float64:
     """Return the squared errors of each degree on S^1, |sum_k w_k sqrt(2) exp(i l phi_k)|^2."""
     z = x[:, 0] + 1j * x[:, 1]  # (n,)
 
@@ -84,11 +59,11 @@ def _circle_errors(x: Float64, weights: Float64, degree: int, workers: int | Non
         sums = (powers(z[block], degree) * weights[block]).sum(axis=1)  # (L+1,)
         return np.concatenate([sums.real, sums.imag])
 
-    sums = _sum(part, slices(len(z), max(1, ARRAY_ELEMENTS // (2 * degree + 2))), workers)
+    sums = _sum(part, slices(len(z), max(1, elements // (2 * degree + 2))), workers)
     return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
 
 
-def _sphere_errors(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
+def _sphere_errors(x: Float64, weights: Float64, degree: int, *, workers: int | None, elements: int) -> Float64:
     """Return the squared errors of each degree on S^m, m >= 2."""
     dim = x.shape[1] - 1
     inner = sizes(degree, dim - 1)
@@ -99,7 +74,7 @@ def _sphere_errors(x: Float64, weights: Float64, degree: int, workers: int | Non
     x, weights = x[order, :-1], weights[order]
     x /= np.where(sine > 0.0, sine, 1.0)[:, None]  # 0 at the poles, where only l' = 0 counts
     ends = np.append(starts[1:], len(x))
-    step = max(1, ARRAY_ELEMENTS // max(int(offsets[-1]), degree + 1))
+    step = max(1, elements // max(int(offsets[-1]), degree + 1))
 
     # Step 2: sums over the points of each parallel, times functions of its colatitude (5.7, a basis)
     def part(block: slice) -> Float64:
@@ -108,9 +83,13 @@ def _sphere_errors(x: Float64, weights: Float64, degree: int, workers: int | Non
         for chunk in slices(last - first, step):
             rows = slice(first + chunk.start, first + chunk.stop)
             table = solid_harmonics(x[rows].T, weights[rows], offsets, constants)
-            _add_up(table, rows, starts[block], sums)
+            # the columns of each parallel are added to its column of the sums
+            low = int(np.searchsorted(starts[block], rows.start, side="right")) - 1
+            high = int(np.searchsorted(starts[block], rows.stop, side="left"))
+            cuts = np.maximum(starts[block][low:high] - rows.start, 0)
+            sums[:, low:high] += table if len(cuts) == table.shape[1] else np.add.reduceat(table, cuts, axis=1)
         t, s = cosine[starts[block]], sine[starts[block]]
-        return _against_colatitude(dim, t, s, offsets, constants[-1], sums)
+        return _against_colatitude(dim, t, s, offsets=offsets, scale=constants[-1], sums=sums)
 
     parallels = slices(len(starts), min(step, max(16, -(-len(starts) // 16))))
     sums = _sum(part, parallels, workers)
@@ -135,15 +114,7 @@ def _parallels(x: Float64) -> tuple[Int64, Int64, Float64, Float64]:
     return order, np.concatenate([[0], np.flatnonzero(new) + 1]), t, s
 
 
-def _add_up(table: Float64, rows: slice, starts: Int64, sums: Float64) -> None:
-    """Add the columns of each parallel to its column of the sums."""
-    first = int(np.searchsorted(starts, rows.start, side="right")) - 1
-    last = int(np.searchsorted(starts, rows.stop, side="left"))
-    cuts = np.maximum(starts[first:last] - rows.start, 0)
-    sums[:, first:last] += table if len(cuts) == table.shape[1] else np.add.reduceat(table, cuts, axis=1)
-
-
-def _against_colatitude(dim: int, t: Float64, s: Float64, offsets: Int64, scale: Float64, sums: Float64) -> Float64:
+def _against_colatitude(dim: int, t: Float64, s: Float64, *, offsets: Int64, scale: Float64, sums: Float64) -> Float64:
     """Return the sums over parallels times functions of the colatitude: for each l' a block of the degrees l >= l'."""
     degree = len(scale) - 1
     functions, blocks = np.empty((degree + 1, len(t))), []

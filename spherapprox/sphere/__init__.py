@@ -5,10 +5,16 @@ Every function returns float64. The pole is the last axis, as everywhere in the 
 
 from __future__ import annotations
 
-from .coordinates import from_latitude_longitude, from_polar, to_latitude_longitude, to_polar
+from .coordinates import (
+    from_latitude_longitude,
+    from_polar,
+    inverse_stereographic,
+    stereographic,
+    to_latitude_longitude,
+    to_polar,
+)
 from .points import MAX_POINTS as MAX_POINTS
 from .points import distance, uniform
-from .projection import inverse_stereographic, stereographic
 
 __all__ = [
     "distance",

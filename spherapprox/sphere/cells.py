@@ -10,8 +10,7 @@ import numpy as np
 
 from .._types import Bools, Float64, Indices
 
-ROUNDING = 1e-14
-"""Radians added to radii: more than the roundings of centres, corners and arc cosines near 0 amount to."""
+ROUNDING = 1e-14  # radians added to radii: more than the roundings of centres, corners and arc cosines near 0 amount to
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Points of S^2 by latitude and longitude, points of S^m by hyperspherical angles."""
+"""Points of S^2 by latitude and longitude, of S^m by hyperspherical angles and by their stereographic projection."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def to_polar(x: ArrayLike, *, degrees: bool = False) -> Float64:
     """
     degrees = _checks.flag(degrees, "degrees")
     rows = _checks.rows(x).astype(np.float64)
-    rest = np.hypot.accumulate(rows[:, :-1], axis=1)  # (n, dim): the lengths of the first 1, ..., dim coordinates
-    colatitudes = np.arctan2(np.abs(rest[:, :0:-1]), rows[:, :1:-1])  # (n, dim-1)
+    lengths = np.hypot.accumulate(rows[:, :-1], axis=1)  # (n, dim), of the first 1, ..., dim coordinates
+    colatitudes = np.arctan2(np.abs(lengths[:, :0:-1]), rows[:, :1:-1])  # (n, dim-1)
     azimuth = np.arctan2(rows[:, 1], rows[:, 0])
     azimuth[azimuth < 0.0] += 2.0 * np.pi
     azimuth[azimuth >= 2.0 * np.pi] = 0.0  # a tiny negative angle rounds up to a full turn
@@ -181,3 +181,76 @@ def from_polar(angles: ArrayLike, *, degrees: bool = False) -> Float64:
     x[:, 0] = radius * np.cos(array[:, -1])
     x[:, 1] = radius * np.sin(array[:, -1])
     return x
+
+
+def stereographic(x: ArrayLike) -> Float64:
+    """Project points of S^m from the north pole (the last axis) to the plane through the equator.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, dim+1)
+        Points of unit length, none of them the north pole.
+
+    Returns
+    -------
+    ndarray, shape (n, dim)
+        ``x[:, :-1] / (1 - x[:, -1])``, accurate to a few units in the last place also near the pole.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of a sphere, or one is the north pole, whose image is infinite.
+
+    Examples
+    --------
+    >>> from spherapprox import sphere
+    >>> sphere.stereographic([[0.6, 0.0, 0.8], [0.0, 0.0, -1.0]]).round(12)
+    array([[3., 0.],
+           [0., 0.]])
+    """
+    rows = _checks.rows(x).astype(np.float64)
+    plane, height = rows[:, :-1], rows[:, -1:]  # (n, dim), (n, 1)
+    radius = np.abs(np.hypot.reduce(plane, axis=1, keepdims=True))
+    north = height > 0.0
+    pole = north & (radius < 4.0 * np.finfo(np.float64).tiny)
+    if pole.any():
+        raise ValueError(
+            f"'x' must not hold the north pole, whose image is infinite, got it in row {int(np.argmax(pole))}: "
+            "drop the row or rotate the points"
+        )
+    safe = np.where(north, radius, 1.0)
+    # 1 - height = radius^2 / (1 + height) holds no cancellation
+    return np.where(north, plane / safe * ((1.0 + height) / safe), plane / (1.0 - np.minimum(height, 0.0)))
+
+
+def inverse_stereographic(y: ArrayLike) -> Float64:
+    """Lift points of the plane to S^m, the inverse of `stereographic`.
+
+    Parameters
+    ----------
+    y : array_like, shape (n, dim)
+        Points of R^dim, any finite values.
+
+    Returns
+    -------
+    ndarray, shape (n, dim+1)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the points are no finite numbers, or not of that shape.
+
+    Examples
+    --------
+    >>> from spherapprox import sphere
+    >>> sphere.inverse_stereographic([[3.0, 0.0]])
+    array([[0.6, 0. , 0.8]])
+    """
+    array = _checks.floating(y, "y", ("n", "dim"), remedy="one point is y[None, :]").astype(np.float64)
+    radius = np.abs(np.hypot.reduce(array, axis=1, keepdims=True))  # (n, 1)
+    far = radius > 1.0
+    shrink = np.where(far, radius, 1.0)
+    small = np.where(far, 1.0 / shrink, radius)  # 1/r beyond the equator, so that nothing overflows
+    scale = 1.0 + small * small
+    height = (1.0 - small) * (1.0 + small) / scale
+    return np.hstack([array / shrink * np.where(far, 2.0 * small, 2.0) / scale, np.where(far, height, -height)])

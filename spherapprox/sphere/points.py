@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._types import Float64
+from .._types import Float64, Seed
 
 MAX_POINTS = 2**53
 """Largest number of points and largest dimension that are tried against memory: the products are floats."""
@@ -69,7 +69,7 @@ def distance(x: ArrayLike, y: ArrayLike) -> Float64:
     return np.asarray(2.0 * np.arctan2(np.sqrt(minus), np.sqrt(plus)))
 
 
-def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> Float64:
+def uniform(dim: int, n: int, rng: Seed = None) -> Float64:
     """Draw independent uniform points of S^m.
 
     Parameters

@@ -1,23 +1,30 @@
 """The catalogue of targets: real fields and test functions, each with exact or proven constants."""
 
-from . import analytic, constants, geomagnetic, igrf, landmask, magnetic_vector, random, vector
-from .analytic import *  # noqa: F403
+from .analytic import bump, distance, zonal_harmonic
 from .catalogue import make, names
-from .constants import *  # noqa: F403
+from .constants import with_constants
 from .digits import digits
-from .geomagnetic import *  # noqa: F403
-from .igrf import *  # noqa: F403
-from .landmask import *  # noqa: F403
-from .magnetic_vector import *  # noqa: F403
-from .random import *  # noqa: F403
-from .vector import *  # noqa: F403
+from .geomagnetic import geomagnetic_coefficients, geomagnetic_field
+from .landmask import land
+from .magnetic_vector import geomagnetic_vector
+from .random import random_bandlimited, random_smooth
+from .vector import moving_frame, rotation_field, tangent_projection
 
-__all__ = ["digits", "make", "names"]
-__all__ += analytic.__all__
-__all__ += constants.__all__
-__all__ += geomagnetic.__all__
-__all__ += igrf.__all__
-__all__ += landmask.__all__
-__all__ += magnetic_vector.__all__
-__all__ += random.__all__
-__all__ += vector.__all__
+__all__ = [
+    "bump",
+    "digits",
+    "distance",
+    "geomagnetic_coefficients",
+    "geomagnetic_field",
+    "geomagnetic_vector",
+    "land",
+    "make",
+    "moving_frame",
+    "names",
+    "random_bandlimited",
+    "random_smooth",
+    "rotation_field",
+    "tangent_projection",
+    "with_constants",
+    "zonal_harmonic",
+]

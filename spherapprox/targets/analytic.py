@@ -11,13 +11,9 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, harmonics, special, sphere
 from .._types import Float64, Floats
-from ..target import Target
-from .entry import DERIVED, Entry
+from ..target import DERIVED, Target
 
-__all__ = ["bump", "distance", "zonal_harmonic"]
-
-_MAX_DEGREE = 10_000
-"""Largest degree of a zonal harmonic: each value takes as many steps."""
+_MAX_DEGREE = 10_000  # largest degree of a zonal harmonic: each value takes as many steps
 
 
 def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
@@ -54,15 +50,9 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     dim = _checks.dimension(dim)
     axis = _pole(pole, dim)
     return Target(
-        functools.partial(_distance, axis),
-        dim,
-        axes=axis[None, :],
-        lipschitz=1.0,
-        sup_norm=math.pi,
-        name="distance",
-        provenance="exact: triangle inequality",
-        origins=DERIVED,
-    )
+        functools.partial(sphere.distance, axis), dim, axes=axis[None, :], lipschitz=1.0, sup_norm=math.pi,
+        name="distance", provenance="exact: triangle inequality", origins=DERIVED,
+    )  # fmt: skip
 
 
 def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) -> Target:
@@ -106,19 +96,13 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     dim = _checks.dimension(dim)
     degree = _checks.integer(degree, "degree", minimum=0, maximum=_MAX_DEGREE)
     slope = degree * ((degree + (dim - 1.0)) / dim)  # of the polynomial at 1
-    axis = _pole(pole, dim)
+    axis, bend = _pole(pole, dim), slope * (degree - 1.0) * ((degree + dim) / (dim + 2.0))
     return Target(
-        functools.partial(_zonal, degree, axis),
-        dim,
-        axes=axis[None, :],
-        lipschitz=special.gegenbauer_lipschitz(degree, dim),
-        sup_norm=1.0,
-        **_kernel_constants(slope, slope * (degree - 1.0) * ((degree + dim) / (dim + 2.0)), dim),
-        degree=degree,
-        name=f"zonal harmonic {degree}",
+        functools.partial(_zonal, degree, axis), dim, axes=axis[None, :], degree=degree, sup_norm=1.0,
+        lipschitz=special.gegenbauer_lipschitz(degree, dim), **_kernel_constants(slope, bend, dim),
+        name=f"zonal harmonic {degree}", origins=DERIVED,
         provenance="sup norm exact; Lipschitz constant a proven upper bound within 4e-15",
-        origins=DERIVED,
-    )
+    )  # fmt: skip
 
 
 def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None) -> Target:
@@ -162,22 +146,14 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     """
     dim = _checks.dimension(dim)
     kappa = _checks.concentration(concentration, maximum=1e300)
-    axis = _pole(pole, dim)
+    axis, s = _pole(pole, dim), math.hypot(1.0, 2.0 * kappa)
+    c, u = 2.0 * kappa / (1.0 + s), (1.0 + 1.0 / (s + 2.0 * kappa)) / (1.0 + s)  # u = 1 - c
     return Target(
-        functools.partial(_bump, kappa, axis),
-        dim,
-        axes=axis[None, :],
-        lipschitz=_steepest_bump(kappa),
-        sup_norm=1.0,
+        functools.partial(_bump, kappa, axis), dim, axes=axis[None, :], sup_norm=1.0,
+        lipschitz=kappa * math.sqrt(u) * math.sqrt(1.0 + c) * math.exp(-kappa * u),
         **_kernel_constants(kappa, kappa * kappa, dim),
-        name=f"bump {kappa:g}",
-        provenance="exact: closed form",
-        origins=DERIVED,
-    )
-
-
-def _distance(pole: Float64, x: Floats) -> Float64:
-    return sphere.distance(x, pole)
+        name=f"bump {kappa:g}", provenance="exact: closed form", origins=DERIVED,
+    )  # fmt: skip
 
 
 def _zonal(degree: int, pole: Float64, x: Floats) -> Float64:
@@ -205,14 +181,3 @@ def _kernel_constants(slope: float, bend: float, dim: int) -> dict[str, Any]:
     third = math.sqrt(slope) * math.sqrt(slope + 3.0 * bend)
     constants = {"smoothness": slope, "laplacian": dim * slope, "third_derivative": third}
     return {name: value * (1.0 + 1e-15) for name, value in constants.items() if value < 1e308}
-
-
-def _steepest_bump(kappa: float) -> float:
-    """Return the steepest slope max_t kappa sin(t) exp(kappa (cos t - 1)) of a bump, as in the docstring of `bump`."""
-    s = math.hypot(1.0, 2.0 * kappa)
-    c = 2.0 * kappa / (1.0 + s)
-    u = (1.0 + 1.0 / (s + 2.0 * kappa)) / (1.0 + s)  # 1 - c
-    return kappa * math.sqrt(u) * math.sqrt(1.0 + c) * math.exp(-kappa * u)
-
-
-CATALOGUE = (Entry(distance), Entry(zonal_harmonic), Entry(bump))

@@ -1,16 +1,25 @@
-"""Targets by their names: the rows that the modules of targets state beside their functions."""
+"""Targets by their names, those of the functions that make them."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from .. import _checks
 from ..target import Target
-from . import analytic, geomagnetic, landmask, magnetic_vector, random, vector
-from .entry import Entry
+from .analytic import bump, distance, zonal_harmonic
+from .geomagnetic import geomagnetic_field
+from .landmask import land
+from .magnetic_vector import geomagnetic_vector
+from .random import random_bandlimited, random_smooth
+from .vector import moving_frame, rotation_field, tangent_projection
 
-_MODULES = (geomagnetic, analytic, magnetic_vector, landmask, vector, random)
-_CATALOGUE: dict[str, Entry] = {entry.name: entry for module in _MODULES for entry in module.CATALOGUE}
+_MAKERS: tuple[Callable[..., Target], ...] = (
+    geomagnetic_field, distance, zonal_harmonic, bump, geomagnetic_vector, land, rotation_field, tangent_projection,
+    moving_frame, random_bandlimited, random_smooth,
+)  # fmt: skip
+_CATALOGUE = {maker.__name__: maker for maker in _MAKERS}  # those without an argument `dim` are on S^2
 
 
 def names() -> tuple[str, ...]:
@@ -58,15 +67,15 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     >>> targets.make("bump", dim=8, concentration=3).dim
     8
     """
-    entry = _CATALOGUE[_checks.choice(name, "name", _CATALOGUE)]
-    dim = _checks.dimension(entry.dim if dim is None else dim)
-    everywhere = "dim" in entry.arguments
-    if not everywhere:
-        _checks.agreeing(dim, "dim", entry.dim, f" for target '{name}'")
-    takes = [argument for argument in entry.arguments if argument != "dim"]
+    maker = _CATALOGUE[_checks.choice(name, "name", _CATALOGUE)]
+    dim = _checks.dimension((3 if maker is moving_frame else 2) if dim is None else dim)
+    arguments = inspect.signature(maker).parameters
+    if "dim" not in arguments:
+        _checks.agreeing(dim, "dim", 2, f" for target '{name}'")
+    own = [argument for argument in arguments if argument != "dim"]
     for option in options:
-        if option not in takes:
-            names = ", ".join(map(repr, takes)) or "none"
-            hint = _checks.did_you_mean(option, takes)
+        if option not in own:
+            names = ", ".join(map(repr, own)) or "none"
+            hint = _checks.did_you_mean(option, own)
             raise TypeError(f"'{option}' is no option of target '{name}', which takes {names}{hint}")
-    return entry.maker(dim, **options) if everywhere else entry.maker(**options)
+    return maker(dim, **options) if "dim" in arguments else maker(**options)

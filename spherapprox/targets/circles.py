@@ -11,8 +11,7 @@ from .._norms import unit_of
 from .._types import Float64, Floats
 from ..target import Target
 
-_POINTS, _LEAST = 10_000, 256
-"""Points of all circles together, and of one at least."""
+_POINTS, _LEAST = 10_000, 256  # points of all circles together, and of one at least
 
 
 def on_great_circles(target: Target, circles: int, per_circle: int, rng: np.random.Generator) -> tuple[Float64, Floats]:
@@ -39,7 +38,9 @@ def refutation(target: Target) -> str:
     size = max(float(np.abs(returned).max()), target.sup_norm or 0.0)
     if size == 0.0:
         return ""
-    unit, eps = unit_of(size), _precision(returned)
+    with np.errstate(over="ignore"):
+        single = np.array_equal(returned, returned.astype(np.float32))
+    unit, eps = unit_of(size), float(np.finfo(np.float32 if single else np.float64).eps)
     values = returned.astype(np.float64) / unit
     largest = float(np.linalg.norm(values, axis=2).max())
     noise = target.accuracy * size / unit + 16.0 * (degree + 2) * eps * largest  # that of the points included
@@ -62,8 +63,7 @@ def refuse_refuted(target: Target) -> None:
         )
 
 
-_CHANGES = ("lipschitz", "smoothness", "third_derivative")
-"""Bounds of first, second and third differences."""
+_CHANGES = ("lipschitz", "smoothness", "third_derivative")  # bounds of first, second and third differences
 
 
 def _statements(target: Target, values: Float64, degree: int) -> Iterator[tuple[str, float, str, float]]:
@@ -78,8 +78,8 @@ def _statements(target: Target, values: Float64, degree: int) -> Iterator[tuple[
             yield name, change, words, constant * angle**power
     if degree >= 0:
         beyond = np.abs(np.fft.rfft(values, axis=1))[:, degree + 1 :] / per_circle
-        rest = math.sqrt(2.0 * float(np.square(beyond).sum(axis=(1, 2)).max()))
-        yield "degree", rest, f"beyond it a great circle has, with remainder={target.remainder:.3g},", target.remainder
+        excess, words = math.sqrt(2.0 * float(np.square(beyond).sum(axis=(1, 2)).max())), "beyond it a great circle has"
+        yield "degree", excess, f"{words}, with remainder={target.remainder:.3g},", target.remainder
 
 
 def differences(values: Float64, order: int) -> Iterator[tuple[float, float]]:
@@ -90,10 +90,3 @@ def differences(values: Float64, order: int) -> Iterator[tuple[float, float]]:
         for _ in range(order):
             change = np.roll(change, -lag, axis=1) - change
         yield 2.0 * math.pi * lag / per_circle, float(np.linalg.norm(change, axis=2).max())
-
-
-def _precision(values: Floats) -> float:
-    """Return the epsilon of the precision in which values were computed, as their digits show it."""
-    with np.errstate(over="ignore"):
-        single = np.array_equal(values, values.astype(np.float32))
-    return float(np.finfo(np.float32 if single else np.float64).eps)

@@ -18,10 +18,7 @@ from ..sphere.cells import Cells, divisions_for
 from ..target import Target
 from .circles import refuse_refuted
 
-__all__ = ["with_constants"]
-
-_COARSEST = 1.3
-"""The first cells' radius times the degree; from pi/2 on none could be discarded."""
+_COARSEST = 1.3  # the first cells' radius times the degree; from pi/2 on none could be discarded
 _MOST_VALUES = 2e7
 """Values of a target that a level of cells may take: some 20 s. With more, the bound is that of the cells before."""
 _LEAST_SHARE = {4: 0.93}
@@ -36,7 +33,7 @@ _ROUNDING = 2e-14
 
 @dataclass(frozen=True)
 class _Quantity:
-    """A number at each point whose maximum is wanted: with directions at most alpha apart, cos(turns alpha) of it."""
+    """A number at each point, with a maximum: directions at most alpha apart show cos(turns alpha) of it."""
 
     order: int
     turns: int
@@ -77,11 +74,8 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     Derivatives are those of `harmonics.PolynomialDerivatives`. At the midpoint of the cell where the maximum M of the
     r-th derivative is attained, and for a direction near to it, it is at least ``M cos(n delta) cos((r-1) alpha)``: n
     the degree, delta the cell's radius, alpha that of the directions. Cells with less are dropped, and the others cut,
-    until the factor is ``1 - slack``. Rounding and the errors of the values are added.
-
-    References
-    ----------
-    docs/theorems/6.3-polynomial-derivatives.md.
+    until the factor is ``1 - slack`` (docs/theorems/6.3-polynomial-derivatives.md). Rounding and the errors of the
+    values are added.
 
     Examples
     --------
@@ -129,16 +123,8 @@ def _degree(target: Target) -> int:
     return target.degree
 
 
-def _unit(target: Target) -> float:
-    """Return a power of 2 near the size of the target's values: squares of small or large ones would leave floats."""
-    largest = float(np.abs(target(sphere.uniform(target.dim, 16, rng=0))).max())
-    if largest > _LARGEST:
-        raise ValueError(f"'target' must have smaller values, got {largest:.3g}: bounds of its derivatives overflow")
-    return unit_of(largest)
-
-
 class _Search:
-    """The branch and bound for all wanted constants of a target together."""
+    """The branch and bound for several constants of a target together."""
 
     def __init__(self, target: Target, degree: int, names: list[str], slack: float) -> None:
         self.m, self.degree, self.slack = target.dim, degree, slack
@@ -148,9 +134,15 @@ class _Search:
         self.derivatives = PolynomialDerivatives(lambda x: target(x) / self.unit, target.dim, degree)
         self.count = divisions_for(self.m, _COARSEST / max(degree, 1))  # cells along an edge of the cube
         self.cost = self.derivatives.evaluations(self.order)  # values of the target that a cell takes
-        cells, what = 2.0 * (self.m + 1) * float(self.count) ** self.m, f"a polynomial of degree {degree} on S^{self.m}"
-        _checks.operations(cells * self.cost, f"proving constants of {what}", "state them", limit=_MOST_VALUES)
-        self.unit = _unit(target)
+        cells, polynomial = 2.0 * (self.m + 1) * float(self.count) ** self.m, f"a polynomial of degree {degree}"
+        work = f"proving constants of {polynomial} on S^{self.m}"
+        _checks.operations(cells * self.cost, work, "state them", limit=_MOST_VALUES)
+        largest = float(np.abs(target(sphere.uniform(target.dim, 16, rng=0))).max())
+        if largest > _LARGEST:
+            raise ValueError(
+                f"'target' must have smaller values, got {largest:.3g}: bounds of its derivatives overflow"
+            )
+        self.unit = unit_of(largest)  # squares of small or large values would leave the floats
         self.sup_norm = None if target.sup_norm is None else target.sup_norm / self.unit
 
     def bounds(self) -> tuple[dict[str, float], float]:
@@ -164,7 +156,7 @@ class _Search:
             # Step 1: the quantities at the midpoints, and the factors of 6.3
             along, alpha = _directions(self.m, edge)
             x, radii = cells.locate()
-            values, largest = self._found(x, along)  # (cells, quantities)
+            values, largest = self._evaluate(x, along)  # (cells, quantities)
             size = max(size, largest)
             best = np.maximum(best, values.max(axis=0))
             losses = np.array([math.cos(q.turns * alpha) for q in self.quantities])
@@ -181,7 +173,7 @@ class _Search:
             cells = cells[mask].halve()
             edge = min(2 * edge, limit)
 
-    def _found(self, x: Float64, along: Float64) -> tuple[Float64, float]:
+    def _evaluate(self, x: Float64, along: Float64) -> tuple[Float64, float]:
         """Return the quantities at points, and the largest value of the target there."""
         parts, size = [], 0.0
         step = max(1, _BLOCK * 64 // max(64, len(along)))
@@ -225,22 +217,10 @@ def _operator_norm(matrices: Float64) -> Float64:
     return np.asarray(np.linalg.norm(matrices, 2, axis=(-2, -1)))
 
 
-def _value(derivatives: TangentDerivatives, _: Float64) -> Float64:
-    return np.asarray(np.linalg.norm(derivatives.value, axis=1))
-
-
-def _slope(derivatives: TangentDerivatives, _: Float64) -> Float64:
-    return _operator_norm(derivatives.first)
-
-
 def _curvature(derivatives: TangentDerivatives, along: Float64) -> Float64:
     if derivatives.second.shape[1] == 1:  # a matrix, whose norm needs no directions
         return np.asarray(np.abs(np.linalg.eigvalsh(derivatives.second[:, 0])).max(axis=1))
     return np.asarray(_operator_norm(np.einsum("npij,ui->nupj", derivatives.second, along)).max(axis=1))
-
-
-def _laplacian(derivatives: TangentDerivatives, _: Float64) -> Float64:
-    return np.asarray(np.linalg.norm(np.einsum("npii->np", derivatives.second), axis=1))
 
 
 def _third(derivatives: TangentDerivatives, along: Float64) -> Float64:
@@ -252,9 +232,9 @@ def _third(derivatives: TangentDerivatives, along: Float64) -> Float64:
 
 
 _QUANTITIES = {
-    "sup_norm": _Quantity(0, 0, _value),
-    "lipschitz": _Quantity(1, 0, _slope),
+    "sup_norm": _Quantity(0, 0, lambda at, _: np.asarray(np.linalg.norm(at.value, axis=1))),
+    "lipschitz": _Quantity(1, 0, lambda at, _: _operator_norm(at.first)),
     "smoothness": _Quantity(2, 1, _curvature),
-    "laplacian": _Quantity(2, 0, _laplacian),
+    "laplacian": _Quantity(2, 0, lambda at, _: np.asarray(np.linalg.norm(np.einsum("npii->np", at.second), axis=1))),
     "third_derivative": _Quantity(3, 2, _third),
 }

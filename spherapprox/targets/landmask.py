@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 
 from .. import sphere
 from .._types import Float64, Floats
-from ..target import Target
-from .entry import DERIVED, Entry
+from ..target import DERIVED, Target
 
-__all__ = ["land"]
-
-_PER_DEGREE = 2
-"""Cells of the map per degree."""
+_PER_DEGREE = 2  # cells of the map per degree
 
 
 def land() -> Target:
@@ -70,6 +66,3 @@ def _map() -> NDArray[np.uint8]:
         raise RuntimeError("data/land.pbm is damaged: install spherapprox again")
     bits = np.frombuffer(packed, dtype=np.uint8, offset=len(header)).reshape(shape[0], -1)
     return np.unpackbits(bits, axis=1)
-
-
-CATALOGUE = (Entry(land),)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
 from .. import _checks, harmonics
 from .._types import Float64, Floats
-from ..target import Target
-from .entry import DERIVED, Entry
-from .igrf import check_year, gauss_coefficients, radial_coefficients, sum_harmonics
+from ..target import DERIVED, Target
+from .geomagnetic import check_year, gauss_coefficients, radial_coefficients, sum_harmonics
 from .maximum import FieldMaximum, field_maximum
-
-__all__ = ["geomagnetic_vector"]
 
 
 def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Target:
@@ -75,20 +73,18 @@ def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Tar
     (66.6, 146.8)
     """
     year, local = check_year(year), _checks.choice(frame, "frame", ("cartesian", "local")) == "local"
-    constants = _vector_constants(year)
+    coefficients, constants = _vector_coefficients(year), _vector_constants(year)
+    provenance = "proven upper bounds, at most 0.001 % above the suprema: targets.maximum"
+    if local:
+        options: dict[str, Any] = {"provenance": f"{provenance} (discontinuous at the poles)"}
+    else:
+        degree = math.isqrt(len(coefficients)) - 1
+        options = {"provenance": provenance, "lipschitz": constants.lipschitz, "degree": degree}
     return Target(
-        functools.partial(_sum_local if local else sum_harmonics, _vector_coefficients(year)),
-        2,
-        lipschitz=None if local else constants.lipschitz,
-        sup_norm=constants.sup_norm,
-        degree=None if local else math.isqrt(len(_vector_coefficients(year))) - 1,
-        n_outputs=3,
-        name=f"{'local' if local else 'Cartesian'} geomagnetic vector {year:g}",
-        unit="microtesla",
-        provenance="proven upper bounds, at most 0.001 % above the suprema: targets.maximum"
-        + (" (discontinuous at the poles)" if local else ""),
-        origins=DERIVED,
-    )
+        functools.partial(_sum_local if local else sum_harmonics, coefficients), 2, sup_norm=constants.sup_norm,
+        n_outputs=3, name=f"{'local' if local else 'Cartesian'} geomagnetic vector {year:g}", unit="microtesla",
+        origins=DERIVED, **options,
+    )  # fmt: skip
 
 
 def _sum_local(coefficients: Float64, x: Floats) -> Float64:
@@ -122,6 +118,3 @@ def _vector_coefficients(year: float) -> Float64:
 def _vector_constants(year: float) -> FieldMaximum:
     """Return the proven constants of the field vector of a year."""
     return field_maximum(_vector_coefficients(year), normalization="schmidt")
-
-
-CATALOGUE = (Entry(geomagnetic_vector),)

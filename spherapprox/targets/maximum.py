@@ -14,10 +14,8 @@ from .._norms import unit_of
 from .._types import Float64
 from ..harmonics.columns import coefficient_table, factors
 
-_COARSEST = 0.2
-"""The first grid's slack: at degree n it has some 25 n^2 cells."""
-_DIVISION = 2
-"""A cell that may hold the maximum is cut into 2 by 2."""
+_COARSEST = 0.2  # the first grid's slack: at degree n it has some 25 n^2 cells
+_DIVISION = 2  # a cell that may hold the maximum is cut into 2 by 2
 MOST_CELLS = 4_000_000
 """A grid has no more cells: reached by fields whose length hardly varies, of which nothing can be discarded."""
 
@@ -34,29 +32,11 @@ class FieldMaximum(NamedTuple):
 def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal", slack: float = 1e-5) -> FieldMaximum:
     """Return proven bounds of a polynomial vector field's largest Euclidean norm and largest slope on S^2.
 
-    Parameters
-    ----------
-    coefficients : array_like, shape ((K+1)**2, p)
-        As `harmonics.synthesize` takes them.
-    normalization : {"orthonormal", "schmidt", "surface"}
-        Of the harmonics that the coefficients belong to.
-    slack : float, default 1e-5
-        The bounds exceed the true maxima by at most a factor ``1/(1 - slack)``; in [1e-8, 0.2].
+    The coefficients, shape ((K+1)**2, p), are those of `harmonics.synthesize`. The bounds of ``sup |f|`` and of
+    ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p, exceed the true maxima by at most a
+    factor ``1/(1 - slack)``, slack in [1e-8, 0.2]. A field whose length, or whose slope, hardly varies needs some
+    ``5 n**2 / slack`` cells, and ValueError says so where these are too many.
 
-    Returns
-    -------
-    FieldMaximum
-        Of ``sup |f|`` and of ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p: the
-        best Lipschitz constant for the geodesic distance and the Euclidean norm.
-
-    Raises
-    ------
-    ValueError
-        If the coefficients have another shape, or `slack` is too small for a field whose length, or whose slope, hardly
-        varies: then almost nothing is discarded, and the grid has some ``5 n**2 / slack`` cells.
-
-    Notes
-    -----
     docs/theorems/6.1-polynomial-maximum.md (vector fields): at the grid point nearest to where the maximum M is
     attained the norm is at least ``M cos(n d)``, with n the degree and d the covering radius. The grid is refined where
     that leaves room only: cells whose midpoint has less cannot hold the maximum. `harmonics.bandlimited_maximum` says
@@ -98,15 +78,17 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
         matrices = harmonics.synthesize(slopes, x, normalization=normalization).reshape(len(x), -1, 3)
         return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
 
-    value_low, value_high = _largest(norm, n, slack, value_error)
-    slope_low, slope_high = _largest(slope, n, slack, slope_error)
+    value_low, value_high = _largest(norm, n, slack, error=value_error)
+    slope_low, slope_high = _largest(slope, n, slack, error=slope_error)
     return FieldMaximum(*(unit * size for size in (value_high, slope_high, value_low, slope_low)))
 
 
-def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: float) -> tuple[float, float]:
+def _largest(
+    size: Callable[[Float64], Float64], n: int, slack: float, *, error: float, most_cells: int = MOST_CELLS
+) -> tuple[float, float]:
     """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, computed to `error`."""
-    # Step 1: a grid of cells, counts along a meridian and twice as many along a parallel
-    half = _half_width(math.acos(1.0 - _COARSEST) / n)
+    # Step 1: a grid of cells, counts along a meridian and twice as many along a parallel, within a radius of midpoints
+    half = 2.0 * math.asin(math.sin(0.5 * (math.acos(1.0 - _COARSEST) / n)) / math.sqrt(2.0))
     count = math.ceil(0.5 * math.pi / half)
     half = 0.5 * math.pi / count
     edges = (2.0 * np.arange(2 * count) + 1.0) * half
@@ -121,7 +103,7 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
             return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
         # Step 3: the cells that may hold the maximum, cut into smaller ones
         mask = values + error >= (best - error) * share
-        if int(mask.sum()) * _DIVISION**2 > MOST_CELLS:
+        if int(mask.sum()) * _DIVISION**2 > most_cells:
             raise ValueError(
                 f"'slack' must be larger for a field of degree {n} that hardly varies in size, got {slack:g}: "
                 f"{1.0 - share:.2g} is reached"
@@ -131,11 +113,6 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
         # (cells _DIVISION^2,)
         theta, phi = (theta[mask, None] + down).ravel(), (phi[mask, None] + across).ravel()
         half /= _DIVISION
-
-
-def _half_width(radius: float) -> float:
-    """Return the half-width of cells, in colatitude and longitude alike, within this radius of their midpoints."""
-    return 2.0 * math.asin(math.sin(0.5 * radius) / math.sqrt(2.0))
 
 
 def _points(theta: Float64, phi: Float64) -> Float64:

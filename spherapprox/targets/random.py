@@ -9,24 +9,16 @@ import numpy as np
 
 from .. import _checks, harmonics, sphere
 from .._threads import slices
-from .._types import Float64, Floats, Int64
+from .._types import Float64, Floats, Int64, Seed
 from ..harmonics.hyperspherical import sizes
-from ..target import Target
-from .entry import DERIVED, Entry
+from ..target import DERIVED, Target
 
-__all__ = ["random_bandlimited", "random_smooth"]
-
-TABLE_ELEMENTS = 2**22
-"""Elements of a table of harmonics or of distances that are in memory at a time: 32 MiB."""
-
-_GRID = 1e6
-"""Points of the grid that proves constants on S^2, at most as far as the slack of 1/2 allows."""
-
-_ROUNDING = 1.0 + 1e-12
-"""Proven bounds are raised by this against rounding."""
+TABLE_ELEMENTS = 2**22  # elements of a table of harmonics or of distances that are in memory at a time: 32 MiB
+_GRID = 1e6  # points of the grid that proves constants on S^2, at most as far as the slack of 1/2 allows
+_ROUNDING = 1.0 + 1e-12  # proven bounds are raised by this against rounding
 
 
-def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator | None = None) -> Target:
+def random_bandlimited(dim: int, degree: int = 8, rng: Seed = None) -> Target:
     """Return a random spherical polynomial.
 
     Parameters
@@ -55,11 +47,8 @@ def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator
     *Constants.* On S^1 and S^2 proven upper bounds from a grid, on S^2 `harmonics.bandlimited_maximum`: at most 0.1 %
     above the true ones up to degree 14, and 2 % up to 60. Beyond, with |c|_l the norm of the coefficients of degree l,
     ``F = sum_l |c|_l sqrt(dim H_l)`` and ``L = sum_l |c|_l sqrt(dim H_l l(l+m-1)/m)``: by the Cauchy-Schwarz inequality
-    with ``sum_j Y_lj(x)^2 = dim H_l``, and ``sum_j (d_v Y_lj)^2 = dim H_l l(l+m-1)/m`` for every unit tangent v.
-
-    References
-    ----------
-    docs/theorems/4.12-random-targets.md.
+    with ``sum_j Y_lj(x)^2 = dim H_l``, and ``sum_j (d_v Y_lj)^2 = dim H_l l(l+m-1)/m`` for every unit tangent v
+    (docs/theorems/4.12-random-targets.md).
 
     Examples
     --------
@@ -76,20 +65,12 @@ def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator
     c.flags.writeable = False
     sup_norm, lipschitz, how = _constants(dim, degree, c, of)
     return Target(
-        functools.partial(_polynomial, degree, c),
-        dim,
-        lipschitz=lipschitz,
-        sup_norm=sup_norm,
-        degree=degree,
-        name=f"random polynomial {degree}",
-        provenance=f"proven upper bounds: {how}",
-        origins=DERIVED,
-    )
+        functools.partial(_polynomial, degree, c), dim, lipschitz=lipschitz, sup_norm=sup_norm, degree=degree,
+        name=f"random polynomial {degree}", provenance=f"proven upper bounds: {how}", origins=DERIVED,
+    )  # fmt: skip
 
 
-def random_smooth(
-    dim: int, smoothness: float = 1.5, rng: int | np.random.Generator | None = None, *, terms: int = 8
-) -> Target:
+def random_smooth(dim: int, smoothness: float = 1.5, rng: Seed = None, *, terms: int = 8) -> Target:
     """Return a random function of finite smoothness: a sum of powers of distances.
 
     Parameters
@@ -123,11 +104,8 @@ def random_smooth(
     constant ``2^-s``, since ``|a^s - b^s| <= |a - b|^s`` and the sine's slope is at most 1/2.
 
     *Rate.* The distance to polynomials of degree n is at most ``sum_(l>n) dim(H_l) |q_l| = O(n^-s)`` with the
-    coefficients ``q_l/q_0 = (-s/2)_l / (m + s/2)_l`` of the powers (`approximation_bound`).
-
-    References
-    ----------
-    docs/theorems/4.12-random-targets.md.
+    coefficients ``q_l/q_0 = (-s/2)_l / (m + s/2)_l`` of the powers (`approximation_bound`,
+    docs/theorems/4.12-random-targets.md).
 
     Examples
     --------
@@ -148,43 +126,19 @@ def random_smooth(
     # 4.12, moduli
     slope = 0.5 * math.sqrt(s) * ((s - 1.0) / s) ** (0.5 * (s - 1.0)) if s > 1.0 else 2.0**-s
     return Target(
-        functools.partial(_powers, s, centers, weights),
-        dim,
+        functools.partial(_powers, s, centers, weights), dim, exponent=min(s, 1.0),
         lipschitz=slope * float(np.abs(weights).sum()) * _ROUNDING,
-        exponent=min(s, 1.0),
         sup_norm=float(max(weights.clip(min=0.0).sum(), -weights.clip(max=0.0).sum())) * _ROUNDING,
-        name=f"random of smoothness {s:g}",
-        provenance="proven upper bounds: sums of the terms' constants",
+        name=f"random of smoothness {s:g}", provenance="proven upper bounds: sums of the terms' constants",
         origins=DERIVED,
-    )
+    )  # fmt: skip
 
 
 def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
-    """Bound the distance of a target of `random_smooth` from the polynomials of a degree.
+    """Bound the distance of a target of `random_smooth` on S^m from the polynomials of degree n, at least s/2.
 
-    Parameters
-    ----------
-    dim : int
-        m >= 1 of the sphere S^m.
-    smoothness : float
-        s in (0, 100], no even number.
-    degree : int
-        n >= 0, at least s/2 rounded down.
-
-    Returns
-    -------
-    float
-        ``sum_(l>n) dim(H_l) |q_l|`` in closed form: the largest value of what is left of the expansion of one power
-        ``(|x - y|/2)^s`` in harmonics, attained at y; to 1e-8 relative.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    docs/theorems/4.12-random-targets.md.
+    ``sum_(l>n) dim(H_l) |q_l|`` in closed form: the largest value of what is left of the expansion of one power
+    ``(|x - y|/2)^s`` in harmonics, attained at y; to 1e-8 relative (docs/theorems/4.12-random-targets.md).
 
     Examples
     --------
@@ -213,9 +167,9 @@ def _smoothness(smoothness: float) -> float:
     return s
 
 
-def _polynomial(degree: int, c: Float64, x: Floats) -> Float64:
+def _polynomial(degree: int, c: Float64, x: Floats, *, elements: int = TABLE_ELEMENTS) -> Float64:
     values = np.empty(len(x))
-    for rows in slices(len(x), max(1, TABLE_ELEMENTS // len(c))):
+    for rows in slices(len(x), max(1, elements // len(c))):
         values[rows] = harmonics.hyperspherical_harmonics(degree, x[rows]) @ c
     return values
 
@@ -263,6 +217,3 @@ def _circle_constants(degree: int, c: Float64) -> tuple[float, float]:
     # 6.1
     value, slope = largest / math.cos(math.pi * degree / q) * _ROUNDING
     return float(value), float(slope)
-
-
-CATALOGUE = (Entry(random_bandlimited), Entry(random_smooth))

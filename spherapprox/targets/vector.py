@@ -11,13 +11,9 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64, Floats
-from ..target import Target
-from .entry import DERIVED, Entry
+from ..target import DERIVED, Target
 
-__all__ = ["moving_frame", "rotation_field", "tangent_projection"]
-
-FRAMED = (1, 3, 7)
-"""The dimensions of the spheres that have frames of tangent fields (Adams 1962)."""
+FRAMED = (1, 3, 7)  # the dimensions of the spheres that have frames of tangent fields (Adams 1962)
 
 
 def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:
@@ -63,8 +59,11 @@ def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:
     if matrix is None:
         function, size = _turn, 1.0
     else:
-        a = _skew(matrix, dim)
-        function, size = functools.partial(_multiply, a), _operator_norm(a)
+        a = _checks.floating(matrix, "matrix", (dim + 1, dim + 1), note=f" for dim = {dim}").astype(np.float64)
+        if not np.array_equal(a, -a.T):
+            raise ValueError("'matrix' must be skew-symmetric, got A.T != -A: (A - A.T) / 2 is")
+        a.flags.writeable = False
+        function, size = functools.partial(_multiply, a), float(np.linalg.norm(a, 2)) * (1.0 + 1e-14)
     return Target(
         function, dim, **_linear_constants(size, dim), n_outputs=dim + 1, name="rotation field",
         provenance="exact: operator norm", degree=1, origins=DERIVED,
@@ -164,8 +163,10 @@ def moving_frame(dim: int, *, vector: ArrayLike | None = None) -> Target:
     if dim not in FRAMED:
         raise ValueError(f"'dim' must be 1, 3 or 7, the spheres with a frame, got {dim}: use tangent_projection")
     v, size = _vector(vector, dim)
+    matrix = _product(np.broadcast_to(v, (v.size, v.size)), _conjugate(np.eye(v.size))).T.copy()  # of x -> v x*
+    matrix.flags.writeable = False
     return Target(
-        functools.partial(_multiply, _right_factor(v)), dim, **_linear_constants(size, dim), n_outputs=dim + 1,
+        functools.partial(_multiply, matrix), dim, **_linear_constants(size, dim), n_outputs=dim + 1,
         name="moving frame", provenance="exact: length of the vector", degree=1, origins=DERIVED,
     )  # fmt: skip
 
@@ -188,20 +189,6 @@ def _multiply(matrix: Float64, x: Floats) -> Float64:
 
 def _tangent(v: Float64, x: Floats) -> Float64:
     return np.asarray(v - (x @ v)[:, None] * x)
-
-
-def _skew(matrix: ArrayLike, dim: int) -> Float64:
-    """Check a skew-symmetric matrix and return a read-only copy."""
-    a = _checks.floating(matrix, "matrix", (dim + 1, dim + 1), note=f" for dim = {dim}").astype(np.float64)
-    if not np.array_equal(a, -a.T):
-        raise ValueError("'matrix' must be skew-symmetric, got A.T != -A: (A - A.T) / 2 is")
-    a.flags.writeable = False
-    return a
-
-
-def _operator_norm(a: Float64) -> float:
-    """Return the operator norm of a matrix, rounded upward."""
-    return float(np.linalg.norm(a, 2)) * (1.0 + 1e-14)
 
 
 def _vector(vector: ArrayLike | None, dim: int) -> tuple[Float64, float]:
@@ -227,16 +214,5 @@ def _product(a: Float64, b: Float64) -> Float64:
     if n == 0:
         return a * b
     (p, q), (r, s) = (a[..., :n], a[..., n:]), (b[..., :n], b[..., n:])
-    left = _product(p, r) - _product(_conjugate(s), q)
-    return np.concatenate([left, _product(s, p) + _product(q, _conjugate(r))], axis=-1)
-
-
-def _right_factor(v: Float64) -> Float64:
-    """Return the matrix of ``x -> v x*`` in a Cayley-Dickson algebra."""
-    columns = _product(np.broadcast_to(v, (v.size, v.size)), _conjugate(np.eye(v.size)))
-    matrix = columns.T.copy()
-    matrix.flags.writeable = False
-    return matrix
-
-
-CATALOGUE = (Entry(rotation_field), Entry(tangent_projection), Entry(moving_frame, dim=FRAMED[1]))
+    first, second = _product(p, r) - _product(_conjugate(s), q), _product(s, p) + _product(q, _conjugate(r))
+    return np.concatenate([first, second], axis=-1)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import mpmath
@@ -37,9 +35,9 @@ def test_distance_matches_mpmath_near_and_far(dim, seed, exponent):
     rng = np.random.default_rng(seed)
     x = sphere.uniform(dim, 1, rng)[0]
     y = turned(x, 10.0**exponent, rng)
-    for other in (y, -y):
-        truth = exact_distance(x, other)
-        assert abs(float(sphere.distance(x, other)) - truth) <= 2e-15 * truth
+    for z in (y, -y):
+        truth = exact_distance(x, z)
+        assert abs(float(sphere.distance(x, z)) - truth) <= 2e-15 * truth
     # to the antipode: what is left of pi
     assert abs(float(sphere.distance(x, -y)) + float(sphere.distance(x, y)) - np.pi) < 2e-15
 
@@ -99,12 +97,6 @@ def test_latitude_longitude_axes_are_exact():
     _, east = sphere.to_latitude_longitude([[-1.0, -0.0, 0.0]], degrees=False)
     assert east[0] == np.pi
     assert sphere.from_latitude_longitude(np.zeros((4, 1)), np.zeros(7)).shape == (4, 7, 3)
-
-
-def test_one_place_comes_back():
-    north, east = sphere.to_latitude_longitude(sphere.from_latitude_longitude(48.2, 16.4))
-    assert type(north) is type(east) is float
-    assert (north, east) == pytest.approx((48.2, 16.4), abs=1e-13)
 
 
 @fixed
@@ -176,10 +168,6 @@ def test_any_finite_longitude_is_a_point(angle):
     assert np.linalg.norm(polar) == pytest.approx(1.0, abs=4e-16)
 
 
-def test_numbers_of_numpy_are_as_good_as_ints():
-    assert np.array_equal(sphere.uniform(np.float16(2), np.float32(5), rng=0), sphere.uniform(2, 5, rng=0))
-
-
 def test_angles_in_degrees_are_those_in_radians():
     angles = np.array([[258.0], [51.0], [-10.0]])
     assert np.allclose(
@@ -197,3 +185,4 @@ def test_latitude_and_longitude_of_one_point_are_floats(degrees):
     place = sphere.to_latitude_longitude([0.0, 0.6, 0.8], degrees=degrees)
     assert [type(angle) for angle in place] == [float, float]
     assert place == tuple(column[0] for column in sphere.to_latitude_longitude([[0.0, 0.6, 0.8]], degrees=degrees))
+    assert sphere.from_latitude_longitude(*place, degrees=degrees) == pytest.approx([0.0, 0.6, 0.8], abs=1e-15)

@@ -58,9 +58,8 @@ class TestConstants:
     def test_are_kept_as_plain_numbers(self):
         target = Target(height, np.int64(2), lipschitz=np.float32(1), sup_norm=3, n_outputs=1.0, name="h", exponent=1)
         assert target == Target(height, 2, lipschitz=1.0, sup_norm=3.0, n_outputs=1, name="h")
-        assert [type(v) for v in (target.dim, target.lipschitz, target.sup_norm, target.n_outputs)] == [
-            int, float, float, int,
-        ]  # fmt: skip
+        kinds = [type(v) for v in (target.dim, target.lipschitz, target.sup_norm, target.n_outputs)]
+        assert kinds == [int, float, float, int]
 
     def test_frozen_and_picklable(self):
         target = Target(height, 2, lipschitz=1.0)
@@ -73,8 +72,8 @@ class TestModulus:
     @settings(derandomize=True, deadline=None)
     @given(st.floats(0, 10), st.floats(0.01, 1), st.floats(0, 10), st.floats(0, math.pi))
     def test_is_the_smaller_of_what_is_known(self, slope, exponent, sup, angle):
-        both = Target(height, 2, lipschitz=slope, exponent=exponent, sup_norm=sup).modulus(angle)
-        assert both == min(slope * angle**exponent, 2 * sup)
+        modulus = Target(height, 2, lipschitz=slope, exponent=exponent, sup_norm=sup).modulus(angle)
+        assert modulus == min(slope * angle**exponent, 2 * sup)
         assert Target(height, 2, lipschitz=slope, exponent=exponent).modulus(angle) == slope * angle**exponent
         assert Target(height, 2, sup_norm=sup).modulus(angle) == 2 * sup
 
@@ -86,12 +85,8 @@ class TestModulus:
 class TestOrigins:
     def test_constants_carry_their_origin(self):
         target = Target(height, 2, lipschitz=1.0, sup_norm=1.0, degree=1, origins={"lipschitz": "derived"})
-        assert [target.origin(name) for name in ("lipschitz", "sup_norm", "degree", "smoothness")] == [
-            "derived",
-            "given",
-            "given",
-            "unknown",
-        ]
+        origins = [target.origin(name) for name in ("lipschitz", "sup_norm", "degree", "smoothness")]
+        assert origins == ["derived", "given", "given", "unknown"]
 
     def test_a_changed_constant_is_given(self):
         target = Target(

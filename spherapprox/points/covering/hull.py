@@ -13,11 +13,8 @@ import numpy as np
 from ..._types import Float64, Int64
 from ...quality.nearest import angles, projection, unit
 
-_VERTICES = 2**20
-"""Vertices whose angles are taken together, or elements of linear systems."""
-
-_LIFT = 1e-7
-"""Largest relative change of a row's length by the lift."""
+_VERTICES = 2**20  # vertices whose angles are taken together, or elements of linear systems
+_LIFT = 1e-7  # largest relative change of a row's length by the lift
 
 
 class Facets(NamedTuple):

@@ -11,21 +11,17 @@ MULTIPLICATIONS = 2e10
 """Multiplications after which the search stops where it is: the hull's point found so far is still one of the hull."""
 
 
-def least_norm(x: Float64) -> tuple[Float64, Int64, Float64]:
+def least_norm(x: Float64, *, multiplications: float = MULTIPLICATIONS) -> tuple[Float64, Int64, Float64]:
     """Return the hull's point of least norm, the rows that span it and their weights, by Wolfe's algorithm.
 
-    The point is a convex combination of the rows whatever rounding does: where the search ends early its norm is too
-    large, never too small.
-
-    References
-    ----------
-    P. Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11 (1976), 128-149.
+    The point is a convex combination of the rows whatever rounding does: where the search ends early, at the latest
+    after so many multiplications, its norm is too large, never too small (Mathematical Programming 11 (1976) 128-149).
     """
     n, d = x.shape
     index = np.array([int(np.argmax(x @ x.mean(axis=0)))])
     weights, corral = np.ones(1), _Corral(x[index])
     point = x[index[0]]
-    for _ in range(min(20 * (d + 10), int(MULTIPLICATIONS / (n * d)) + 10)):
+    for _ in range(min(20 * (d + 10), int(multiplications / (n * d)) + 10)):
         # Step 1: the row farthest on the other side of the hyperplane through the point, or the end
         norm2, score = float(point @ point), x @ point
         new = int(np.argmin(score))

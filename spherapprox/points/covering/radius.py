@@ -9,41 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks, sphere
-from ..._types import Float64
+from ..._types import Float64, Seed
 from ...quality.nearest import Nearest, angles, distinct, unit
-from .least_norm import least_norm
+from .least_norm import MULTIPLICATIONS, least_norm
 from .refine import Hole, refine
 
-BUDGET = 200_000
-"""Facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten."""
+BUDGET = 200_000  # facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten
 _MOST_BUDGET = 10**9
-HULL_DIM = 16
-"""Columns beyond which no hull is made."""
-_DIRECTIONS = 4096
-"""Random directions whose distances raise the lower side where hulls do not settle the radius."""
-_MOST_WORK = 5e9
-"""Multiplications up to which it is seen whether all points lie on a great subsphere."""
-_HULL_ACCURACY = 1e-9
-"""Relative gap that rounding may leave between the sides where the hull is that of all points."""
+HULL_DIM = 16  # columns beyond which no hull is made
+_DIRECTIONS = 4096  # random directions whose distances raise the lower side where hulls do not settle the radius
+_MOST_WORK = 5e9  # multiplications up to which it is seen whether all points lie on a great subsphere
+_HULL_ACCURACY = 1e-9  # relative gap that rounding may leave between the sides where the hull is that of all points
 _EPS = float(np.finfo(np.float64).eps)
 
 
 class Interval(NamedTuple):
-    """An enclosure of a number between two, with the point where the lower one is attained.
-
-    Parameters
-    ----------
-    lower : float
-        A value that is attained.
-    upper : float
-        A proven upper bound, `lower` where the value is exact, inf where none is known.
-    at : ndarray, shape (dim+1,)
-        The point of the sphere where `lower` is attained.
-    """
+    """An enclosure of a covering radius between two bounds, the lower one attained at a point of the sphere."""
 
     lower: float
-    upper: float
-    at: Float64
+    upper: float  # proven
+    at: Float64  # (dim+1,)
 
 
 def covering_interval(
@@ -53,30 +38,9 @@ def covering_interval(
     budget: int = BUDGET,
     workers: int | None = None,
     progress: bool = False,
-    rng: np.random.Generator | int | None = 0,
+    rng: Seed = 0,
 ) -> Interval:
-    """Return an enclosure of the covering radius; see `spherapprox.PointSet.covering_interval`.
-
-    Parameters
-    ----------
-    points : array_like, shape (n, dim+1)
-        Points of unit length.
-    rtol, budget, workers, progress, rng
-        As there.
-
-    Returns
-    -------
-    Interval
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox.points.covering.radius import covering_interval
-    >>> cross = np.vstack([np.eye(5), -np.eye(5)])
-    >>> interval = covering_interval(cross)
-    >>> round(interval.lower, 6), round(interval.upper, 6)  # arccos(1 / sqrt(5))
-    (1.107149, 1.107149)
-    """
+    """Return an enclosure of the covering radius of points (n, dim+1); see `PointSet.covering_interval`."""
     rows = _checks.rows(points, "points").astype(np.float64)
     rtol = _checks.real(rtol, "rtol", minimum=0.0)
     budget = _checks.integer(budget, "budget", minimum=0, maximum=_MOST_BUDGET, limit="no machine makes larger hulls")
@@ -87,21 +51,17 @@ def covering_interval(
         return _largest_gap(rows)
     if rows.shape[1] == 3:
         rtol, budget = 0.0, 2 * max(len(rows), 2)
-    _checks.memory(_hull_bytes(budget, rows.shape[1]), f"hulls of {budget} facets", "lower 'budget'")
+    hull_bytes = float(budget) * (200.0 + 60.0 * rows.shape[1]) if rows.shape[1] <= HULL_DIM else 0.0
+    _checks.memory(hull_bytes, f"hulls of {budget} facets", "lower 'budget'")
     x = distinct(unit(rows))
     # Step 1: both sides by the hull's point of least norm
     hole = _half_space(x)
     # Step 2: both sides by hulls of subsets, and the lower one by random directions
     if not hole.is_known(rtol):
-        _search(x, hole, (rtol, budget), workers, progress, generator)
+        _search(x, hole, rtol, budget=budget, workers=workers, progress=progress, rng=generator)
     # Step 3: the upper one beyond rounding
     upper = max(hole.lower, hole.upper) * (1.0 + (x.shape[1] + 16) * _EPS) + 8.0 * _EPS
     return Interval(hole.lower, min(upper, math.pi), hole.at)
-
-
-def _hull_bytes(facets: int, columns: int) -> float:
-    """Estimate the memory of hulls, which are made in few dimensions only."""
-    return 0.0 if columns > HULL_DIM else float(facets) * (200.0 + 60.0 * columns)
 
 
 def _largest_gap(x: Float64) -> Interval:
@@ -116,18 +76,18 @@ def _largest_gap(x: Float64) -> Interval:
     return Interval(min(upper, float(angles(unit(x), at).min())), upper, at)
 
 
-def _half_space(x: Float64) -> Hole:
+def _half_space(x: Float64, *, multiplications: float = MULTIPLICATIONS) -> Hole:
     """Return both sides by the hull's point of least norm: exact where a half-space holds no point inside.
 
     The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems/5.11-covering-radius.md); beyond pi/2
     it is that for the p of least norm.
     """
     # 5.11 (a)
-    p, index, weights = least_norm(x)
+    p, index, weights = least_norm(x, multiplications=multiplications)
     length = float(np.linalg.norm(p))
     # arcsin |p| by the variance of the weights, 1 - |p|^2, which keeps its digits where the points are close together
     spread = math.sqrt(float(weights @ np.square(x[index] - p).sum(axis=1)))
-    hole = Hole(-x[0], _distance(x, -x[0]), 0.5 * math.pi + math.atan2(length, spread))
+    hole = Hole(-x[0], float(angles(x, -x[0]).min()), 0.5 * math.pi + math.atan2(length, spread))
     if length > 0.0:
         _try(x, hole, -p / length)
     n, d = x.shape
@@ -138,19 +98,14 @@ def _half_space(x: Float64) -> Hole:
     return hole
 
 
-def _distance(x: Float64, at: Float64) -> float:
-    """Return the distance from one point to the nearest."""
-    return float(angles(x, at).min())
-
-
 def _try(x: Float64, hole: Hole, center: Float64) -> None:
     """Move the hole to this centre if it is better."""
     center = unit(center[None])
-    hole.try_centers(center, np.array([_distance(x, center[0])]))
+    hole.try_centers(center, angles(x, center[0]).min(keepdims=True))
 
 
 def _search(
-    x: Float64, hole: Hole, limits: tuple[float, float], workers: int | None, progress: bool, rng: np.random.Generator
+    x: Float64, hole: Hole, rtol: float, *, budget: int, workers: int | None, progress: bool, rng: np.random.Generator
 ) -> None:
     """Narrow both sides by hulls in few dimensions, and raise the lower one by random directions."""
     from tqdm.auto import tqdm
@@ -158,7 +113,7 @@ def _search(
     d, nearest = x.shape[1], Nearest(x, workers)
     with tqdm(unit="facet", desc="covering radius", leave=False, disable=not progress) as bar:
         if d <= HULL_DIM and len(x) > d:
-            refine(x, nearest, hole, limits, bar)
-        if not hole.is_known(max(limits[0], _HULL_ACCURACY)):
+            refine(x, nearest, hole, rtol=rtol, budget=budget, bar=bar)
+        if not hole.is_known(max(rtol, _HULL_ACCURACY)):
             centers = sphere.uniform(d - 1, _DIRECTIONS, rng)
             hole.try_centers(centers, nearest(centers)[1])

@@ -17,14 +17,10 @@ from ..._types import Bools, Float64, Int64
 from ...quality.nearest import Nearest
 from .hull import Facets, cap_radii, circumcenters, covers, facets_of, have_pieces, lift_of
 
-ROUNDING = 1e-14
-"""Relative difference of radii below which they count as one."""
-_POLISHED = 2**16
-"""At most so many caps of a last round get their centre from a linear system."""
-_MANY = 4
-"""Columns beyond which it costs Qhull much time to cut facets of more than d vertices."""
-_START = 64
-"""Points of the first hull, where the budget allows them."""
+ROUNDING = 1e-14  # relative difference of radii below which they count as one
+_POLISHED = 2**16  # at most so many caps of a last round get their centre from a linear system
+_MANY = 4  # columns beyond which it costs Qhull much time to cut facets of more than d vertices
+_START = 64  # points of the first hull, where the budget allows them
 
 
 @dataclass
@@ -52,47 +48,40 @@ def largest_facet_count(n: int, d: int) -> float:
     return float(math.comb(n - (d - half), half) + math.comb(n - half - 1, max(d - half - 1, 0)))
 
 
-def refine(x: Float64, nearest: Nearest, hole: Hole, limits: tuple[float, float], bar: Any) -> None:
-    """Narrow the two sides of `hole` until they agree to rtol or a hull would have more facets than the budget.
-
-    `limits` is (rtol, budget).
-    """
-    rtol, budget = limits
-    index, before, lift = _first_rows(x, budget), (0, 0), None
+def refine(x: Float64, nearest: Nearest, hole: Hole, *, rtol: float, budget: float, bar: Any) -> None:
+    """Narrow the two sides of `hole` until they agree to rtol or a hull would have more facets than the budget."""
+    (n, d), before, lift = x.shape, (0, 0), None
+    size = min(n, d + 2)  # of a first hull that cannot exceed the budget
+    while size < min(n, _START) and largest_facet_count(size + 1, d) <= budget / 4:
+        size += 1
+    index = np.random.default_rng(0).permutation(n)[:size]
     while True:
         # Step 1: the hull of a subset
         facets = facets_of(x, index, lift)
         if facets is None:  # flat
-            grown = _grow(len(x), index, np.setdiff1d(np.arange(len(x)), index)[: len(index)], len(x))
+            grown = _grow(n, index, np.setdiff1d(np.arange(n), index)[: len(index)], limit=n)
         else:
             # Step 2: the distances of its caps' centres from all points, and the points deepest in large caps
-            fresh = _measure(x, nearest, index, facets, hole, rtol)
+            fresh = _measure(x, nearest, index, facets=facets, hole=hole, rtol=rtol)
             bar.update(len(facets.radii))
             bar.set_postfix(lower=hole.lower, upper=min(hole.upper, float(facets.radii.max())))
-            # Step 3: a larger subset with these, as far as the budget goes
-            now = len(index), len(facets.radii)
-            grown = _grow(len(x), index, fresh, _affordable(before, now, x.shape[1], budget))
-            before = now
-            if lift is None and x.shape[1] > _MANY and have_pieces(facets):
+            # Step 3: a larger subset with these, as far as the budget goes by the growth of facets with points so far
+            points, count, power = len(index), len(facets.radii), float(max(1, d // 2))  # that of cyclic polytopes
+            if d > 3 and before[0]:
+                power = max(1.1, 1.1 * (math.log(count / before[1]) / math.log(points / before[0])))
+            grown = _grow(n, index, fresh, limit=float(points * (budget / count) ** (1.0 / power)))
+            before = points, count
+            if lift is None and d > _MANY and have_pieces(facets):
                 lift = lift_of(x)
         if grown is None:
             break
         index = grown
     # Step 4: the upper side by the caps of the last hull
     if facets is not None:
-        _certify(x, nearest, index, facets, hole)
+        _certify(x, nearest, index, facets=facets, hole=hole)
 
 
-def _first_rows(x: Float64, budget: float) -> Int64:
-    """Return rows for the first hull, as many as cannot exceed the budget."""
-    n, d = x.shape
-    size = min(n, d + 2)
-    while size < min(n, _START) and largest_facet_count(size + 1, d) <= budget / 4:
-        size += 1
-    return np.random.default_rng(0).permutation(n)[:size]
-
-
-def _measure(x: Float64, nearest: Nearest, index: Int64, facets: Facets, hole: Hole, rtol: float) -> Int64:
+def _measure(x: Float64, nearest: Nearest, index: Int64, *, facets: Facets, hole: Hole, rtol: float) -> Int64:
     """Raise the lower side by the caps' centres, and return the deepest points of those still too large.
 
     The largest caps come first, until there are points for a much larger hull. Where all caps that are too large hold
@@ -115,7 +104,7 @@ def _measure(x: Float64, nearest: Nearest, index: Int64, facets: Facets, hole: H
         fresh = np.concatenate([fresh, nearby])
         wide = wide[: int(_too_large(facets.radii[wide], hole, rtol).sum())]
     if not len(fresh) and len(wide):
-        _polish(x, nearest, facets, wide[:_POLISHED], hole)
+        _polish(x, nearest, facets, rows=wide[:_POLISHED], hole=hole)
     return fresh
 
 
@@ -124,7 +113,7 @@ def _too_large(radii: Float64, hole: Hole, rtol: float) -> Bools:
     return np.asarray(radii > hole.lower * (1.0 + max(rtol, ROUNDING)))
 
 
-def _polish(x: Float64, nearest: Nearest, facets: Facets, rows: Int64, hole: Hole) -> None:
+def _polish(x: Float64, nearest: Nearest, facets: Facets, *, rows: Int64, hole: Hole) -> None:
     """Replace these facets' caps by the circumscribed caps of their vertices, where those are smaller."""
     centers = circumcenters(x, facets.vertices[rows])
     finite = np.isfinite(centers).all(axis=1)
@@ -139,16 +128,7 @@ def _polish(x: Float64, nearest: Nearest, facets: Facets, rows: Int64, hole: Hol
     hole.try_centers(centers, nearest(centers)[1])
 
 
-def _affordable(before: tuple[int, int], now: tuple[int, int], d: int, budget: float) -> float:
-    """Estimate the number of points that the next hull may have, from the growth of (points, facets) so far."""
-    power = float(max(1, d // 2))  # of the most facets that a polytope can have
-    if d > 3 and before[0]:
-        growth = math.log(now[1] / before[1]) / math.log(now[0] / before[0])
-        power = max(1.1, 1.1 * growth)
-    return float(now[0] * (budget / now[1]) ** (1.0 / power))
-
-
-def _grow(n: int, index: Int64, fresh: Int64, limit: float) -> Int64 | None:
+def _grow(n: int, index: Int64, fresh: Int64, *, limit: float) -> Int64 | None:
     """Add fresh points, the deepest first, or all where half of the n points are needed; None for none."""
     room = min(limit, n) - len(index)
     if not len(fresh) or room < min(len(fresh), len(index) // 4):
@@ -158,7 +138,7 @@ def _grow(n: int, index: Int64, fresh: Int64, limit: float) -> Int64 | None:
     return np.concatenate([index, fresh[: int(room)]])
 
 
-def _certify(x: Float64, nearest: Nearest, index: Int64, facets: Facets, hole: Hole) -> None:
+def _certify(x: Float64, nearest: Nearest, index: Int64, *, facets: Facets, hole: Hole) -> None:
     """Lower the upper side to the largest cap's radius if the facets' cones are known to cover the space.
 
     Where facets have more than d vertices their pieces may not fit together; those of lifted points do, and the caps
@@ -170,5 +150,5 @@ def _certify(x: Float64, nearest: Nearest, index: Int64, facets: Facets, hole: H
             return
         facets = pieces
         wide = np.flatnonzero(facets.radii > hole.lower)[:_POLISHED]
-        _polish(x, nearest, facets, wide, hole)
+        _polish(x, nearest, facets, rows=wide, hole=hole)
     hole.upper = min(hole.upper, max(hole.lower, float(facets.radii.max())))

@@ -18,7 +18,7 @@ from ...error import lengths
 from ...harmonics import hyperspherical_harmonics
 from ...harmonics.hyperspherical import sizes
 from ...target import Target
-from ...targets import analytic, igrf, random
+from ...targets import analytic, geomagnetic, random
 
 LEAST_EXACTNESS = 3
 """Degree of the rule for a target of unknown degree, at least, over the degree of the coefficients."""
@@ -62,7 +62,7 @@ def _exact_series(target: Target, top: int) -> list[Float64] | None:
     function = target.function
     if not isinstance(function, functools.partial):
         return None
-    if function.func is igrf.sum_harmonics:
+    if function.func is geomagnetic.sum_harmonics:
         table = function.args[0].reshape(len(function.args[0]), -1)
         degree = min(math.isqrt(len(table)) - 1, top)
         return [table[_places(n)].T / math.sqrt(2 * n + 1) for n in range(degree + 1)]

@@ -6,7 +6,6 @@ import pytest
 from scipy import linalg, spatial
 from scipy.spatial.distance import cdist
 from scipy.special import comb
-from threadpoolctl import threadpool_info
 
 from spherapprox import (
     ClassicalHead,
@@ -27,15 +26,17 @@ from spherapprox.coefficients import (
     split_values,
     well_conditioned_concentration,
 )
+from spherapprox.coefficients.rules import resolve_options
+from spherapprox.coefficients.task import Task
 
-HEADS = pytest.mark.parametrize("head", [CoreHead, SplitHead])
+HEADS = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
 
 
 def smooth(x):
     return np.exp(x[:, 0]) * np.cos(2.0 * x[:, 1])
 
 
-def both(x):
+def pair(x):
     return np.stack([smooth(x), x[:, 0] - x[:, 1] ** 2], axis=1)
 
 
@@ -43,12 +44,20 @@ def kernel(x, concentration):
     return np.exp(-0.5 * concentration * cdist(x, x, "sqeuclidean"))
 
 
+def fit(kind, function, x, concentration=None, regularization=None, *, direct=100):
+    """Return the interpolating head, the system of more than `direct` points solved by iteration."""
+    options = resolve_options(x, concentration, regularization, "interpolation", direct=direct)
+    rule = interpolation.core if kind is CoreHead else interpolation.split
+    values = rule(Task(function, x, options[0], regularization=options[1]), direct=direct)
+    return kind(points.nodes(x)[0], values, options[0])
+
+
 @HEADS
-def test_the_magnetic_field_to_rounding(head):
+def test_the_magnetic_field_to_rounding(kind):
     field = targets.geomagnetic_field(2025)
-    made = head.from_target(field, points.fibonacci(1000), 10.0, "interpolation")
-    limit = {CoreHead: 1e-13, SplitHead: 1e-11}[head]
-    assert sup_error(made, field, n=2000, refine=2).lower <= limit * field.sup_norm
+    head = kind.from_target(field, points.fibonacci(1000), 10.0, "interpolation")
+    limit = {CoreHead: 1e-13, SplitHead: 1e-11}[kind]
+    assert sup_error(head, field, n=2000, refine=2).lower <= limit * field.sup_norm
 
 
 def test_larger_concentrations_under_resolve():
@@ -62,28 +71,21 @@ def test_larger_concentrations_under_resolve():
 
 @HEADS
 @pytest.mark.parametrize(("dim", "n", "concentration"), [(1, 40, 30.0), (2, 300, 40.0), (3, 200, 5.0), (8, 300, 3.0)])
-def test_the_head_meets_the_target_at_its_control_points(head, dim, n, concentration):
+def test_the_head_meets_the_target_at_its_control_points(kind, dim, n, concentration):
     x = points.uniform(dim, n, 3).points
-    made = head.from_target(both, x, concentration, "interpolation")
-    assert made.values.shape == (n, 2)
-    np.testing.assert_allclose(made(x), both(x), atol=1e-9)
+    head = kind.from_target(pair, x, concentration, "interpolation")
+    assert head.values.shape == (n, 2)
+    np.testing.assert_allclose(head(x), pair(x), atol=1e-9)
 
 
-def test_the_values_are_those_of_the_system():
-    x, mu = points.uniform(2, 50, 0).points, 0.25
-    a, f = kernel(x, 300.0), both(x)
-    d = np.diag(a.sum(axis=1))
-    ridge = a + mu * np.eye(50)
-    np.testing.assert_allclose(core_values(both, x, 300.0, "interpolation"), np.linalg.solve(a, f), rtol=1e-9)
-    np.testing.assert_allclose(
-        core_values(both, x, 300.0, "interpolation", regularization=mu), np.linalg.solve(ridge, f), rtol=1e-10
-    )
-    np.testing.assert_allclose(split_values(both, x, 300.0, "interpolation"), np.linalg.solve(a, d @ f), rtol=1e-9)
-    np.testing.assert_allclose(
-        split_values(both, x, 300.0, "interpolation", regularization=mu),
-        f + np.linalg.solve(ridge, d @ f - a @ f),
-        rtol=1e-10,
-    )
+@pytest.mark.parametrize(("mu", "rtol"), [(0.0, 1e-9), (0.25, 1e-10)])
+def test_the_values_are_those_of_the_system(mu, rtol):
+    x = points.uniform(2, 50, 0).points
+    a, f = kernel(x, 300.0), pair(x)
+    d, ridge = np.diag(a.sum(axis=1)), a + mu * np.eye(50)
+    core, split = (rule(pair, x, 300.0, "interpolation", regularization=mu) for rule in (core_values, split_values))
+    np.testing.assert_allclose(core, np.linalg.solve(ridge, f), rtol=rtol)
+    np.testing.assert_allclose(split, f + np.linalg.solve(ridge, d @ f - a @ f), rtol=rtol)
 
 
 def test_regularized_split_values_keep_constants_and_tend_to_the_targets():
@@ -103,13 +105,10 @@ def test_weights_do_not_matter():
 
 @HEADS
 @pytest.mark.parametrize(("dim", "div", "mu"), [(1, 8.0, None), (2, 12.0, None), (2, 100.0, 0.01), (5, 1.5, None)])
-def test_iteration_agrees_with_factorisation(head, dim, div, mu, monkeypatch):
+def test_iteration_agrees_with_factorisation(kind, dim, div, mu):
     x = points.uniform(dim, 700, 1).points if dim > 2 else EqualMeasurePartition(dim, 700).centers()
     concentration = 700.0 ** (2 / dim) / div
-    options = {} if mu is None else {"regularization": mu}
-    direct = head.from_target(both, x, concentration, "interpolation", **options)
-    monkeypatch.setattr(interpolation, "DIRECT", 100)
-    iterated = head.from_target(both, x, concentration, "interpolation", **options)
+    direct, iterated = (fit(kind, pair, x, concentration, mu, direct=limit) for limit in (700, 699))
     assert not np.array_equal(iterated.values, direct.values)
     np.testing.assert_allclose(iterated(x), direct(x), atol=1e-10)
     np.testing.assert_allclose(iterated.values, direct.values, atol=1e-7 * np.abs(direct.values).max())
@@ -122,23 +121,18 @@ def test_preconditioning_pays():
     assert np.linalg.cond(factor @ a @ factor.T) < 0.02 * np.linalg.cond(a)
 
 
-def test_an_iteration_that_does_not_converge_says_what_helps(monkeypatch):
-    monkeypatch.setattr(interpolation, "DIRECT", 100)
-    monkeypatch.setattr(iteration, "ITERATIONS", 5)
+def test_an_iteration_that_does_not_converge_says_what_helps():
+    x = points.fibonacci(500).points
     with pytest.raises(ValueError, match=r"'concentration' is too small for 500 .*got 40: after 5 .*such as 80"):
-        core_values(smooth, points.fibonacci(500), 40.0, "interpolation")
+        iteration.solve(x, 40.0, smooth(x), iterations=5)
 
 
-def test_a_column_of_zeros_has_zeros_and_one_point_its_value(monkeypatch):
-    def zero(x):
-        return np.stack([smooth(x), 0.0 * x[:, 0]], axis=1)
-
-    monkeypatch.setattr(interpolation, "DIRECT", 100)
-    values = core_values(zero, points.fibonacci(300), 100.0, "interpolation")
+def test_a_column_of_zeros_has_zeros_and_one_point_its_value():
+    values = fit(CoreHead, lambda x: smooth(x)[:, None] * [1.0, 0.0], points.fibonacci(300), 100.0).values
     assert values[:, 0].any()
     assert not values[:, 1].any()
-    for make in (core_values, split_values):
-        np.testing.assert_allclose(make(lambda x: x[:, 0] + 2.0, [[1.0, 0.0]], 0.0, "interpolation"), [3.0], rtol=1e-15)
+    for rule in (core_values, split_values):
+        np.testing.assert_allclose(rule(lambda x: x[:, 0] + 2.0, [[1.0, 0.0]], 0.0, "interpolation"), [3.0], rtol=1e-15)
 
 
 def test_huge_concentrations_keep_the_values_and_tiny_ones_are_warned_of():
@@ -172,30 +166,6 @@ def test_the_concentration_may_be_left_to_interpolation():
         CoreHead.from_target(smooth, x)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
-@pytest.mark.parametrize("condition", [1.5, 1e4, 1e10])
-def test_the_condition_number_is_the_one_that_is_asked_for(dim, condition):
-    x = points.uniform(dim, 60, dim).points
-    concentration = well_conditioned_concentration(x, condition)
-    assert np.linalg.cond(kernel(x, concentration)) <= condition * (1.0 + 1e-4)
-    assert np.linalg.cond(kernel(x, 0.998 * concentration)) > condition
-
-
-@pytest.mark.parametrize(("dim", "share"), [(2, 0.1), (8, 0.45)])
-def test_the_estimate_for_many_points(dim, share, monkeypatch):
-    x = points.uniform(dim, 600, 0)
-    exact = well_conditioned_concentration(x, 1e8)
-    monkeypatch.setattr(conditioning, "EXACT", 100)
-    monkeypatch.setattr(conditioning, "PATCH", 300)
-    assert well_conditioned_concentration(x, 1e8) == pytest.approx(exact, rel=share)
-
-
-def test_no_warning_where_the_conditions_are_met():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        core_values(smooth, points.fibonacci(600), 8.0, "interpolation")
-
-
 @pytest.mark.parametrize(("dim", "g", "concentration"), [(1, 12, 3.0), (2, 8, 2.0), (2, 12, 6.0), (3, 6, 1.0)])
 def test_the_error_is_within_the_theorem(dim, g, concentration):
     # docs/theorems/4.13-interpolation.md (d), for f = P_3, of norm dim(H_3)^(-1/2)
@@ -205,45 +175,35 @@ def test_the_error_is_within_the_theorem(dim, g, concentration):
     a = VonMisesFisher(dim, concentration).eigenvalues(79)
     tail = np.sum((sizes * a)[g + 1 :])
     bound = (1.0 + np.sqrt(sizes[: g + 1].sum())) ** 2 * tail / (a[3] * np.sqrt(sizes[3]))
-    made = CoreHead.from_target(harmonic, points.gauss_product(dim, 2 * g), concentration, "interpolation")
-    error = sup_error(made, harmonic, n=1000, refine=2).lower
+    head = CoreHead.from_target(harmonic, points.gauss_product(dim, 2 * g), concentration, "interpolation")
+    error = sup_error(head, harmonic, n=1000, refine=2).lower
     assert bound < 0.2
     assert error <= bound + 1e-13
 
 
-@pytest.mark.parametrize("dim", [1, 3, 8])
-def test_the_condition_number_never_grows(dim):
-    x = points.uniform(dim, 25, 1).points
-    eigenvalues = np.array([np.linalg.eigvalsh(kernel(x, c))[[0, -1]] for c in np.geomspace(0.1, 1e4, 30)])
-    assert (np.diff(eigenvalues[:, 0]) >= -1e-14).all()
-    assert (np.diff(eigenvalues[:, 1]) <= 1e-13).all()
-
-
 @HEADS
-def test_a_close_pair_does_not_choose_the_concentration_of_all(head):
+def test_a_close_pair_does_not_choose_the_concentration_of_all(kind):
     x = points.fibonacci(300).points
     for share in (1e-3, 1e-6, 1e-9):
         near = x[7] + share * np.array([0.0, 0.0, 1.0])
-        both_of_it = np.concatenate([x, near[None] / np.linalg.norm(near)])
-        made = head.from_target(smooth, both_of_it, coefficients="interpolation")
-        assert made.concentration == pytest.approx(well_conditioned_concentration(x), rel=1e-12)
-        np.testing.assert_allclose(made(both_of_it), smooth(both_of_it), atol=1e-9)
+        rows = np.concatenate([x, near[None] / np.linalg.norm(near)])
+        head = kind.from_target(smooth, rows, coefficients="interpolation")
+        assert head.concentration == pytest.approx(well_conditioned_concentration(x), rel=1e-12)
+        np.testing.assert_allclose(head(rows), smooth(rows), atol=1e-9)
 
 
 @HEADS
 @pytest.mark.parametrize(("limit", "error"), [(4096, 1e-5), (500, 0.02)])
-def test_scattered_points_are_interpolated_between_them(head, limit, error, monkeypatch):
-    monkeypatch.setattr(interpolation, "DIRECT", limit)
+def test_scattered_points_are_interpolated_between_them(kind, limit, error):
     x, t = sphere.uniform(2, 800, rng=1), sphere.uniform(2, 500, rng=9)
-    made = head.from_target(smooth, x, coefficients="interpolation")
-    assert np.sqrt(np.mean(np.square(made(t) - smooth(t)))) < error
-    np.testing.assert_allclose(made(x), smooth(x), atol=1e-6)  # of many points, close pairs are regularised
+    head = fit(kind, smooth, x, direct=limit)
+    assert np.sqrt(np.mean(np.square(head(t) - smooth(t)))) < error
+    np.testing.assert_allclose(head(x), smooth(x), atol=1e-6)  # of many points, close pairs are regularised
 
 
-def test_many_points_choose_a_concentration_that_iterations_can_do(monkeypatch):
+def test_many_points_choose_a_concentration_that_iterations_can_do():
     x = points.fibonacci(300)
-    monkeypatch.setattr(interpolation, "DIRECT", 100)
-    head = CoreHead.from_target(smooth, x, coefficients="interpolation")
+    head = fit(CoreHead, smooth, x)
     assert head.concentration == well_conditioned_concentration(x, interpolation.ITERATED_CONDITION)
     np.testing.assert_allclose(head(x.points), smooth(x.points), atol=1e-10)
 
@@ -251,36 +211,34 @@ def test_many_points_choose_a_concentration_that_iterations_can_do(monkeypatch):
 @HEADS
 @pytest.mark.parametrize("size", [1e250, 1e-250])
 @pytest.mark.parametrize("limit", [4096, 50])
-def test_squares_of_values_do_not_leave_the_floats(head, size, limit, monkeypatch):
-    monkeypatch.setattr(interpolation, "DIRECT", limit)
+def test_squares_of_values_do_not_leave_the_floats(kind, size, limit):
     x = points.fibonacci(100).points
-    made = head.from_target(lambda x: size * both(x) * [1.0, 1e-20], x, 30.0, "interpolation")
-    np.testing.assert_allclose(made(x) / (size * np.array([1.0, 1e-20])), both(x), atol=1e-10)
+    head = fit(kind, lambda x: size * pair(x) * [1.0, 1e-20], x, 30.0, direct=limit)
+    np.testing.assert_allclose(head(x) / (size * np.array([1.0, 1e-20])), pair(x), atol=1e-10)
 
 
 def test_many_points_of_a_singular_matrix_are_refused_before_any_iteration(monkeypatch):
-    monkeypatch.setattr(interpolation, "DIRECT", 100)
     monkeypatch.setattr(iteration, "inverse_factor", None)
     with pytest.raises(
         ValueError, match=r"'concentration' is too small for 200 .*: the matrix is singular to rounding"
     ):
-        core_values(smooth, points.fibonacci(200), 0.1, "interpolation")
+        fit(CoreHead, smooth, points.fibonacci(200), 0.1)
 
 
-@pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])
-def test_warnings_point_at_the_callers_line(head):
+@pytest.mark.parametrize("kind", [CoreHead, SplitHead, ClassicalHead])
+def test_warnings_point_at_the_callers_line(kind):
     near = [[1.0, 0.0, 0.0], [1.0, 1e-200, 0.0], [0.0, 1.0, 0.0]]  # one point but for what underflows
     with pytest.warns(RuntimeWarning, match="'concentration' is too small for these points") as caught:
-        head.from_target(lambda x: [1.0, 2.0, 3.0], near, 2.0, "interpolation")
+        kind.from_target(lambda x: [1.0, 2.0, 3.0], near, 2.0, "interpolation")
     assert caught[0].filename == __file__
     with pytest.warns(RuntimeWarning, match="singular to rounding, and the head meets the target at them only to 0"):
-        head.from_target(lambda x: [1.0, 2.0, 3.0], near, coefficients="interpolation")
+        kind.from_target(lambda x: [1.0, 2.0, 3.0], near, coefficients="interpolation")
     with pytest.raises(ValueError, match="'points' must be far enough apart"):
         well_conditioned_concentration(near)
 
 
 @HEADS
-def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(head, monkeypatch):
+def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(kind, monkeypatch):
     main, rows = [], []
 
     def watched(function):
@@ -300,34 +258,19 @@ def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(head, monkeypatch)
     for name in ("cho_factor", "cho_solve", "lstsq", "qr"):
         monkeypatch.setattr(linalg, name, watched(getattr(linalg, name)))
     monkeypatch.setattr(linalg.lapack, "dpstrf", watched(linalg.lapack.dpstrf))
-    some = points.fibonacci(60)
+    lattice = points.fibonacci(60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         for concentration in (200.0, 0.01):  # by Cholesky's factorisation, and by its part that is not rounding errors
-            head.from_target(smooth, some, concentration, coefficients="interpolation")
-            head.from_target(smooth, some, concentration, coefficients="least_squares")
+            kind.from_target(smooth, lattice, concentration, coefficients="interpolation")
+            kind.from_target(smooth, lattice, concentration, coefficients="least_squares")
     assert len(main) >= 6
     monkeypatch.setattr(spatial, "cKDTree", Tree)
-    well_conditioned_concentration(conditioning.thin_points(some.points))
+    well_conditioned_concentration(conditioning.thin_points(lattice.points))
     assert rows == []
-    monkeypatch.setattr(interpolation, "DIRECT", 10)
-    monkeypatch.setattr(conditioning, "EXACT", 10)
-    monkeypatch.setattr(conditioning, "PATCH", 50)
-    head.from_target(smooth, points.fibonacci(2000), 800.0, coefficients="interpolation")
+    fit(kind, smooth, points.fibonacci(2000), 800.0)
     assert 10_000 < max(rows) < 100_000
     rows.clear()
     well_conditioned_concentration(sphere.uniform(2, 20_000, rng=1), 10.0)
-    assert max(rows) <= 50
+    assert max(rows) <= conditioning.PATCH
     assert not any(main)
-
-
-def test_eigenvalues_are_taken_by_one_thread(monkeypatch):
-    limits, eigvalsh = [], np.linalg.eigvalsh
-
-    def watched(a):
-        limits.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
-        return eigvalsh(a)
-
-    monkeypatch.setattr(np.linalg, "eigvalsh", watched)
-    well_conditioned_concentration(np.eye(3))
-    assert set(limits) <= {1}

@@ -1,5 +1,6 @@
 """Core heads whose kernels are too narrow for their control points: which are warned of, and that good ones are not."""
 
+import itertools
 import re
 import warnings
 
@@ -15,11 +16,11 @@ def height(x):
 
 def warned(points, concentration, rule="riemann", function=height, kind=CoreHead):
     """Return the head, and the warnings in making it with the files that they point to."""
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         head = kind.from_target(function, points, concentration, rule)
-    assert all(w.category is RuntimeWarning and w.filename == __file__ for w in found)
-    return head, [str(w.message) for w in found]
+    assert all(record.category is RuntimeWarning and record.filename == __file__ for record in records)
+    return head, [str(record.message) for record in records]
 
 
 def largest(message):
@@ -45,17 +46,9 @@ def test_a_useless_head_is_warned_of_by_the_concentration_that_its_points_carry(
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 5])
-@pytest.mark.parametrize("made", ["partition", "fibonacci", "gauss"])
-def test_good_heads_are_not_and_bad_ones_are(dim, made):
-    if made == "fibonacci" and dim != 2:
-        pytest.skip("on S^2 only")
-    choices = {
-        "partition": lambda: EqualMeasurePartition(dim, 800),
-        "fibonacci": lambda: points.fibonacci(800),
-        "gauss": lambda: points.gauss_product(dim, 9),
-    }
-    nodes = choices[made]()
-    for concentration in 2.0 ** np.arange(0, 18, 2):
+def test_good_heads_are_not_and_bad_ones_are(dim):
+    sets = [EqualMeasurePartition(dim, 800), points.gauss_product(dim, 9)] + [points.fibonacci(800)] * (dim == 2)
+    for nodes, concentration in itertools.product(sets, 2.0 ** np.arange(0, 18, 2)):
         head, messages = warned(nodes, concentration, function=lambda x: np.ones(len(x)))
         error = sup_error(head, Target(lambda x: np.ones(len(x)), dim), n=2000, refine=0).lower
         assert not (messages and error < 0.5)

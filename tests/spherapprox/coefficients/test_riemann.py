@@ -24,33 +24,32 @@ def peak(dim, concentration):
 @pytest.mark.parametrize("concentration", [1e-3, 1.0, 300.0, 2e4])
 def test_riemann_is_the_kernels_peak_times_measure_times_value(dim, concentration):
     rows, _ = nodes(EqualMeasurePartition(dim, 7))
-    got = core_values(first, rows, concentration)
-    wanted = float(peak(dim, concentration)) * rows[:, 0] / 7
-    np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-300)
+    values = core_values(first, rows, concentration)
+    np.testing.assert_allclose(values, float(peak(dim, concentration)) * rows[:, 0] / 7, rtol=1e-12, atol=1e-300)
 
 
 def test_the_peak_has_no_cancellation_at_large_concentrations():
     # On S^2 c exp(lambda) = 2 lambda / (1 - exp(-2 lambda)).
-    got = core_values(lambda x: np.ones(len(x)), np.eye(3), 1e12)
-    np.testing.assert_allclose(got, 2e12 / 3, rtol=1e-13)
+    values = core_values(lambda x: np.ones(len(x)), np.eye(3), 1e12)
+    np.testing.assert_allclose(values, 2e12 / 3, rtol=1e-13)
 
 
 def test_weights_enter_the_core_head():
     gauss = points.gauss_product(2, 4)
-    rows, weights = nodes(gauss)
-    np.testing.assert_array_equal(rows, gauss.points)
-    got = core_values(lambda x: np.stack([x[:, 0], x[:, 1]], axis=1), gauss, 0.0)
-    np.testing.assert_allclose(got, rows[:, :2] * weights[:, None], rtol=1e-15, atol=1e-30)
+    values = core_values(lambda x: x[:, :2], gauss, 0.0)
+    np.testing.assert_allclose(values, gauss.points[:, :2] * gauss.weights[:, None], rtol=1e-15, atol=1e-30)
 
 
-def test_nodes_of_a_partition_and_of_rows():
+def test_nodes_of_partitions_sets_and_rows():
     partition = EqualMeasurePartition(3, 20)
-    rows, weights = nodes(partition)
-    np.testing.assert_array_equal(rows, partition.centers())
-    assert weights is None
-    rows, weights = nodes(np.eye(3, dtype=np.float32))
-    assert rows.dtype == np.float32
-    assert weights is None
+    for origin, rows, weights in (
+        (partition, partition.centers(), None), (np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32), None),
+        (PointSet(np.eye(3)), np.eye(3), np.full(3, 1 / 3)),
+    ):  # fmt: skip
+        result = nodes(origin)
+        np.testing.assert_array_equal(result[0], rows)
+        assert result[0].dtype == rows.dtype
+        assert (result[1] is None) if weights is None else np.array_equal(result[1], weights)
 
 
 def test_split_values_are_the_targets():
@@ -65,17 +64,11 @@ def test_float32_stays_while_it_can():
     assert core_values(first, rows, 1e40).dtype == np.float64  # the peak is beyond float32
 
 
-def test_point_sets_of_any_origin():
-    rows, weights = nodes(PointSet(np.eye(3)))
-    np.testing.assert_array_equal(rows, np.eye(3))
-    np.testing.assert_allclose(weights, 1 / 3, rtol=1e-15)
-
-
 @pytest.mark.parametrize("values", [core_values, split_values])
 @pytest.mark.parametrize("rule", ["riemann", "interpolation", "least_squares"])
 def test_values_are_no_part_of_the_points(values, rule):
     rows = points.fibonacci(60).points.copy()
-    found = values(lambda x: x[:, 0], rows, 5.0, rule)
-    assert not np.shares_memory(found, rows)
-    found[:] = 7.0
+    result = values(lambda x: x[:, 0], rows, 5.0, rule)
+    assert not np.shares_memory(result, rows)
+    result[:] = 7.0
     np.testing.assert_array_equal(rows, points.fibonacci(60).points)

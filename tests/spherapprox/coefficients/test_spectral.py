@@ -31,35 +31,24 @@ def bound(dim, concentration, exactness, degree, c, of):
         return float(rho * mpmath.sqrt(sum(parts)))
 
 
-def largest_corrected(dim, concentration, rule, c, of):
-    a = VonMisesFisher(dim, concentration).eigenvalues(int(of.max()))
-    scaled = (c.T / a[of]).T
-    table = harmonics.hyperspherical_harmonics(int(of.max()), rule.points)
-    return float(np.linalg.norm((table @ scaled).reshape(len(rule), -1), axis=1).max())
+CASES = [
+    (1, 8, 40, 6.0), (1, 3, 7, 0.5), (3, 4, 12, 2.0), (3, 4, 12, 8.0), (4, 2, 8, 1.0), (8, 1, 3, 1.0), (8, 1, 3, 0.05),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("dim", "degree", "exactness", "concentration"),
-    [
-        (1, 8, 40, 6.0),
-        (1, 3, 7, 0.5),
-        (3, 4, 12, 2.0),
-        (3, 4, 12, 8.0),
-        (4, 2, 8, 1.0),
-        (8, 1, 3, 1.0),
-        (8, 1, 3, 0.05),
-    ],
-)
+@pytest.mark.parametrize(("dim", "degree", "exactness", "concentration"), CASES)
 @pytest.mark.parametrize("columns", [(), (2,)])
 def test_errors_are_within_the_bound_of_the_theorem(dim, degree, exactness, concentration, columns):
     function, c, of = polynomial(dim, degree, dim, columns)
     rule = points.gauss_product(dim, exactness)
     head = CoreHead.from_target(function, rule, concentration, "spectral", degree=degree)
-    promised = bound(dim, concentration, exactness, degree, c, of)
-    rounding = 4e-15 * largest_corrected(dim, concentration, rule, c, of)
+    theorem = bound(dim, concentration, exactness, degree=degree, c=c, of=of)
+    a = VonMisesFisher(dim, concentration).eigenvalues(degree)
+    corrected = harmonics.hyperspherical_harmonics(degree, rule.points) @ (c.T / a[of]).T
+    rounding = 4e-15 * float(np.linalg.norm(corrected.reshape(len(rule), -1), axis=1).max())
     x = sphere.uniform(dim, 500, 1)
-    measured = float(np.linalg.norm((head(x) - function(x)).reshape(len(x), -1), axis=1).max())
-    assert measured <= promised + rounding
+    error = float(np.linalg.norm((head(x) - function(x)).reshape(len(x), -1), axis=1).max())
+    assert error <= theorem + rounding
     assert head.n_outputs == (columns[0] if columns else None)
 
 
@@ -103,26 +92,26 @@ def test_the_chosen_degree_is_near_the_best(dim):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of degrees that are too high
             errors = [error(n) for n in range(len(estimate.total))]
-        chosen = error(None)
-        assert chosen <= 10.0 * min(errors)
-        assert chosen == pytest.approx(errors[estimate.degree], rel=0.2)
-        assert chosen <= 3.0 * estimate.total[estimate.degree]
+        default = error(None)
+        assert default <= 10.0 * min(errors)
+        assert default == pytest.approx(errors[estimate.degree], rel=0.2)
+        assert default <= 3.0 * estimate.total[estimate.degree]
 
 
 def test_misfit_is_the_error_of_the_fit_that_left_the_point_out():
     rule = points.gauss_product(2, 6)
     target = targets.bump(2, 3.0, pole=[0.6, 0.0, 0.8])
     f = target(rule.points)
-    got = spectral.estimate(Task(target, rule, 2.0)).misfit
+    misfit = spectral.estimate(Task(target, rule, 2.0)).misfit
     for n in range(4):
         table = harmonics.hyperspherical_harmonics(n, rule.points)
-        missed = []
+        errors = []
         for k in range(len(rule)):
-            kept = np.arange(len(rule)) != k
-            root = np.sqrt(rule.weights[kept])
-            c = np.linalg.lstsq(table[kept] * root[:, None], f[kept] * root, rcond=None)[0]
-            missed.append(abs(table[k] @ c - f[k]))
-        assert got[n] == pytest.approx(max(missed), rel=1e-9)
+            mask = np.arange(len(rule)) != k
+            root = np.sqrt(rule.weights[mask])
+            c = np.linalg.lstsq(table[mask] * root[:, None], f[mask] * root, rcond=None)[0]
+            errors.append(abs(table[k] @ c - f[k]))
+        assert misfit[n] == pytest.approx(max(errors), rel=1e-9)
 
 
 def test_a_fit_with_no_point_to_spare_is_not_trusted():
@@ -134,7 +123,7 @@ def test_a_fit_with_no_point_to_spare_is_not_trusted():
 
 @pytest.mark.parametrize(("dim", "concentration"), [(1, 1e-3), (1, 40.0), (2, 10.0), (3, 200.0), (8, 3.0), (64, 50.0)])
 def test_tails_against_mpmath(dim, concentration):
-    got = tail.log_tails(dim, concentration, 40)
+    tails = tail.log_tails(dim, concentration, 40)
     with mpmath.workdps(30):
         nu, lam = mpmath.mpf(dim - 1) / 2, mpmath.mpf(concentration)
         terms = [
@@ -143,7 +132,7 @@ def test_tails_against_mpmath(dim, concentration):
             for k in range(220)
         ]  # fmt: skip
         for g in (0, 1, 7, 40):
-            assert got[g] == pytest.approx(float(mpmath.log(mpmath.fsum(terms[g + 1 :]))), abs=1e-9)
+            assert tails[g] == pytest.approx(float(mpmath.log(mpmath.fsum(terms[g + 1 :]))), abs=1e-9)
 
 
 @pytest.mark.parametrize(("dim", "exactness"), [(1, 20), (2, 16), (3, 9)])
@@ -152,14 +141,13 @@ def test_the_estimate_of_aliasing_is_near_the_error(dim, exactness):
     degree, concentration = exactness // 2, 10.0
     function, c, of = polynomial(dim, degree, 2)
     rule, x = points.gauss_product(dim, exactness), sphere.uniform(dim, 2000, 1)
-    error = np.abs(
-        CoreHead.from_target(function, rule, concentration, "spectral", degree=degree)(x) - function(x)
-    ).max()
-    got = spectral.estimate(Task(function, rule, concentration)).tail
-    assert 0.5 * error <= got[degree] <= 20.0 * error
+    head = CoreHead.from_target(function, rule, concentration, "spectral", degree=degree)
+    error = np.abs(head(x) - function(x)).max()
+    tails = spectral.estimate(Task(function, rule, concentration)).tail
+    assert 0.5 * error <= tails[degree] <= 20.0 * error
     a = VonMisesFisher(dim, concentration).eigenvalues(exactness + 100)
     parts = [np.linalg.norm(c[of == k]) / a[k] * a[exactness - k + 1 :].sum() for k in range(degree + 1)]
-    np.testing.assert_allclose(got, np.cumsum(parts), rtol=1e-10)
+    np.testing.assert_allclose(tails, np.cumsum(parts), rtol=1e-10)
 
 
 def test_tails_at_the_ends_of_the_concentration():
@@ -188,23 +176,24 @@ def test_huge_concentrations_warn_where_the_points_do_not_resolve_the_kernel():
     rule = points.gauss_product(2, 9)
     with pytest.warns(
         RuntimeWarning, match=r"do not resolve the kernel at concentration 1e\+06.*higher degree"
-    ) as seen:
+    ) as records:
         values = core_values(lambda x: 1.0 + x[:, 2], rule, 1e6, "spectral", degree=1)
-    assert seen[0].filename == __file__
+    assert records[0].filename == __file__
     assert np.isfinite(values).all()
 
 
-def test_many_blocks_give_the_same_values(monkeypatch):
-    function, rule = targets.bump(2, 2.0), points.gauss_product(2, 21)
-    once = core_values(function, rule, 3.0, "spectral", degree=8)
-    before = spectral.estimate(Task(function, rule, 3.0))
-    monkeypatch.setattr(spectral, "TABLE_ELEMENTS", 500)
-    monkeypatch.setattr(spectral, "KEPT", 0)
-    np.testing.assert_allclose(core_values(function, rule, 3.0, "spectral", degree=8), once, atol=1e-11 * once.max())
-    after = spectral.estimate(Task(function, rule, 3.0))
-    np.testing.assert_allclose(after.total[:8], before.total[:8], rtol=1e-8)
-    chosen = core_values(function, rule, 3.0, "spectral")
-    np.testing.assert_array_equal(chosen, core_values(function, rule, 3.0, "spectral", degree=after.degree))
+def test_many_blocks_give_the_same_values():
+    target, rule = targets.bump(2, 2.0), points.gauss_product(2, 21)
+    at_once, in_blocks = (spectral._Basis(rule.points, 10, **sizes) for sizes in ({}, {"elements": 500, "stored": 0}))
+    assert len(list(at_once)) == 1 < len(list(in_blocks))
+    c = at_once.transform(rule.weights, target(rule.points)[:, None])
+    np.testing.assert_allclose(in_blocks.transform(rule.weights, target(rule.points)[:, None]), c, atol=1e-14)
+    for degree in (8, 10):
+        part = c[: (degree + 1) ** 2]
+        np.testing.assert_allclose(in_blocks.synthesize(part, degree), at_once.synthesize(part, degree), atol=1e-14)
+    degree = spectral.estimate(Task(target, rule, 3.0)).degree
+    values = core_values(target, rule, 3.0, "spectral")
+    np.testing.assert_array_equal(values, core_values(target, rule, 3.0, "spectral", degree=degree))
 
 
 def test_vector_values_are_those_of_their_columns():
@@ -224,8 +213,8 @@ def test_values_of_any_size_keep_their_relative_error(unit):
     head = CoreHead.from_target(lambda x: unit * target(x), rule, 3.0, "spectral")
     x = sphere.uniform(2, 50, 0)
     np.testing.assert_allclose(head(x) / unit, target(x), rtol=0.0, atol=1e-7)
-    found, plain = (spectral.estimate(Task(f, rule, 3.0)).misfit[:5] for f in (lambda x: unit * target(x), target))
-    np.testing.assert_allclose(found / unit, plain, rtol=1e-9)
+    scaled, plain = (spectral.estimate(Task(f, rule, 3.0)).misfit[:5] for f in (lambda x: unit * target(x), target))
+    np.testing.assert_allclose(scaled / unit, plain, rtol=1e-9)
     if unit == 1e300:
         with pytest.raises(ValueError, match="'degree' = 10 gives values beyond float64: lower it, or raise"):
             core_values(lambda x: unit * target(x), rule, 1e-10, "spectral", degree=10)

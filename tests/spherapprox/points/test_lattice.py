@@ -34,21 +34,21 @@ def test_cells_that_meet_the_sphere_are_kept_and_no_others(n, radius):
     shift = np.random.default_rng(5).random(n + 1)
     cell = math.sqrt(n * (n + 2) / (12 * (n + 1)))
     size = cell / math.sin(radius)
-    most = math.ceil(math.sqrt(2) * (size + cell)) + 2  # differences of coordinates are at most sqrt(2) |p|
-    integers = np.stack(np.meshgrid(*[np.arange(-most, most + 1)] * n), axis=-1).reshape(-1, n)
+    reach = math.ceil(math.sqrt(2) * (size + cell)) + 2  # differences of coordinates are at most sqrt(2) |p|
+    integers = np.stack(np.meshgrid(*[np.arange(-reach, reach + 1)] * n), axis=-1).reshape(-1, n)
     y = np.column_stack([np.zeros(len(integers)), integers]) + shift
     y -= y.mean(axis=1, keepdims=True)
     y = y[np.abs(np.linalg.norm(y, axis=1) - size) <= cell]
     vertex = (np.arange(n + 1) - n / 2) / (n + 1)
     h = np.max([y @ vertex[list(order)] for order in itertools.permutations(range(n + 1))], axis=0)
     length = np.linalg.norm(y, axis=1)
-    needed = y[(length**2 + 2 * h + cell**2 >= size**2) & (length - h / length <= size)] @ helmert(n + 1).T
-    needed /= np.linalg.norm(needed, axis=1, keepdims=True)
-    made = points.lattice_cover(n - 1, radius, rng=5).points
-    assert made.shape == needed.shape
-    nearest = np.sqrt(np.square(made[:, None] - needed).sum(axis=2)).argmin(axis=1)
-    assert sorted(nearest) == list(range(len(needed)))
-    assert np.abs(made - needed[nearest]).max() < 1e-9
+    truth = y[(length**2 + 2 * h + cell**2 >= size**2) & (length - h / length <= size)] @ helmert(n + 1).T
+    truth /= np.linalg.norm(truth, axis=1, keepdims=True)
+    cover = points.lattice_cover(n - 1, radius, rng=5).points
+    assert cover.shape == truth.shape
+    nearest = np.sqrt(np.square(cover[:, None] - truth).sum(axis=2)).argmin(axis=1)
+    assert sorted(nearest) == list(range(len(truth)))
+    assert np.abs(cover - truth[nearest]).max() < 1e-9
 
 
 def test_seeds_tell_covers_apart():

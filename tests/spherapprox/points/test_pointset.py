@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import copy
 import math
 import pickle
@@ -95,16 +93,16 @@ def test_rotation_is_an_isometry_and_keeps_what_is_known(dim, seed):
     rng = np.random.default_rng(seed)
     R = scipy.stats.ortho_group.rvs(dim + 1, random_state=rng)
     rule = points.gauss_product(dim, 3)
-    known = PointSet(rule.points, rule.weights, covering_radius=1.5, degree=3)
-    turned = known.rotate(R)
+    rule = PointSet(rule.points, rule.weights, covering_radius=1.5, degree=3)
+    turned = rule.rotate(R)
     assert (turned.covering_bound(), turned.degree) == (1.5, 3)
-    assert np.array_equal(turned.weights, known.weights)
-    assert np.allclose(turned.points, [R @ b for b in known.points], rtol=0, atol=1e-15)
+    assert np.array_equal(turned.weights, rule.weights)
+    assert np.allclose(turned.points, [R @ b for b in rule.points], rtol=0, atol=1e-15)
     assert np.abs(np.linalg.norm(turned.points, axis=1) - 1.0).max() < 4e-16
     a = rng.standard_normal(dim + 1)  # (a.x)^2 has the mean |a|^2 / (dim+1)
     assert turned.integrate(lambda x: (x @ a) ** 2) == pytest.approx(a @ a / (dim + 1), rel=1e-13)
     back = turned.rotate(R.T)
-    assert np.allclose(back.points, known.points, rtol=0, atol=1e-14)
+    assert np.allclose(back.points, rule.points, rtol=0, atol=1e-14)
 
 
 def test_rotation_by_scipy_and_of_sloppy_rows():
@@ -119,33 +117,33 @@ def test_rotation_by_scipy_and_of_sloppy_rows():
 
 def test_merge_mixes_the_rules():
     rng = np.random.default_rng(3)
-    one, two = points.gauss_product(3, 4), points.gauss_product(3, 7)
-    both = one.merge(two, share=0.25)
-    assert np.array_equal(both.points, np.vstack([one.points, two.points]))
-    assert math.fsum(both.weights) == pytest.approx(1.0, abs=1e-15)
-    values = rng.standard_normal(len(both))
-    parts = one.integrate(values[: len(one)]), two.integrate(values[len(one) :])
-    assert both.integrate(values) == pytest.approx(0.25 * parts[0] + 0.75 * parts[1], abs=1e-15)
-    assert (both.degree, two.merge(one).degree) == (4, 4)
-    assert one.merge(PointSet(two.points)).degree is None
-    assert one.merge(EqualMeasurePartition(3, 10)).degree is None
-    assert one.merge(two, share=1).integrate(values) == pytest.approx(parts[0], abs=1e-15)
+    coarse, fine = points.gauss_product(3, 4), points.gauss_product(3, 7)
+    union = coarse.merge(fine, share=0.25)
+    assert np.array_equal(union.points, np.vstack([coarse.points, fine.points]))
+    assert math.fsum(union.weights) == pytest.approx(1.0, abs=1e-15)
+    values = rng.standard_normal(len(union))
+    parts = coarse.integrate(values[: len(coarse)]), fine.integrate(values[len(coarse) :])
+    assert union.integrate(values) == pytest.approx(0.25 * parts[0] + 0.75 * parts[1], abs=1e-15)
+    assert (union.degree, fine.merge(coarse).degree) == (4, 4)
+    assert coarse.merge(PointSet(fine.points)).degree is None
+    assert coarse.merge(EqualMeasurePartition(3, 10)).degree is None
+    assert coarse.merge(fine, share=1).integrate(values) == pytest.approx(parts[0], abs=1e-15)
 
 
 def test_merge_of_equal_weights_keeps_them_equal():
     lattice = points.fibonacci(37)
-    both = lattice.merge(EqualMeasurePartition(2, 12)).merge(np.eye(3)).merge(lattice)
-    assert np.allclose(both.weights, 1.0 / (37 + 12 + 3 + 37), rtol=4e-16, atol=0)
-    assert np.array_equal(both.points[37:49], EqualMeasurePartition(2, 12).centers())
-    SplitHead.from_target(lambda x: x[:, 0], both, 3.0)
+    union = lattice.merge(EqualMeasurePartition(2, 12)).merge(np.eye(3)).merge(lattice)
+    assert np.allclose(union.weights, 1.0 / (37 + 12 + 3 + 37), rtol=4e-16, atol=0)
+    assert np.array_equal(union.points[37:49], EqualMeasurePartition(2, 12).centers())
+    SplitHead.from_target(lambda x: x[:, 0], union, 3.0)
     assert CoreHead.from_target(lambda x: x[:, 0], lattice.merge(np.eye(3), 0.9), 3.0).control_points.shape == (40, 3)
 
 
 def test_covering_radius_of_a_union():
     lattice, random = points.fibonacci(50), points.uniform(2, 50, 0)
-    both = PointSet(lattice.points, covering_radius=3.0).merge(random)
-    table = sphere.distance(sphere.uniform(2, 4000, 0)[:, None], both.points).min(axis=1)
-    assert 0.8 * both.covering_bound() < table.max() <= both.covering_bound() <= lattice.covering_bound()
+    union = PointSet(lattice.points, covering_radius=3.0).merge(random)
+    table = sphere.distance(sphere.uniform(2, 4000, 0)[:, None], union.points).min(axis=1)
+    assert 0.8 * union.covering_bound() < table.max() <= union.covering_bound() <= lattice.covering_bound()
     x, y = sphere.uniform(4, 9, 0), sphere.uniform(4, 7, 0)
     assert not PointSet(x).merge(y).covering_is_known
     assert PointSet(x, covering_radius=1.5).merge(y).covering_bound() == 1.5
@@ -158,6 +156,7 @@ def test_covering_radius_of_a_union():
 def test_an_unknown_covering_radius_names_the_way_to_it():
     random = points.uniform(7, 500, rng=0)
     assert not random.covering_is_known
+    assert not points.sobol(3, 8, 0).covering_is_known
     for call in (random.covering_bound, random.mesh_separation_ratio):
         with pytest.raises(ValueError, match=r"500 points of S\^7 is not known: covering_interval\(\) encloses it"):
             call()

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -84,8 +82,8 @@ def test_l2_of_coinciding_points_and_of_many():
     twice = PointSet(np.vstack([x, x, x[:1]]), np.concatenate([np.full(600, 1 / 600) - 0.0, [0.0]]))
     assert twice.cap_discrepancy() == pytest.approx(PointSet(x).cap_discrepancy(), rel=1e-13)
     assert twice.cap_discrepancy(workers=3) == twice.cap_discrepancy()
-    one = PointSet(np.ones((2000, 1)) * x[:1])
-    assert one.cap_discrepancy() == pytest.approx(3**-0.5, rel=1e-14)  # C_2 V_2 = 1/3
+    point = PointSet(np.ones((2000, 1)) * x[:1])
+    assert point.cap_discrepancy() == pytest.approx(3**-0.5, rel=1e-14)  # C_2 V_2 = 1/3
     values = [points.fibonacci(n).cap_discrepancy() * n**0.75 for n in (50, 500, 2000)]
     assert np.ptp(values) < 0.01  # the best order for the sphere is n^(-3/4)
 

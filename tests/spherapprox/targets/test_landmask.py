@@ -8,39 +8,20 @@ from spherapprox import SplitHead, points, sphere, sup_error, targets
 from spherapprox.targets import landmask
 
 LAND = {
-    "Nairobi": (-1.29, 36.82),
-    "Madrid": (40.42, -3.70),
-    "Moscow": (55.76, 37.62),
-    "Denver": (39.74, -104.99),
-    "Brasilia": (-15.79, -47.88),
-    "Alice Springs": (-23.70, 133.88),
-    "Ulan Bator": (47.92, 106.92),
-    "Yakutsk": (62.03, 129.73),
-    "Nagpur": (21.15, 79.09),
-    "Summit Camp, Greenland": (72.58, -38.46),
-    "Vostok": (-78.46, 106.84),
-    "Chukotka, east of the date line": (67.0, -177.0),
-    "Chukotka, west of the date line": (68.0, 179.0),
-    "South Pole": (-90.0, 0.0),
-    "Lesotho, a hole in South Africa's ring": (-29.6, 28.2),
-    "Lake Superior counts as land": (47.7, -88.0),
-}
+    "Nairobi": (-1.29, 36.82), "Madrid": (40.42, -3.70), "Moscow": (55.76, 37.62), "Denver": (39.74, -104.99),
+    "Brasilia": (-15.79, -47.88), "Alice Springs": (-23.70, 133.88), "Ulan Bator": (47.92, 106.92),
+    "Yakutsk": (62.03, 129.73), "Nagpur": (21.15, 79.09), "Summit Camp, Greenland": (72.58, -38.46),
+    "Vostok": (-78.46, 106.84), "Chukotka, east of the date line": (67.0, -177.0),
+    "Chukotka, west of the date line": (68.0, 179.0), "South Pole": (-90.0, 0.0),
+    "Lesotho, a hole in South Africa's ring": (-29.6, 28.2), "Lake Superior counts as land": (47.7, -88.0),
+}  # fmt: skip
 SEA = {
-    "Gulf of Guinea": (0.0, 0.0),
-    "Point Nemo": (-48.88, -123.39),
-    "mid-Atlantic": (30.0, -40.0),
-    "Bay of Bengal": (15.0, 88.0),
-    "Mediterranean": (35.0, 19.0),
-    "Hudson Bay": (60.0, -86.0),
-    "Black Sea": (43.3, 34.0),
-    "Caspian Sea": (42.0, 50.5),
-    "Red Sea": (20.0, 38.5),
-    "Drake Passage": (-59.0, -65.0),
-    "Coral Sea": (-16.0, 154.0),
-    "Pacific on the date line, west": (10.0, -179.99),
-    "Pacific on the date line, east": (10.0, 179.99),
-    "North Pole": (90.0, 0.0),
-}
+    "Gulf of Guinea": (0.0, 0.0), "Point Nemo": (-48.88, -123.39), "mid-Atlantic": (30.0, -40.0),
+    "Bay of Bengal": (15.0, 88.0), "Mediterranean": (35.0, 19.0), "Hudson Bay": (60.0, -86.0),
+    "Black Sea": (43.3, 34.0), "Caspian Sea": (42.0, 50.5), "Red Sea": (20.0, 38.5), "Drake Passage": (-59.0, -65.0),
+    "Coral Sea": (-16.0, 154.0), "Pacific on the date line, west": (10.0, -179.99),
+    "Pacific on the date line, east": (10.0, 179.99), "North Pole": (90.0, 0.0),
+}  # fmt: skip
 
 
 def at(places):

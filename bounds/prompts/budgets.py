@@ -221,7 +221,7 @@ def _plan(task: _Task, eps: float, unit: float) -> _Plan:
         rounding = _bound_roundings(
             task, unit, layer, segments=segments[-1], sharp=sharp[-1], eta=eta, size=size, gate=gate
         )
-        gate = gate_above(widest, task.weight, n, segments=segments[-1], held=size)
+        gate = gate_above(widest, task.weight, n, segments=segments[-1], activation=size)
         if not rounding <= 0.1 * largest:
             return _Plan((), (), (), math.inf, rounding)
         # 9.1: e_l, with the roundings rho_l, and A_l

@@ -241,7 +241,7 @@ class Head(KernelSum):
         f = sample(target, self.control_points, "control_points")
         _checks.shaped(f, "target", self.values.shape, note=" as the head does", verb="return")
         options: Any = {"normalize": self._normalize, "workers": _checks.workers(workers)}
-        values = refine_values(f, self.control_points, self.values, concentration, steps, **options)
+        values = refine_values(f, self.control_points, self.values, concentration=concentration, steps=steps, **options)
         return replace(self, values=values)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:

@@ -39,7 +39,7 @@ def field_head():
             1e-7,
         ),
     ],
-    ids=repr,
+    ids=["Extension(1)", "Extension(3)", "Grid(1)", "Grid(2)", "KernelSum"],
 )
 def test_torch_modules_answer_as_networks_do(model, size, make, atol):
     torch, rng = pytest.importorskip("torch"), np.random.default_rng(0)

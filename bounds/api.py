@@ -73,7 +73,7 @@ def prefix_length(
 
     Examples
     --------
-    >>> from bounds import theorems
+    >>> from bounds import prefix_length, theorems
     >>> printed = theorems.state("thesis-core", jackson_constant=1, harmonic_constant=1)
     >>> round(prefix_length(0.1, dim=8, theorem=printed).log10, 9)
     667.988569422
@@ -137,7 +137,7 @@ def ladder(
 
     Examples
     --------
-    >>> from bounds import theorems
+    >>> from bounds import ladder, theorems
     >>> rungs = ladder(0.1, dim=8, theorems=theorems.state_all(jackson_constant=1))
     >>> [round(bound.log10) for bound in rungs[:5]], rungs[-1].theorem
     ([668, 846, 633, 914, 29], 'lower')
@@ -187,7 +187,7 @@ def concentration(
 
     Examples
     --------
-    >>> from bounds import theorems
+    >>> from bounds import concentration, theorems
     >>> printed = theorems.state("thesis-core", jackson_constant=1)
     >>> round(concentration(0.05, dim=8), 2), round(concentration(0.05, dim=8, theorem=printed))
     (3005.85, 22172758)

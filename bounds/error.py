@@ -80,6 +80,7 @@ def error_bound(
 
     Examples
     --------
+    >>> from bounds import error_bound
     >>> from bounds.records import Prefix
     >>> cover = Prefix(n=2000, radius=0.05)
     >>> bound = error_bound(theorem="sharp-split", dim=2, lipschitz=1.0, concentration=2000.0, points=cover)
@@ -155,6 +156,7 @@ def best_concentration(
 
     Examples
     --------
+    >>> from bounds import best_concentration
     >>> from bounds.records import Prefix
     >>> best = best_concentration(theorem="sharp-split", dim=2, lipschitz=1.0, points=Prefix(n=2000))
     >>> round(best.value, 3), best.concentration > 1e6
@@ -219,6 +221,7 @@ def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
 
     Examples
     --------
+    >>> from bounds.error import tokens_within
     >>> tokens_within(1e6, dim=3), tokens_within(1e6, dim=3, n_outputs=4)
     (25000, 15625)
     """

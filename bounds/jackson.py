@@ -71,6 +71,7 @@ def approximation_error(degree: int, dim: int) -> float:
 
     Examples
     --------
+    >>> from bounds.jackson import approximation_error
     >>> round(approximation_error(10, 2), 4), round(approximation_error(10**9, 8), 10)
     (0.2618, 1.04e-08)
     """
@@ -139,6 +140,7 @@ def jackson_constant(dim: int, degree: int | None = None) -> float:
 
     Examples
     --------
+    >>> from bounds.jackson import jackson_constant
     >>> [round(jackson_constant(m), 2) for m in (1, 2, 8, 16)], round(jackson_constant(8, degree=20), 2)
     ([1.57, 3.14, 10.83, 20.17], 7.43)
     """
@@ -172,6 +174,7 @@ def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
 
     Examples
     --------
+    >>> from bounds.jackson import jackson_degree
     >>> jackson_degree(0.1, 2), jackson_degree(0.1, 8), jackson_degree(2.0, 8)
     (30, 96, 0)
     """

@@ -97,6 +97,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") 
 
     Examples
     --------
+    >>> from bounds import covering_number
     >>> print(covering_number(0.1, dim=8, method="greedy"))
     greedy: covering number <= 10^10.51, radius 0.1  [docs/theorems/4.2-covering-numbers.md]
     >>> print(covering_number(0.01, dim=8))
@@ -138,6 +139,7 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bo
 
     Examples
     --------
+    >>> from bounds.covering import covering_radius
     >>> round(covering_radius(1000, dim=2).value, 4), round(covering_radius(1000, dim=2, method="best-lower").value, 4)
     (0.0798, 0.0696)
     """

@@ -76,6 +76,7 @@ def evaluate_ladder(
 
     Examples
     --------
+    >>> from bounds.report import evaluate_ladder
     >>> curves = evaluate_ladder([0.1, 0.5], dim=8)
     >>> curves.log10["lower"].round(2)
     array([8.87, 3.37])

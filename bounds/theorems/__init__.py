@@ -100,6 +100,7 @@ def state(theorem: str, **options: object) -> Statement:
     Examples
     --------
     >>> from bounds import prefix_length
+    >>> from bounds.theorems import state
     >>> round(prefix_length(0.1, dim=8, theorem=state("sharp-split-nearest", slack=0.1)).log10, 2)
     10.28
     >>> state("sharp-core", slack=0.1)
@@ -132,6 +133,7 @@ def state_all(**options: object) -> tuple[Statement, ...]:
     Examples
     --------
     >>> from bounds import ladder
+    >>> from bounds.theorems import state_all
     >>> [round(bound.log10) for bound in ladder(0.1, dim=8, theorems=state_all(jackson_constant=1))[:4]]
     [668, 846, 633, 914]
     """

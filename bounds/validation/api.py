@@ -123,6 +123,7 @@ def validate(
     Examples
     --------
     >>> import dataclasses
+    >>> from bounds import validate
     >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
     >>> target = targets.distance(2)
     >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 500), concentration=200.0)

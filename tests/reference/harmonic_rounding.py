@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from sums import Array, sphere, truth, unit
 
+from spherapprox.summation.harmonic import SAMPLE_ROWS
 from spherapprox.summation.harmonic.columns import column
 from spherapprox.summation.harmonic.expansion import Design, design
 from spherapprox.summation.harmonic.scattered import Scattered, scattered
@@ -53,7 +54,7 @@ def as_gridded(points: Scattered, cells: int) -> Array:
 def error(chosen: Design, x: Array, b: Array, w: Array) -> float:
     """Return the largest error beyond what the expansion leaves out, in units of the largest sum of |w| K."""
     source, target = (scattered(points, chosen.window, 1) for points in (b, x))
-    computed = column(chosen, source, w, target, 1).values
+    computed = column(chosen, source, w, target, workers=1, sample=SAMPLE_ROWS).values
     x, b = (as_gridded(points, chosen.window.n) for points in (target, source))
     worst = scale = np.longdouble(0)
     for rows, values in zip(np.array_split(x, 16), np.array_split(computed, 16), strict=True):

@@ -194,7 +194,7 @@ def run(setting: Setting, tests: Sequence[str], jobs: int, folder: Path) -> Resu
         check=False,
     )  # fmt: skip
     result = read_report(report, time.perf_counter() - began)
-    if result.failed or not result.passed:
+    if result.failed or not result.n_passed:
         print(process.stdout[-6000:], file=sys.stderr)
     return result
 
@@ -218,7 +218,7 @@ def table(results: Mapping[str, Result]) -> str:
     rows = ["| setting | passed | skipped | failed | names |", "| --- | --- | --- | --- | --- |"]
     for name, result in results.items():
         names = ", ".join(f"`{test}`" for test in result.failed)
-        rows.append(f"| {name} | {result.passed} | {result.skipped} | {len(result.failed)} | {names} |")
+        rows.append(f"| {name} | {result.n_passed} | {result.skipped} | {len(result.failed)} | {names} |")
     return "\n".join(rows)
 
 
@@ -247,7 +247,7 @@ def main() -> int:
                 print(f"{setting.name}: {table({'': Result(*records[setting.name])}).splitlines()[-1]}", flush=True)
     results = {setting.name: Result(*records[setting.name]) for setting in chosen}
     print(table(results))
-    return any(result.failed or not result.passed for result in results.values())
+    return any(result.failed or not result.n_passed for result in results.values())
 
 
 if __name__ == "__main__":

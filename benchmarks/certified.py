@@ -16,7 +16,7 @@ from typing import Any
 from tabulate import tabulate
 
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sup_error, targets
-from spherapprox.error import worst_case_error
+from spherapprox.error import Proof, worst_case_error
 
 WAVE_3 = Target(
     lambda x: x[:, 0] * x[:, 1] + x[:, 2] ** 3 - 0.5 * x[:, 3] * x[:, 0] * x[:, 2], 3, degree=3, name="cubic on S^3"
@@ -49,8 +49,10 @@ def _kinks() -> tuple[Target, Target]:
 
 def proof(head: Any, target: Any, slack: float, most: float, workers: int | None = None) -> Any:
     """Return the sup error, or for no target the worst case of its Lipschitz class, with its certificate."""
-    common: dict[str, Any] = {"certified": True, "slack": slack, "max_evaluations": most, "workers": workers}
-    return worst_case_error(head, 240.0, **common) if target is None else sup_error(head, target, **common)
+    certified = Proof(slack, most)
+    if target is None:
+        return worst_case_error(head, 240.0, certified=certified, workers=workers)
+    return sup_error(head, target, certified=certified, workers=workers)
 
 
 def main() -> None:

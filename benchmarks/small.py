@@ -29,7 +29,8 @@ from timing import machine
 
 from spherapprox import CoreHead, evaluate, sphere
 from spherapprox.config import show_config
-from spherapprox.summation import dense, small
+from spherapprox.summation import dense
+from spherapprox.summation.dense import small
 
 SIZES = ((1, 10, 300, 5.0), (10, 100, 300, None), (100, 100, 200, 1.5), (300, 300, 40, None), (1000, 1000, 6, 0.2))
 """Evaluation and control points, calls of a round, and the most that may be taken of NumPy's time."""

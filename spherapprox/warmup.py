@@ -135,7 +135,8 @@ def _points() -> None:
 def _sums() -> None:
     from . import sphere
     from ._kernels.summation.layout import MANY
-    from .summation import evaluate, explain_sum, small, tangent_moments
+    from .summation import evaluate, explain_sum, tangent_moments
+    from .summation.dense import small
 
     tangent_moments(np.eye(3), np.eye(3), 1.0)
     for dtype in (np.float64, np.float32):

@@ -2,12 +2,12 @@
 
 from . import distributed  # noqa: F401  # found as an attribute; it loads Dask when it is called
 from .dot_product import attention, explain_attention
+from .dot_product.single_head import AttentionPlan as AttentionPlan
 from .evaluation import evaluate, evaluate_log, explain_sum
 from .moments import TangentMoments as TangentMoments
 from .moments import angle_mean, tangent_moments
 from .plan import Plan as Plan
 from .progress import show_progress
-from .single_head import AttentionPlan as AttentionPlan
 
 __all__ = [
     "angle_mean",

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Floats
-from . import bands, scaling, small
+from . import bands, scaling
+from .dense import small
 from .plan import METHODS, Plan, Wish, with_last_rounding
 from .problem import Problem
 from .progress import is_shown, reported

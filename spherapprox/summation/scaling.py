@@ -9,7 +9,7 @@ import numpy as np
 
 from .._types import Bools, Float64, Floats, Int32
 from . import plan
-from .all_pairs import LOST
+from .dense.all_pairs import LOST
 from .partial import Partial, merge
 from .plan import Plan, Wish
 from .problem import FEW_COLUMNS, UNSCALED, Problem, column_parts, lift

@@ -23,7 +23,8 @@ from sums import Array, sphere, truth, unit
 from tqdm import tqdm
 
 from spherapprox._kernels.summation import layout
-from spherapprox.summation import all_pairs, dense, explain_sum, lowrank, plan, scaling, truncated
+from spherapprox.summation import dense, explain_sum, lowrank, plan, scaling, truncated
+from spherapprox.summation.dense import all_pairs
 
 LARGEST_ON_SPHERE = 2000.0
 """Concentration up to which transforms on S^2 take no more than some milliseconds."""

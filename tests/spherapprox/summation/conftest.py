@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from spherapprox.summation import all_pairs, dense, plan
+from spherapprox.summation import dense, plan
+from spherapprox.summation.dense import all_pairs
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spherapprox import attention, evaluate
-from spherapprox.summation import cholesky, explain_attention, plan
+from spherapprox.summation import explain_attention, plan
+from spherapprox.summation.dot_product import cholesky
 
 METHODS = ("auto", "dense", "truncated", "lowrank", "cholesky")
 

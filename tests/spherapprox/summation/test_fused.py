@@ -14,7 +14,8 @@ from spherapprox import evaluate
 from spherapprox._kernels.simd import alignment
 from spherapprox._kernels.simd.registers import has_avx512
 from spherapprox._kernels.summation import layout, packing
-from spherapprox.summation import all_pairs, explain_sum
+from spherapprox.summation import explain_sum
+from spherapprox.summation.dense import all_pairs
 
 pytestmark = pytest.mark.usefixtures("compiled")
 LIMIT = {np.float64: 2e-15, np.float32: 5e-7}

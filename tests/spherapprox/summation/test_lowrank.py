@@ -11,7 +11,8 @@ from sums import problem, sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.summation import features, monomials
-from spherapprox.summation import chebyshev, evaluate_log, explain_sum, jensen, lowrank, plan
+from spherapprox.summation import evaluate_log, explain_sum, lowrank, plan
+from spherapprox.summation.lowrank import chebyshev, jensen
 from spherapprox.summation.method import Tolerance, silent
 from spherapprox.summation.partial import Partial
 from spherapprox.summation.problem import Problem

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sums import sphere
 
-from spherapprox.summation import dense_numpy, partial
+from spherapprox.summation import partial
+from spherapprox.summation.dense import numpy_tiles
 
 property_test = settings(derandomize=True, deadline=None, max_examples=40)
 
@@ -16,8 +17,8 @@ def partials(seed, parts, rate):
     w = np.random.default_rng(seed).random((n, 2))
     cuts = np.sort(np.random.default_rng(seed + 2).choice(np.arange(1, n), parts - 1, replace=False))
     return [
-        dense_numpy.tile_sums(x, b[part], np.zeros(len(part)), w[part], rate) for part in np.split(np.arange(n), cuts)
-    ], dense_numpy.tile_sums(x, b, np.zeros(n), w, rate)
+        numpy_tiles.tile_sums(x, b[part], np.zeros(len(part)), w[part], rate) for part in np.split(np.arange(n), cuts)
+    ], numpy_tiles.tile_sums(x, b, np.zeros(n), w, rate)
 
 
 @property_test

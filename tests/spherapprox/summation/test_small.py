@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spherapprox import CoreHead, SplitHead, evaluate, sphere
 from spherapprox._kernels.store import Store
 from spherapprox._loading import load
-from spherapprox.summation import all_pairs, dense, explain_sum, small
+from spherapprox.summation import dense, explain_sum
+from spherapprox.summation.dense import all_pairs, small
 
 FEW = 30
 """Calls of Python that a small sum may take; the long way takes over 100."""

@@ -10,7 +10,8 @@ from processes import peak_memory, run
 from sums import exact, sphere, truth, unit, wide
 
 from spherapprox import evaluate
-from spherapprox.summation import angle_mean, dense_numpy, evaluate_log, explain_sum, show_progress
+from spherapprox.summation import angle_mean, evaluate_log, explain_sum, show_progress
+from spherapprox.summation.dense import numpy_tiles
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 
@@ -208,7 +209,7 @@ def test_rows_count_as_they_are_given(path, dim):
 
 def test_half_defects_are_right_far_below_the_rounding_of_1():
     rows = sphere(50, 7, 3)
-    for row, got in zip(rows, dense_numpy.half_defects(rows), strict=True):
+    for row, got in zip(rows, numpy_tiles.half_defects(rows), strict=True):
         exact = (1 - sum(Fraction(float(v)) ** 2 for v in row)) / 2
         assert abs(Fraction(float(got)) - exact) < Fraction(2) ** -58
 

@@ -6,8 +6,10 @@ from sums import problem, sphere, truth, unit, wide
 from spherapprox import evaluate
 from spherapprox._kernels.summation import boxes, curve, layout
 from spherapprox._kernels.summation import truncated as kernels
-from spherapprox.summation import all_pairs, dense, explain_sum, sampled, truncated
+from spherapprox.summation import dense, explain_sum, truncated
+from spherapprox.summation.dense import all_pairs
 from spherapprox.summation.method import Tolerance
+from spherapprox.summation.truncated import sampled
 
 TINY = np.finfo(np.float64).smallest_normal
 

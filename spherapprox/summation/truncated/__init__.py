@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._kernels.summation import layout
-from .._loading import load
-from .._threads import max_threads, slices
-from .._types import Float64, Indices, Int64
-from . import all_pairs, dense, sampled
-from .method import Report, Sums, Tolerance, silent
-from .partial import Partial, write_rows
-from .problem import UNSCALED, Problem, compiled_form
+from ..._kernels.summation import layout
+from ..._loading import load
+from ..._threads import max_threads, slices
+from ..._types import Float64, Indices, Int64
+from .. import dense
+from ..dense import all_pairs
+from ..method import Report, Sums, Tolerance, silent
+from ..partial import Partial, write_rows
+from ..problem import UNSCALED, Problem, compiled_form
+from . import sampled
 
 if TYPE_CHECKING:
-    from .._kernels.summation.boxes import Limits, Tree
+    from ..._kernels.summation.boxes import Limits, Tree
 
 SLACK = 1e-6  # added to the exponent where truncation begins: covers the rounding of logarithms
 SMALLEST_RATE = 1e-30  # rates below it are taken for it where blocks are left out: none is
@@ -56,7 +58,7 @@ class _Sorted:
 
     def limits(self, underflow: float = math.inf, negligible: float = math.inf) -> Limits:
         """Return the kernels' limits: exponents from which on nothing matters, and beyond which sums underflow."""
-        from .._kernels.summation.boxes import Limits
+        from ..._kernels.summation.boxes import Limits
 
         n, d = self.problem.b.shape
         # 4.11, the allowance: log(N / epsilon)
@@ -150,7 +152,7 @@ def _negligible_exponent(problem: Problem) -> float:
 
 def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
     """Sort the points, without control points of weight 0, and make boxes about blocks; None if all weigh 0."""
-    from .._kernels.summation import boxes, curve
+    from ..._kernels.summation import boxes, curve
 
     pairs, table, offset = len(problem.b), problem.weights(slice(0, len(problem.b))), problem.offset
     x = compiled_form(problem.x, problem.dtype)
@@ -182,8 +184,8 @@ def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
 
 def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
     """Return the fused kernel's sums (m, p), or (m, p+1) with the denominators last."""
-    from .._kernels.summation import packing
-    from .._kernels.summation.truncated import truncated_sums
+    from ..._kernels.summation import packing
+    from ..._kernels.summation.truncated import truncated_sums
 
     problem, products = task.problem, task.problem.by_products
     out = np.zeros((len(problem.x), problem.p + problem.normalize))
@@ -208,8 +210,8 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
 
 def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: int | None, report: Report) -> None:
     """Write the shifted kernel's sums at some of the rows into the state."""
-    from .._kernels.summation import packing, shifted
-    from .._kernels.summation.truncated import truncated_triples
+    from ..._kernels.summation import packing, shifted
+    from ..._kernels.summation.truncated import truncated_triples
 
     if len(which) == 0:
         return
@@ -232,7 +234,7 @@ def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: in
 
 def _row_ranges(problem: Problem, m: int, workers: int | None) -> list[slice]:
     """Cut rows into ranges of whole searches, some for each worker."""
-    from .._kernels.summation.truncated import SEARCH_ROWS
+    from ..._kernels.summation.truncated import SEARCH_ROWS
 
     rows = all_pairs.task_rows(problem, len(problem.b), workers, TASK_WORK)
     if max_threads(workers) == 1:

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._loading import load
-from .._threads import slices
-from .._types import Floats
-from . import all_pairs, dense_numpy
-from .method import Report, Sums, Tolerance, silent
-from .partial import Partial, write_rows
-from .problem import Problem, compiled_form
+from ..._loading import load
+from ..._threads import slices
+from ..._types import Floats
+from ..method import Report, Sums, Tolerance, silent
+from ..partial import Partial, write_rows
+from ..problem import Problem, compiled_form
+from . import all_pairs, numpy_tiles
 
 COMPILE_WORTH = 1e9
 """Work from which on loading or compiling a kernel pays: a fifth of a second of NumPy's time. Tuned."""
@@ -33,8 +33,8 @@ _spent = [0.0]  # work that NumPy has done in this process
 def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, report: Report) -> Sums:
     """Return the sums over all control points; the tolerance may allow exponents from products alone."""
     if not _compiled(problem):
-        merges = len(problem.b) // dense_numpy.columns(problem)
-        state, path = dense_numpy.sums(problem, report), "numpy"
+        merges = len(problem.b) // numpy_tiles.columns(problem)
+        state, path = numpy_tiles.sums(problem, report), "numpy"
     else:
         load("spherapprox._kernels.summation.shifted")  # and the fused one
         if tolerance is not None and problem.kernel == "fused" and problem.work > all_pairs.SMALL_WORK:
@@ -78,7 +78,7 @@ def _compiled(problem: Problem) -> bool:
 
 def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the plain sums; rows that underflow are summed relative to their nearest control point."""
-    from .._kernels.summation import fused, packing
+    from ..._kernels.summation import fused, packing
 
     dtype, columns, products = problem.dtype, problem.p + problem.normalize, problem.by_products
     scale, rates, totals = 1.0, None, np.zeros((len(problem.x), 2, columns), dtype)
@@ -114,7 +114,7 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
 
 def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the sums relative to each row's nearest control point, or of angles."""
-    from .._kernels.summation import packing, shifted
+    from ..._kernels.summation import packing, shifted
 
     dtype, columns, angles = problem.dtype, problem.p + 1, problem.values is None
     rates = packing.rates(problem.rate, dtype)
@@ -147,7 +147,7 @@ def _over_part(
     workers: int | None, report: Report,
 ) -> None:  # fmt: skip
     """Add the sums over a part of the control points by whole tiles of rows, some for each worker."""
-    from .._kernels.summation.tiles import tile_rows
+    from ..._kernels.summation.tiles import tile_rows
 
     count: int = part.stop - part.start
     packed, tile = pack(part), tile_rows(problem.dtype)

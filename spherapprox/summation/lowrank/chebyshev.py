@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from .. import special
-from .._types import Float64
+from ... import special
+from ..._types import Float64
 
 GROWTH = 1.0 + math.sqrt(2.0)
 """The coefficients of the Chebyshev polynomial T_k add up to at most GROWTH^k in absolute value."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _checks
-from .._kernels.summation import layout
-from .._loading import load
-from .._threads import VARIABLE
-from .._types import Floats
+from ... import _checks
+from ..._kernels.summation import layout
+from ..._loading import load
+from ..._threads import VARIABLE
+from ..._types import Floats
+from ..problem import LARGEST_EXPONENT, PRODUCTS_FROM
 from . import all_pairs
-from .problem import LARGEST_EXPONENT, PRODUCTS_FROM
 
 FROM_CALLS, COMPILE_FROM_CALLS = 100, 10_000
 """Calls in a process that has the dense kernel from which on loading one for small sums pays, and compiling it."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels.simd.alignment import TABLE
-from .._kernels.summation import layout
-from .._threads import as_done, max_threads
-from .._types import Float64, Floats, Indices
-from .method import Report
-from .partial import Partial
-from .problem import Problem, column_parts
+from ..._kernels.simd.alignment import TABLE
+from ..._kernels.summation import layout
+from ..._threads import as_done, max_threads
+from ..._types import Float64, Floats, Indices
+from ..method import Report
+from ..partial import Partial
+from ..problem import Problem, column_parts
 
 TASK_WORK, LEAST_WORK = 1e9, 1e7
 """Work of one call of a kernel, between which the sum can be interrupted, at most and, for more than one worker, at

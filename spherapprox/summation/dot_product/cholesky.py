@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import _checks
-from .._threads import one_blas_thread
-from .._types import Float64
+from ... import _checks
+from ..._threads import one_blas_thread
+from ..._types import Float64
 
 LEAST = 1e-14  # the diagonal below which no pivot is taken: its digits are lost
 NOISE = 1e-13  # what roundings may add to an entry of the remainder: far more than was ever seen

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._threads import slices
-from .._types import Float64, Indices
-from . import dense_numpy
-from .method import silent
-from .partial import Partial
-from .problem import Problem
+from ..._threads import slices
+from ..._types import Float64, Indices
+from ..dense import numpy_tiles
+from ..method import silent
+from ..partial import Partial
+from ..problem import Problem
 
 _NUMBERS = 2**20  # numbers of a table of rows and columns that is made at a time: 8 MiB
 _SAMPLES = 2
@@ -115,4 +115,4 @@ def _sampled(problem: Problem) -> Partial:
     """Return the sums of absolute terms at some of the evaluation points."""
     assert problem.values is not None
     sample = problem.at_rows(slice(0, None, -(-len(problem.x) // _SAMPLES)))
-    return dense_numpy.sums(replace(sample, values=np.abs(problem.values)), silent)
+    return numpy_tiles.sums(replace(sample, values=np.abs(problem.values)), silent)

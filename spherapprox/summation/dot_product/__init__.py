@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks
-from .._types import Floats
-from .evaluation import checked_wish
+from ... import _checks
+from ..._types import Floats
+from ..evaluation import checked_wish
 from .scores import PADDING
 from .single_head import CHOLESKY, AttentionPlan, attend
 

@@ -15,17 +15,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import _checks, special
-from .._kernels.summation import monomials
-from .._kernels.summation.monomials import Layout, layout, rank
-from .._loading import load
-from .._threads import in_order, slices
-from .._types import Float64, Floats
+from ... import _checks, special
+from ..._kernels.summation import monomials
+from ..._kernels.summation.monomials import Layout, layout, rank
+from ..._loading import load
+from ..._threads import in_order, slices
+from ..._types import Float64, Floats
+from ..method import Report, Sums, Tolerance
+from ..partial import Partial
+from ..problem import Problem
 from .chebyshev import coefficients, log_size, log_tail
 from .jensen import Scales
-from .method import Report, Sums, Tolerance
-from .partial import Partial
-from .problem import Problem
 
 LARGEST_RANK = 2**22  # moments of all columns; each takes some 80 bytes, and 16 more for each thread
 LARGEST_DEGREE = 150
@@ -183,7 +183,7 @@ def _degree(z: float, largest_log_tail: float, largest_log_size: float) -> int:
 
 def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counter) -> tuple[Float64, float]:
     """Return the moments (q, ...) of all columns, the last for weights 1, and the additions that a term passes."""
-    from .._kernels.summation.features import moments
+    from ..._kernels.summation.features import moments
 
     run, columns = monomials.RUN_POINTS, problem.p + problem.normalize
 
@@ -214,7 +214,7 @@ def _polynomials(
     problem: Problem, plan: Layout, moments: Float64, powers: Float64, workers: int | None, report: Counter
 ) -> Float64:
     """Return the sums (m, q) from the moments and the polynomial's coefficients."""
-    from .._kernels.summation.features import polynomials
+    from ..._kernels.summation.features import polynomials
 
     table, chunk = plan.coefficients(moments, powers), monomials.CHUNK
     answer = np.empty((len(problem.x), len(table)))

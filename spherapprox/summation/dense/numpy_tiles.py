@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels.summation.layout import NEAR
-from .._types import Float64, Floats
-from .method import Report
-from .partial import Partial, merge, write_rows
-from .problem import Problem
+from ..._kernels.summation.layout import NEAR
+from ..._types import Float64, Floats
+from ..method import Report
+from ..partial import Partial, merge, write_rows
+from ..problem import Problem
 
 TILE = (128, 512)  # evaluation and control points of a tile: its two buffers are 1 MiB. Tuned.
 CHAIN, PRODUCTS_CHAIN = 64, 24

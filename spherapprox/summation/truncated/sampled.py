@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._types import Float64, Floats
-from .problem import Problem
+from ..._types import Float64, Floats
+from ..problem import Problem
 
 ROWS = 32  # evaluation points of a sample
 SMALLEST, LARGEST = 512, 8192  # control points of a sample

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Float64, Floats
-from . import bands, cholesky, plan, scaling
-from .plan import METHODS, Plan, Wish, with_last_rounding
-from .problem import Problem
+from ..._types import Float64, Floats
+from .. import bands, plan, scaling
+from ..plan import METHODS, Plan, Wish, with_last_rounding
+from ..problem import Problem
+from . import cholesky
 from .scores import LIFT, PADDING, Scores, unit_roundoff
 
 CHOLESKY = "cholesky"

@@ -11,7 +11,7 @@ from sums import problem, sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.summation import features, monomials
-from spherapprox.summation import chebyshev, evaluate_log, explain_sum, jensen, lowrank, plan
+from spherapprox.summation import chebyshev, explain_sum, jensen, lowrank, plan
 from spherapprox.summation.method import Tolerance, silent
 from spherapprox.summation.partial import Partial
 from spherapprox.summation.problem import Problem
@@ -276,12 +276,6 @@ def test_memory_does_not_grow_with_the_points():
         task = random_problem(x, b, 1.0)
         peaks.append(peak_memory(lambda task=task: lowrank.sums(task, Tolerance(1e-10, 1e-8), 1, silent))[1])
     assert peaks[1] < peaks[0] + 2.5e6  # all pairs: 1.3e10; results: 1e6
-
-
-def test_logarithms_are_refused():
-    x = sphere(3, 2)
-    with pytest.raises(ValueError, match="not relative to each row's own sum"):
-        evaluate_log(x, x, np.ones(3), 1.0, method="lowrank")
 
 
 def test_auto_takes_the_lowrank_method_for_many_points_only():

@@ -123,15 +123,15 @@ def test_any_tolerance_is_kept(rtol):
 
 
 def test_every_tolerance_that_a_plan_names_admits_its_method():
-    x = sphere(12_000, 3, 1)
+    x = sphere(6_000, 3, 1)
     evaluate(x[:5], x[:5], np.ones(5), 1.0, method="lowrank")  # loads the kernels
     count = 0
     for concentration, rtol, normalize in itertools.product((1.0, 3.0, 8.0), (1e-15, 1e-13), (False, True)):
         options = {"normalize": normalize}
-        excluded = explain_sum(x, x, np.ones(12_000), concentration, rtol=rtol, **options)[1].excluded
+        excluded = explain_sum(x, x, np.ones(6_000), concentration, rtol=rtol, **options)[1].excluded
         named = re.search(r"rtol=(\S+) would admit it", excluded.get("lowrank", ""))
         if named:
-            again = explain_sum(x, x, np.ones(12_000), concentration, rtol=float(named[1]), **options)[1]
+            again = explain_sum(x, x, np.ones(6_000), concentration, rtol=float(named[1]), **options)[1]
             assert "lowrank" not in again.excluded
             count += 1
     assert count >= 4

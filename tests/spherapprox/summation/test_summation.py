@@ -15,7 +15,7 @@ from spherapprox.summation import angle_mean, dense_numpy, evaluate_log, explain
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 
 
-def near_pairs(dim, concentration, n=700, m=60):
+def near_pairs(dim, concentration, n=700, m=30):
     """Control points, and points of which each is within a few exponents of one of them."""
     b = sphere(n, dim, 1)
     shift = np.random.default_rng(2).standard_normal((m, dim + 1)) / np.sqrt(2.0 * max(concentration, 1.0) * (dim + 1))
@@ -28,32 +28,19 @@ def relative(got, expected):
 
 
 @wide
+@pytest.mark.parametrize(("dtype", "limit"), [(np.float64, 2e-15), (np.float32, 5e-7)])
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("dim", [1, 2, 8, 64])
-def test_positive_values_keep_their_digits_at_every_concentration(path, dim, normalize):
+def test_positive_values_keep_their_digits_at_every_concentration(path, dim, normalize, dtype, limit):
     for concentration in CONCENTRATIONS:
-        x, b = near_pairs(dim, concentration)
-        values = np.random.default_rng(3).random((len(b), 3)) + 0.1
+        x, b = (a.astype(dtype) for a in near_pairs(dim, concentration))
+        values = (np.random.default_rng(3).random((len(b), 3)) + 0.1).astype(dtype)
         exact_table, _ = truth(x, b, values, concentration, normalize)
         for v, expected in ((values[:, 0], exact_table[:, 0]), (values, exact_table)):
             got, plan = explain_sum(x, b, v, concentration, normalize=normalize)
             assert plan.path == path
-            assert got.shape == expected.shape
-            assert relative(got, expected) <= 2e-15
-            assert relative(got, expected) <= plan.rtol
-
-
-@wide
-@pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("dim", [1, 2, 8])
-def test_float32_keeps_its_digits_at_every_concentration(path, dim, normalize):
-    for concentration in CONCENTRATIONS:
-        x, b = (a.astype(np.float32) for a in near_pairs(dim, concentration))
-        values = np.random.default_rng(3).random((len(b), 2)).astype(np.float32) + np.float32(0.1)
-        got, plan = explain_sum(x, b, values, concentration, normalize=normalize)
-        assert got.dtype == np.float32
-        assert plan.path == path
-        assert relative(got.astype(np.float64), truth(x, b, values, concentration, normalize)[0]) <= 5e-7
+            assert (got.dtype, got.shape) == (dtype, expected.shape)
+            assert relative(got.astype(np.float64), expected) <= min(limit, plan.rtol)
 
 
 def test_one_control_point_gives_its_value_and_its_exponential(path):
@@ -61,10 +48,7 @@ def test_one_control_point_gives_its_value_and_its_exponential(path):
     np.testing.assert_array_equal(evaluate(x, b, [3.5], 1e9, normalize=True), np.full(20, 3.5))
     chord = ((x - b) ** 2).sum(axis=1)
     np.testing.assert_allclose(evaluate(x, b, [3.5], 7.0), 3.5 * np.exp(-3.5 * chord), rtol=5e-15)
-
-
-def test_zero_concentration_is_sum_and_mean(path):
-    x, b = sphere(3, 4, 12), sphere(1000, 4, 13)
+    x, b = sphere(3, 4, 12), sphere(1000, 4, 13)  # without concentration, sum and mean
     values = np.arange(1000.0)
     np.testing.assert_allclose(evaluate(x, b, values, 0.0), 499500.0, rtol=1e-15)
     np.testing.assert_allclose(evaluate(x, b, values, 0.0, normalize=True), 499.5, rtol=1e-15)
@@ -97,11 +81,11 @@ def test_far_points_keep_their_digits(path, concentration):
 @wide
 def test_parts_of_the_control_points_are_merged(compiled):
     for concentration in (1.0, 1e6):
-        x, b = near_pairs(2, concentration, n=100_000)
+        x, b = near_pairs(2, concentration, 100_000, 60)
         order = np.argsort(-b[:, 0])  # the nearest come late for some, early for others
         values = np.random.default_rng(29).random(len(b)) + 0.1
         got = evaluate(x, b[order], values, concentration, normalize=True)
-        assert relative(got, truth(x, b[order], values, concentration, True)[0]) <= 2e-15
+        assert relative(got[::6], truth(x[::6], b[order], values, concentration, True)[0]) <= 2e-15
 
 
 def test_the_layout_of_input_changes_no_bit(path, tmp_path):

@@ -174,7 +174,7 @@ def test_values_of_one_sign_keep_their_digits():
         assert np.abs(output - exact).max() <= limit * np.abs(value).max()
 
 
-def test_an_outlier_leaves_the_digits_of_the_others():
+def test_an_outlier_leaves_the_digits_of_the_others_in_float32_too():
     rng = np.random.default_rng(0)
     query, key, value = rng.normal(size=(6, 4)), rng.normal(size=(30, 4)), rng.normal(size=(30, 2))
     query[:, 0] = -1.0
@@ -188,16 +188,12 @@ def test_an_outlier_leaves_the_digits_of_the_others():
     assert "sizes apart" in record.reason
     zero = attention(np.zeros_like(query), key, value)
     assert np.abs(zero - value.mean(axis=0)).max() < 1e-15
-
-
-def test_a_long_query_in_float32_leaves_the_digits_of_the_others():
-    rng = np.random.default_rng(0)
     query, key, value = (rng.normal(size=(30, 4)).astype(np.float32) for _ in range(3))
     query[0] *= 1e3
     assert errors(attention(query, key, value), query, key, value, 0.5)[1:].max() < 2.0**-23 * np.abs(value).max()
 
 
-def test_a_common_vector_of_the_keys_costs_nothing():
+def test_keys_are_about_the_nearest_centre_and_a_common_vector_costs_nothing():
     rng = np.random.default_rng(0)
     query, key, value = rng.normal(size=(50, 8)), rng.normal(size=(60, 8)), rng.normal(size=(60, 3))
     far = key + 2.0**20 * np.array([1.0, -1.0] * 4)
@@ -205,9 +201,6 @@ def test_a_common_vector_of_the_keys_costs_nothing():
     output, record = explain_attention(query, far, value)
     assert record.concentration < 20.0
     assert np.abs(output - softmax(query, key, value)).max() < 1e-14
-
-
-def test_keys_are_about_the_nearest_centre():
     key = np.array([[0.0, 0.0]] * 9 + [[2.0, 0.0]])
     _, record = explain_attention([[1.0, 0.0]], key, np.ones((10, 1)), scale=1.0)
     assert record.concentration == pytest.approx(1.0, rel=1e-12)  # the mean is 1.8 from the last one

@@ -76,15 +76,6 @@ def test_clusters_keep_their_digits_in_high_dimension(spread):
         assert deviation(np.float64, d, (1,), 30.0 / spread**2, False, spread) <= 3e-15
 
 
-@wide
-@pytest.mark.parametrize("d", [3, 20])
-def test_rows_that_are_not_quite_of_unit_length_count_as_they_are(d):
-    b = sphere(100, d - 1, 1) * (1.0 + 9e-7 * np.random.default_rng(1).uniform(-1, 1, (100, 1)))
-    x = sphere(50, d - 1, 2) * (1.0 + 9e-7 * np.random.default_rng(2).uniform(-1, 1, (50, 1)))
-    w = np.ones((100, 1))
-    assert worst(evaluate(x, b, w, 50.0, method="dense"), truth(x, b, w, 50.0)[0]) <= 3e-14
-
-
 def test_rows_that_underflow_are_summed_again():
     b = sphere(40, 2, 1)
     x = np.concatenate([b[:5], -b[:5], sphere(30, 2, 2)])
@@ -138,7 +129,7 @@ def dots_deviation(dtype, d, p, concentration, normalize):
     w = np.random.default_rng(3).standard_normal((len(b), p)).astype(dtype)
     options = {"normalize": normalize, "method": "dense"}
     result, plan = explain_sum(x, b, w, concentration, rtol=0.1, **options)
-    assert plan.rtol < explain_sum(x, b, w, concentration, rtol=None, **options)[1].rtol
+    assert plan.rtol < explain_sum(x[-100:], b, w, concentration, rtol=None, **options)[1].rtol
     expected, size = truth(x[-60:], b, w, concentration, normalize)
     return float(np.max(np.abs(result[-60:] - expected) / (plan.rtol * size + plan.atol)))
 

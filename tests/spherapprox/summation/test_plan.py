@@ -84,9 +84,8 @@ def test_the_plan_names_the_tolerance_that_admits_a_method():
     assert "lowrank" not in record.costs
     assert record.excluded["harmonic"] == "it is for points of S^1 and S^2, not of S^4"
     assert record.excluded["truncated"] == "no pair is far enough to be left out"
-    assert re.match(
-        r"it expects to prove an error of \S+ of the largest row, \"dense\" \S+ of each:", record.excluded["lowrank"]
-    )
+    words = r"it expects to prove an error of \S+ of the largest row, \"dense\" \S+ of each:"
+    assert re.match(words, record.excluded["lowrank"])
     enough = float(re.search(r"rtol=(\S+) would admit it", record.excluded["lowrank"])[1])
     # it is compared then; which one is faster is the machine's
     admitted = explain_sum(x, x, values, 3.0, rtol=enough)[1]

@@ -43,7 +43,7 @@ def errors(output, query, key, value, scale):
 
 
 def gaussian(rng, n, s, size=1.0):
-    """Draw queries, keys and values as the numbers of the page have them."""
+    """Draw queries, keys and values."""
     query, key = size * rng.normal(size=(n, s)), size * rng.normal(size=(n, s))
     return query, key, rng.uniform(-1.0, 1.0, (n, 4))
 

@@ -31,14 +31,6 @@ def test_the_estimate_for_many_points(dim, share):
         assert (high > 1e8 * abs(low)) == is_above
 
 
-@pytest.mark.parametrize("dim", [1, 3, 8])
-def test_the_condition_number_never_grows(dim):
-    x = points.uniform(dim, 25, 1).points
-    eigenvalues = np.array([np.linalg.eigvalsh(kernel(x, c))[[0, -1]] for c in np.geomspace(0.1, 1e4, 30)])
-    assert (np.diff(eigenvalues[:, 0]) >= -1e-14).all()
-    assert (np.diff(eigenvalues[:, 1]) <= 1e-13).all()
-
-
 def test_eigenvalues_are_taken_by_one_thread(monkeypatch):
     limits, eigvalsh = [], np.linalg.eigvalsh
 

@@ -1,3 +1,4 @@
+import itertools
 import threading
 import warnings
 
@@ -62,9 +63,8 @@ def test_the_magnetic_field_to_rounding(kind):
 
 def test_larger_concentrations_under_resolve():
     field, x = targets.geomagnetic_field(2025), points.fibonacci(1000)
-    errors = [
-        sup_error(CoreHead.from_target(field, x, c, "interpolation"), field, n=1000, refine=2).lower for c in (20, 50)
-    ]
+    heads = [CoreHead.from_target(field, x, c, "interpolation") for c in (20, 50)]
+    errors = [sup_error(head, field, n=1000, refine=2).lower for head in heads]
     assert 1e-12 < errors[0] / field.sup_norm < 1e-9
     assert 1e-6 < errors[1] / field.sup_norm < 1e-3
 
@@ -98,9 +98,8 @@ def test_regularized_split_values_keep_constants_and_tend_to_the_targets():
 def test_weights_do_not_matter():
     gauss = points.gauss_product(2, 9)
     for values in (core_values, split_values):
-        np.testing.assert_array_equal(
-            values(smooth, gauss, 30.0, "interpolation"), values(smooth, gauss.points, 30.0, "interpolation")
-        )
+        weighted, even = (values(smooth, rule, 30.0, "interpolation") for rule in (gauss, gauss.points))
+        np.testing.assert_array_equal(weighted, even)
 
 
 @HEADS
@@ -114,15 +113,11 @@ def test_iteration_agrees_with_factorisation(kind, dim, div, mu):
     np.testing.assert_allclose(iterated.values, direct.values, atol=1e-7 * np.abs(direct.values).max())
 
 
-def test_preconditioning_pays():
+def test_preconditioning_pays_and_an_iteration_that_does_not_converge_says_what_helps():
     x = points.fibonacci(500).points
     a = kernel(x, 40.0)
     factor = iteration.inverse_factor(x, 40.0, 0.0).toarray()
     assert np.linalg.cond(factor @ a @ factor.T) < 0.02 * np.linalg.cond(a)
-
-
-def test_an_iteration_that_does_not_converge_says_what_helps():
-    x = points.fibonacci(500).points
     with pytest.raises(ValueError, match=r"'concentration' is too small for 500 .*got 40: after 5 .*such as 80"):
         iteration.solve(x, 40.0, smooth(x), iterations=5)
 
@@ -162,8 +157,6 @@ def test_the_concentration_may_be_left_to_interpolation():
     head = SplitHead.from_target(smooth, x, coefficients="interpolation")
     assert head.concentration == well_conditioned_concentration(x)
     np.testing.assert_allclose(head(x.points), smooth(x.points), atol=1e-11)
-    with pytest.raises(TypeError, match=r"'concentration' must be given for coefficients='riemann', got None"):
-        CoreHead.from_target(smooth, x)
 
 
 @pytest.mark.parametrize(("dim", "g", "concentration"), [(1, 12, 3.0), (2, 8, 2.0), (2, 12, 6.0), (3, 6, 1.0)])
@@ -219,9 +212,7 @@ def test_squares_of_values_do_not_leave_the_floats(kind, size, limit):
 
 def test_many_points_of_a_singular_matrix_are_refused_before_any_iteration(monkeypatch):
     monkeypatch.setattr(iteration, "inverse_factor", None)
-    with pytest.raises(
-        ValueError, match=r"'concentration' is too small for 200 .*: the matrix is singular to rounding"
-    ):
+    with pytest.raises(ValueError, match=r"'concentration' is too small for 200 .*the matrix is singular to rounding"):
         fit(CoreHead, smooth, points.fibonacci(200), 0.1)
 
 
@@ -233,12 +224,9 @@ def test_warnings_point_at_the_callers_line(kind):
     assert caught[0].filename == __file__
     with pytest.warns(RuntimeWarning, match="singular to rounding, and the head meets the target at them only to 0"):
         kind.from_target(lambda x: [1.0, 2.0, 3.0], near, coefficients="interpolation")
-    with pytest.raises(ValueError, match="'points' must be far enough apart"):
-        well_conditioned_concentration(near)
 
 
-@HEADS
-def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(kind, monkeypatch):
+def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(monkeypatch):
     main, rows = [], []
 
     def watched(function):
@@ -261,14 +249,16 @@ def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(kind, monkeypatch)
     lattice = points.fibonacci(60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        for concentration in (200.0, 0.01):  # by Cholesky's factorisation, and by its part that is not rounding errors
-            kind.from_target(smooth, lattice, concentration, coefficients="interpolation")
-            kind.from_target(smooth, lattice, concentration, coefficients="least_squares")
-    assert len(main) >= 6
+        # by Cholesky's factorisation, and by its part that is not rounding errors
+        for kind, concentration, rule in itertools.product(
+            (CoreHead, SplitHead), (200.0, 0.01), ("interpolation", "least_squares")
+        ):
+            kind.from_target(smooth, lattice, concentration, rule)
+    assert len(main) >= 12
     monkeypatch.setattr(spatial, "cKDTree", Tree)
     well_conditioned_concentration(conditioning.thin_points(lattice.points))
     assert rows == []
-    fit(kind, smooth, points.fibonacci(2000), 800.0)
+    fit(SplitHead, smooth, points.fibonacci(2000), 800.0)
     assert 10_000 < max(rows) < 100_000
     rows.clear()
     well_conditioned_concentration(sphere.uniform(2, 20_000, rng=1), 10.0)

@@ -68,15 +68,13 @@ def test_samples_are_chosen_or_given(dim):
     values = core_values(smooth, b, 5.0, "least_squares")
     for samples in (40, 40.0, quasi):
         np.testing.assert_array_equal(core_values(smooth, b, 5.0, "least_squares", samples=samples), values)
+    assert len(core_values(smooth, b, 5.0, "least_squares", samples=9, regularization=0.1)) == 10  # fewer than points
 
 
 def test_on_the_control_points_it_is_interpolation():
     b = points.fibonacci(100)
-    np.testing.assert_allclose(
-        core_values(smooth, b, 30.0, "least_squares", samples=b),
-        core_values(smooth, b, 30.0, "interpolation"),
-        rtol=1e-8,
-    )
+    values = core_values(smooth, b, 30.0, "least_squares", samples=b)
+    np.testing.assert_allclose(values, core_values(smooth, b, 30.0, "interpolation"), rtol=1e-8)
 
 
 def test_repeated_points_and_concentration_0_have_solutions_of_least_norm():
@@ -92,11 +90,6 @@ def test_softmax_does_not_underflow():
     values = split_values(smooth, b, 1e8, "least_squares", samples=400)
     assert np.isfinite(values).all()
     assert np.abs(values - smooth(b.points)).max() < 0.5  # the means over Voronoi cells
-
-
-def test_fewer_samples_than_control_points_need_a_regularization():
-    b = points.fibonacci(50)
-    assert len(core_values(smooth, b, 5.0, "least_squares", samples=49, regularization=0.1)) == 50
 
 
 @pytest.mark.parametrize("head", [CoreHead, SplitHead])
@@ -126,7 +119,6 @@ def test_squares_of_values_do_not_leave_the_floats(size, limit):
 
 def test_a_target_that_is_zero_at_the_samples_is_no_reason_to_warn():
     north = np.array([[0.0, 0.0, 1.0]])
-    head = SplitHead.from_target(
-        targets.distance(2), points.fibonacci(30), 10.0, "least_squares", regularization=1e-8, samples=north
-    )
+    options = {"regularization": 1e-8, "samples": north}
+    head = SplitHead.from_target(targets.distance(2), points.fibonacci(30), 10.0, "least_squares", **options)
     assert abs(head(north)[0]) < 1e-6

@@ -29,6 +29,8 @@ def largest(message):
 
 def test_a_useless_head_is_warned_of_by_the_concentration_that_its_points_carry():
     partition = EqualMeasurePartition(2, 1000)
+    assert not warned(partition, 1e8, kind=SplitHead)[1]  # which do not depend on the sum of kernels
+    assert not warned(partition, 0.0)[1]
     named = []
     for concentration, error in ((100.0, 0.041), (1e3, 1.01), (1e4, 19.0), (1e5, 199.0), (1e300, None)):
         head, messages = warned(partition, concentration)
@@ -82,11 +84,6 @@ def test_interpolation_that_falls_between_scattered_points_is_warned_of():
         assert error < 1e-3 if not messages else error > 0.1
     assert not warned(x, 0.99 * largest(messages[0]), "interpolation")[1]
     assert not warned([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]], 5.0, "interpolation")[1]
-
-
-def test_heads_that_do_not_depend_on_the_sum_of_kernels_are_not_warned_of():
-    assert not warned(EqualMeasurePartition(2, 1000), 1e8, kind=SplitHead)[1]
-    assert not warned(EqualMeasurePartition(2, 1000), 0.0)[1]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -32,10 +32,7 @@ def test_the_peak_has_no_cancellation_at_large_concentrations():
     # On S^2 c exp(lambda) = 2 lambda / (1 - exp(-2 lambda)).
     values = core_values(lambda x: np.ones(len(x)), np.eye(3), 1e12)
     np.testing.assert_allclose(values, 2e12 / 3, rtol=1e-13)
-
-
-def test_weights_enter_the_core_head():
-    gauss = points.gauss_product(2, 4)
+    gauss = points.gauss_product(2, 4)  # whose weights enter
     values = core_values(lambda x: x[:, :2], gauss, 0.0)
     np.testing.assert_allclose(values, gauss.points[:, :2] * gauss.weights[:, None], rtol=1e-15, atol=1e-30)
 
@@ -55,12 +52,8 @@ def test_nodes_of_partitions_sets_and_rows():
 def test_split_values_are_the_targets():
     np.testing.assert_array_equal(split_values(first, np.eye(3), 1.0), [1.0, 0.0, 0.0])
     np.testing.assert_array_equal(split_values(first, PointSet(np.eye(3)), 1.0), [1.0, 0.0, 0.0])
-
-
-def test_float32_stays_while_it_can():
     rows = np.eye(3, dtype=np.float32)
-    assert core_values(first, rows, 10.0).dtype == np.float32
-    assert split_values(first, rows, 1.0).dtype == np.float32
+    assert split_values(first, rows, 1.0).dtype == core_values(first, rows, 10.0).dtype == np.float32
     assert core_values(first, rows, 1e40).dtype == np.float64  # the peak is beyond float32
 
 

@@ -40,15 +40,6 @@ class TestAssociatedLegendre:
                 np.testing.assert_allclose(table[k, m], expected, atol=2e-14)
             assert not table[k, k + 1 :].any()
 
-    def test_normalised_against_scipy_at_degree_200(self):
-        z = np.linspace(-0.999, 0.999, 7)
-        # scipy: orthonormal on [-1, 1] with the Condon-Shortley phase; index (n, m) with m wrapping around
-        expected = scipy_special.assoc_legendre_p_all(200, 200, z, norm=True)[0]
-        ours = harmonics.associated_legendre(200, z, normalization="orthonormal")
-        order = np.arange(201)
-        factor = (-1.0) ** order * np.where(order > 0, 2.0, math.sqrt(2.0))
-        np.testing.assert_allclose(ours, expected[:, :201] * factor[:, None], atol=2e-11)
-
     def test_normalisations_differ_by_their_factors(self):
         z = [0.3, -0.8]
         schmidt, ours, surface = (
@@ -78,8 +69,6 @@ class TestAssociatedLegendre:
         assert schmidt_mp(2600, 850, 0.92) > 1e-3
         assert table[2600, 850] == pytest.approx(float(schmidt_mp(2600, 850, 0.92)), rel=1e-10)
         np.testing.assert_allclose((table[[500, 1500, 2600]] ** 2).sum(axis=1), 1.0, rtol=1e-12)
-
-    def test_underflows_quietly(self):
         assert harmonics.associated_legendre(400, math.cos(1e-6))[400, 400] == 0.0
 
     def test_shapes_are_degree_order_and_those_of_z(self):
@@ -105,30 +94,13 @@ class TestRealSphericalHarmonics:
         x = sphere.uniform(2, 50, 0)
         theta, phi = np.arccos(x[:, 2]), np.arctan2(x[:, 1], x[:, 0])
         table = harmonics.real_spherical_harmonics(12, x, normalization="surface")
+        np.testing.assert_allclose(harmonics.real_spherical_harmonics(12, x), table * math.sqrt(4 * np.pi), rtol=1e-13)
         for k in range(13):
             for m in range(k + 1):
                 expected = (-1) ** m * math.sqrt(2 - (m == 0)) * scipy_special.sph_harm_y(k, m, theta, phi)
                 np.testing.assert_allclose(table[:, harmonics.column(k, m)], expected.real, atol=1e-13)
                 if m:
                     np.testing.assert_allclose(table[:, harmonics.column(k, -m)], expected.imag, atol=1e-13)
-
-    def test_degree_two_by_hand(self):
-        x, y, z = rows = sphere.uniform(2, 20, 0).T
-        expected = np.sqrt(3) * np.stack([x * y, y * z, (3 * z * z - 1) / (2 * np.sqrt(3)), x * z, (x * x - y * y) / 2])
-        table = harmonics.real_spherical_harmonics(2, rows.T, normalization="schmidt")
-        np.testing.assert_allclose(table[:, 4:], expected.T, atol=1e-15)
-
-    def test_orthonormal_by_quadrature(self):
-        z, weight = np.polynomial.legendre.leggauss(13)
-        phi = np.arange(25) * (2 * np.pi / 25)
-        s = np.sqrt(1 - z * z)[:, None]
-        grid = np.stack(np.broadcast_arrays(s * np.cos(phi), s * np.sin(phi), z[:, None]), axis=-1).reshape(-1, 3)
-        mass = np.repeat(weight / 2, 25) / 25
-        table = harmonics.real_spherical_harmonics(12, grid)
-        np.testing.assert_allclose(table.T @ (mass[:, None] * table), np.eye(169), atol=1e-13)
-        schmidt = harmonics.real_spherical_harmonics(12, grid, normalization="schmidt")
-        means = (mass[:, None] * schmidt**2).sum(axis=0)
-        np.testing.assert_allclose(means, 1 / (2 * harmonics.degrees(12) + 1), rtol=1e-12)
 
     @FEW
     @given(SEEDS)
@@ -152,15 +124,12 @@ class TestRealSphericalHarmonics:
 
     def test_length_of_rows_does_not_enter(self):
         x = sphere.uniform(2, 20, 0)
-        stretched, plain = (harmonics.real_spherical_harmonics(8, rows) for rows in (x * (1 + 5e-7), x))
-        np.testing.assert_allclose(stretched, plain, atol=1e-13)
-
-    def test_float32_rows_are_computed_in_float64(self):
-        x = sphere.uniform(2, 20, 0).astype(np.float32)
-        unit = x / np.linalg.norm(x.astype(float), axis=1, keepdims=True)
-        table = harmonics.real_spherical_harmonics(8, x)
-        assert table.dtype == np.float64
-        np.testing.assert_allclose(table, harmonics.real_spherical_harmonics(8, unit), atol=1e-13)
+        single = x.astype(np.float32)
+        unit = single / np.linalg.norm(single.astype(float), axis=1, keepdims=True)
+        for rows, plain in ((x * (1 + 5e-7), x), (single, unit)):
+            table = harmonics.real_spherical_harmonics(8, rows)
+            assert table.dtype == np.float64
+            np.testing.assert_allclose(table, harmonics.real_spherical_harmonics(8, plain), atol=1e-13)
 
 
 class TestSynthesize:
@@ -187,17 +156,12 @@ class TestSynthesize:
         x[5:] = np.where(np.arange(len(x) - 5)[:, None] % 2, x[5:], [0.006, 0.0, -1.0])
         x /= np.linalg.norm(x, axis=1, keepdims=True)
         degree, columns = math.isqrt(len(coefficients)) - 1, coefficients.reshape(len(coefficients), -1)
-        compiled = sums.weighted_sums(columns, degree, x, dear=0.0)[:300]
-        plain = sums.weighted_sums(columns, degree, x[:300], dear=math.inf)
+        rows = 300 if degree < 100 else 60
+        compiled = sums.weighted_sums(columns, degree, x, dear=0.0)[:rows]
+        plain = sums.weighted_sums(columns, degree, x[:rows], dear=math.inf)
         assert np.array_equal(compiled, plain)
-        table = harmonics.real_spherical_harmonics(degree, x[:300], normalization="schmidt")
+        table = harmonics.real_spherical_harmonics(degree, x[:rows], normalization="schmidt")
         assert np.allclose(plain, table @ columns, rtol=0, atol=1e-12 * np.abs(columns).sum())
-
-    @pytest.mark.parametrize("coefficients", [np.ones(5), np.ones((3, 3)), np.ones((4, 2, 2)), np.array(1.0)])
-    @pytest.mark.parametrize("function", [harmonics.synthesize, harmonics.gradient])
-    def test_coefficients_have_a_row_for_each_degree_and_order(self, function, coefficients):
-        with pytest.raises(ValueError, match=r"'coefficients' must have shape .*degree k and order m"):
-            function(coefficients, POLES)
 
 
 class TestGradient:
@@ -232,8 +196,6 @@ class TestGradient:
         for c, unit in zip(np.eye(4)[1:], np.eye(3)[[1, 2, 0]], strict=True):
             expected = unit - axes * (axes @ unit)[:, None]
             assert np.array_equal(harmonics.gradient(c, axes, normalization="schmidt"), expected)
-
-    def test_of_a_constant_is_zero(self):
         assert not harmonics.gradient([3.0], POLES).any()
 
 
@@ -276,11 +238,9 @@ class TestZonalHarmonic:
         theta = np.linspace(0, 2 * np.pi, 17)
         x = np.stack([np.cos(theta), np.sin(theta)], axis=1)
         np.testing.assert_allclose(harmonics.zonal_harmonic(5, x, [1.0, 0.0]), np.cos(5 * theta), atol=1e-14)
-
-    def test_rows_a_little_too_long_stay_in_range(self):
         pole = sphere.uniform(2, 1, 5)[0]
-        values = harmonics.zonal_harmonic(3, np.stack([pole, -pole]) * (1 + 5e-7), pole)
-        assert values == pytest.approx([1, -1], abs=1e-14)
+        rows = np.stack([pole, -pole]) * (1 + 5e-7)  # a little too long
+        assert harmonics.zonal_harmonic(3, rows, pole) == pytest.approx([1, -1], abs=1e-14)
 
 
 class TestBandlimitedMaximum:
@@ -310,8 +270,6 @@ class TestBandlimitedMaximum:
         found = harmonics.bandlimited_maximum(sectoral, normalization="schmidt")
         assert found.sup_norm == pytest.approx(math.sqrt(63 / 128), rel=1e-3)
         assert found.lipschitz == pytest.approx(5 * math.sqrt(63 / 128), rel=1e-3)
-
-    def test_steep_only_at_the_poles(self):
         # Y_k^1 is steepest at the poles, slope sqrt(k(k+1)/2), where a division by sin theta would fail
         for order in (1, -1):
             found = harmonics.bandlimited_maximum(np.eye(81)[harmonics.column(8, order)], normalization="schmidt")
@@ -338,10 +296,6 @@ def test_degree_and_points_come_in_either_order(table):
     x = sphere.uniform(2, 4, 0)
     for first in (x, x.tolist(), x.astype(np.float32)):
         np.testing.assert_array_equal(table(first, 3), table(3, first))
-    with pytest.raises(TypeError, match="'max_degree' must be an integer"):
-        table(x, x)
-    with pytest.raises(ValueError, match="'x' must have shape"):
-        table(3, 2)
 
 
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-540, 2.0**540, 2.0**1000])

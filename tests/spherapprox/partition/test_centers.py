@@ -1,7 +1,6 @@
 import inspect
 import itertools
 import threading
-import tracemalloc
 from functools import cache
 
 import mpmath
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import peak_memory
 
 from spherapprox import EqualMeasurePartition, sphere
 from spherapprox._kernels.partition import cap
@@ -203,11 +203,7 @@ def test_a_range_needs_few_tables():
 def test_memory_does_not_grow_with_the_partition():
     for dim, n, rows in ((2, 10**12, 10**5), (8, 10**12, 10**5), (10**4, 10**6, 50)):
         partition, out = EqualMeasurePartition(dim, n), np.empty((rows, dim + 1))
-        tracemalloc.start()
-        partition.centers(n // 2, n // 2 + rows, out=out)
-        n_bytes = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert n_bytes < 2**23
+        assert peak_memory(lambda p=partition, i=n // 2, out=out: p.centers(i, i + len(out), out=out))[1] < 2**23
 
 
 def test_threads_share_the_tables():
@@ -239,13 +235,9 @@ def test_an_interruption_drops_the_blocks_to_come(workers):
     with pytest.raises(KeyboardInterrupt):
         each_block(task, 2000, 10, workers)
     assert 4 <= len(blocks) < 100
-
-
-def test_blocks_cover_the_rows():
-    for workers in (1, 2):
-        count = np.zeros(103, dtype=int)
-        each_block(lambda block, count=count: count.__setitem__(block, count[block] + 1), 103, 10, workers)
-        assert (count == 1).all()
+    count = np.zeros(103, dtype=int)
+    each_block(lambda block: count.__setitem__(block, count[block] + 1), 103, 10, workers)
+    assert (count == 1).all()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 300, 20_000, 10**7 + 3, 2**40 + 7, 2**52 + 9])

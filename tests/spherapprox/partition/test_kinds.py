@@ -100,9 +100,8 @@ def mean_of(dim, lower, upper, length):
         middle = (a + b) / 2
         cuts = mpmath.linspace(a, b, 7)
         density = lambda t: (mpmath.sin(t) / mpmath.sin(middle)) ** (dim - 1)  # noqa: E731
-        total, sine, cosine = (
-            mpmath.quad(lambda t, f=f: density(t) * f(t), cuts) for f in (lambda t: 1, mpmath.sin, mpmath.cos)
-        )
+        forms = ((lambda t: 1), mpmath.sin, mpmath.cos)
+        total, sine, cosine = (mpmath.quad(lambda t, f=f: density(t) * f(t), cuts) for f in forms)
         x, y = length * sine / total, cosine / total
         return mpmath.atan2(x, y), mpmath.hypot(x, y)
 

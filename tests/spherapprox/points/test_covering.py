@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pointsets import exact_angle, minimal_vectors_d
 
 from spherapprox import EqualMeasurePartition, PointSet, points, sphere
 from spherapprox.points.covering import hull as hulls
@@ -29,10 +30,6 @@ def cube(d):
 def simplex(d):
     centred = np.eye(d + 1) - 1 / (d + 1)
     return unit(centred @ np.linalg.svd(centred)[2][:d].T)
-
-
-def minimal_vectors_d(d):
-    return np.array([v for v in itertools.product((-1, 0, 1), repeat=d) if np.abs(v).sum() == 2]) / 2**0.5
 
 
 def farthest(x, among):
@@ -126,12 +123,6 @@ def _degenerate(kind, dim, n, rng):
     return np.vstack([x, -x]) if kind == "antipodes" else x
 
 
-def _exact_angle(a, b):
-    a, b = (mpmath.matrix([mpmath.mpf(float(t)) for t in row]) for row in (a, b))
-    a, b = a / mpmath.norm(a), b / mpmath.norm(b)
-    return 2 * mpmath.atan2(mpmath.norm(a - b), mpmath.norm(a + b))
-
-
 def _exact_radius_on_the_circle(x):
     azimuth = sorted(mpmath.atan2(*map(float, row[::-1])) for row in x)
     gaps = [b - a for a, b in itertools.pairwise([*azimuth, azimuth[0] + 2 * mpmath.pi])]
@@ -144,12 +135,12 @@ def test_intervals_of_degenerate_points_hold_the_truth(dim, n, seed, kind):
     x = _degenerate(kind, dim, n, np.random.default_rng(seed))
     interval = covering_interval(x)
     with mpmath.workdps(30):
-        attained = min(_exact_angle(interval.at, row) for row in x)
+        attained = min(exact_angle(interval.at, row) for row in x)
         truth = _exact_radius_on_the_circle(x) if dim == 1 else attained
         assert interval.lower <= attained + 2e-15
         assert min(truth, math.pi) <= interval.upper <= math.pi
         assert interval.lower <= interval.upper <= interval.lower * (1.05 if dim > 2 else 1 + 1e-8) + 1e-14
-        distances = [_exact_angle(a, b) for a, b in itertools.combinations(x, 2)]
+        distances = [exact_angle(a, b) for a, b in itertools.combinations(x, 2)]
         closest = pytest.approx(float(min(distances)), rel=1e-15, abs=2e-16) if distances else math.inf
         assert separation(x) == closest
     if dim < 3:
@@ -237,16 +228,13 @@ def test_repeated_points_single_precision_and_lengths():
     assert separation(np.vstack([x, x[7] * (1 + 1e-7)])) < 1e-15
 
 
-def test_deterministic_and_threads_change_nothing():
+def test_threads_change_nothing_and_a_larger_budget_does_not_widen():
     for dim, n in ((4, 300), (9, 60), (20, 60)):
         x = sphere.uniform(dim, n, 0)
         a, b = covering_interval(x, budget=500), covering_interval(x, budget=500, workers=2)
         assert a[:2] == b[:2]
         assert np.array_equal(a.at, b.at)
         assert separation(x) == separation(x, workers=2)
-
-
-def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():
     x = sphere.uniform(5, 1000, 0)
     coarse, fine = covering_interval(x, budget=2000), covering_interval(x, budget=15_000)
     assert fine.upper - fine.lower < coarse.upper - coarse.lower
@@ -269,12 +257,6 @@ def test_covering_separation_and_their_ratio_are_those_of_known_sets():
     assert interval.upper <= 1.02 * interval.lower <= 1.02 * centres.covering_bound()
     assert centres.mesh_separation_ratio() == 2 * partition.cell_radius() / centres.smallest_distance() >= 1.0
     assert pickle.loads(pickle.dumps(centres)).smallest_distance() == centres.smallest_distance()
-
-
-@fixed
-@given(st.integers(1, 2), st.integers(1, 30), seeds)
-def test_mesh_ratio_is_at_least_one(dim, n, seed):
-    assert points.uniform(dim, n, seed).mesh_separation_ratio() >= 1.0 - 1e-14
 
 
 def test_the_interval_on_the_circle_is_half_the_largest_gap():

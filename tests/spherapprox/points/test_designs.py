@@ -1,25 +1,18 @@
 import itertools
 import math
 import re
-import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
+from pointsets import monomial_mean
+from processes import peak_memory
 from scipy.spatial import ConvexHull
 
 from spherapprox import harmonics, points, sphere
 from spherapprox.points import configurations, designs, newton, symmetry
-
-
-def monomial_mean(powers):
-    """Return the mean of a monomial over the sphere: a ratio of products of odd numbers."""
-    if any(p % 2 for p in powers):
-        return 0.0
-    over = math.prod(math.prod(range(1, int(p), 2)) for p in powers)
-    return over / math.prod(len(powers) + 2 * i for i in range(int(sum(powers)) // 2))
 
 
 def worst_monomial(x, degree):
@@ -36,10 +29,8 @@ def pair_sums(cosines, counts, dim, degree):
     before, now, sums = [c * 0 + 1 for c in cosines], list(cosines), []
     for k in range(1, degree + 1):
         sums.append(sum(int(n) * g for n, g in zip(counts, now, strict=True)))
-        following = [
-            ((2 * k + dim - 1) * c * g - k * b) / (k + dim - 1) for c, g, b in zip(cosines, now, before, strict=True)
-        ]
-        before, now = now, following
+        triples = zip(cosines, now, before, strict=True)
+        before, now = now, [((2 * k + dim - 1) * c * g - k * b) / (k + dim - 1) for c, g, b in triples]
     return sums
 
 
@@ -158,12 +149,8 @@ def test_any_feasible_number_of_points(degree, n):
 
 
 def test_cross_polytope_is_written_once():
-    tracemalloc.start()
-    try:
-        x = configurations._cross(500)
-        assert tracemalloc.get_traced_memory()[1] < 1.1 * x.nbytes
-    finally:
-        tracemalloc.stop()
+    x, peak = peak_memory(lambda: configurations._cross(500))
+    assert peak < 1.1 * x.nbytes
 
 
 def test_starts_are_reproducible_and_seeded():

@@ -1,12 +1,13 @@
 """Convex hulls: their facets, whether these cover the sphere, and their points of least norm."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pointsets import minimal_vectors_d
+from scipy.spatial import ConvexHull
 
 from spherapprox import sphere
 from spherapprox.points.covering import hull as hulls
@@ -17,10 +18,6 @@ from spherapprox.quality.nearest import unit
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def minimal_vectors_d(d):
-    return np.array([v for v in itertools.product((-1, 0, 1), repeat=d) if np.abs(v).sum() == 2]) / 2**0.5
 
 
 def test_large_facets_are_cut_into_few_simplices_that_fit_together():
@@ -51,8 +48,6 @@ def test_cover_is_not_certified_with_a_hole_or_a_fold():
 def test_most_facets_is_that_of_cyclic_polytopes():
     for d, n in ((3, 9), (4, 9), (5, 10), (6, 10)):
         t = np.arange(1.0, n + 1) / n
-        from scipy.spatial import ConvexHull
-
         assert len(ConvexHull(t[:, None] ** np.arange(1, d + 1)).simplices) == refine.largest_facet_count(n, d)
 
 

@@ -1,6 +1,4 @@
-import copy
 import math
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -15,20 +13,6 @@ from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Ta
 fixed = settings(derandomize=True, deadline=None, max_examples=30)
 
 
-def test_degree_is_kept():
-    assert PointSet(np.eye(3)).degree is None
-    assert PointSet(np.eye(3), degree=0).degree == 0
-    rule = points.gauss_product(2, 5)
-    assert (rule.degree, points.gauss_product(4, 1).degree, points.gauss_product(1, 0).degree) == (5, 1, 0)
-    for again in (pickle.loads(pickle.dumps(rule)), copy.copy(rule), copy.deepcopy(rule)):
-        assert again.degree == 5
-        assert np.array_equal(again.weights, rule.weights)
-    assert repr(rule) == "PointSet(n=18, dim=2)"
-    assert type(PointSet(np.eye(3), degree=np.float32(3)).degree) is int
-    with pytest.raises(AttributeError):
-        rule.degree = 7
-
-
 def test_the_largest_weights_and_the_smallest_radius_are_taken():
     weights = [1e100, -1e100, 1.0]
     rule = PointSet(np.eye(3), weights)
@@ -38,8 +22,6 @@ def test_the_largest_weights_and_the_smallest_radius_are_taken():
     angle = 2.0 * np.pi * np.arange(7) / 7.0
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     assert PointSet(circle, covering_radius=math.pi / 7.0 * (1.0 - 1e-10)).mesh_separation_ratio() == pytest.approx(1.0)
-    with pytest.raises(ValueError, match="'covering_radius' must be at least"):
-        PointSet(circle, covering_radius=math.pi / 7.0 * (1.0 - 1e-8))
     assert PointSet(circle[:1], covering_radius=math.pi).mesh_separation_ratio() == 1.0
 
 
@@ -50,10 +32,8 @@ def test_integral_is_the_exact_sum_of_the_rounded_products(n):
     weights = np.append(weights, 1.0 - math.fsum(weights))
     rule = PointSet(sphere.uniform(3, n + 1, rng), weights)
     values = rng.standard_normal((n + 1, 3)) * 10.0 ** rng.integers(-9, 9, (n + 1, 1))
-    exact = [
-        sum(Fraction(float(w)) * Fraction(float(v)) for w, v in zip(weights, column, strict=True))
-        for column in values.T
-    ]
+    rows = np.vectorize(Fraction, otypes=[object])
+    exact = rows(weights) @ rows(values)
     size = np.abs(weights[:, None] * values).sum(axis=0)
     result = rule.integrate(values)
     assert result.shape == (3,)
@@ -146,19 +126,10 @@ def test_covering_radius_of_a_union():
     assert 0.8 * union.covering_bound() < table.max() <= union.covering_bound() <= lattice.covering_bound()
     x, y = sphere.uniform(4, 9, 0), sphere.uniform(4, 7, 0)
     assert not PointSet(x).merge(y).covering_is_known
+    assert not points.sobol(3, 8, 0).covering_is_known
+    assert points.uniform(2, 50, rng=0).covering_is_known
     assert PointSet(x, covering_radius=1.5).merge(y).covering_bound() == 1.5
     assert PointSet(x).merge(PointSet(y, covering_radius=1.25)).covering_bound() == 1.25
     assert PointSet(x, covering_radius=1.5).merge(PointSet(y, covering_radius=1.25)).covering_bound() == 1.25
     partition = EqualMeasurePartition(4, 300)
     assert PointSet(x, covering_radius=3.0).merge(partition).covering_bound() == partition.cell_radius()
-
-
-def test_an_unknown_covering_radius_names_the_way_to_it():
-    random = points.uniform(7, 500, rng=0)
-    assert not random.covering_is_known
-    assert not points.sobol(3, 8, 0).covering_is_known
-    for call in (random.covering_bound, random.mesh_separation_ratio):
-        with pytest.raises(ValueError, match=r"500 points of S\^7 is not known: covering_interval\(\) encloses it"):
-            call()
-    assert PointSet(random.points, covering_radius=1.5).covering_bound() == 1.5
-    assert points.uniform(2, 50, rng=0).covering_is_known

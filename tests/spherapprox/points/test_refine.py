@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import pdist
+from pointsets import nearly_doubled, separation
 from sums import unit
 
 from spherapprox import EqualMeasurePartition, PointSet, points, special, sphere
@@ -13,10 +13,6 @@ from spherapprox._kernels.points import delaunay
 from spherapprox.points import insertion, refine
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
-
-
-def separation(x):
-    return 2.0 * np.arcsin(pdist(x).min() / 2.0)
 
 
 def holes(x):
@@ -58,8 +54,8 @@ STARTS = {
     "equator": lambda: sphere.from_latitude_longitude(0.0, np.arange(0.0, 360.0, 30.0)),
     "cluster": lambda: sphere.from_polar(np.column_stack([1e-3 * np.arange(40.0) / 40, 2.4 * np.arange(40.0)])),
     "doubled": lambda: points.uniform(2, 60, 1).merge(points.uniform(2, 60, 1)),
-    "nearly doubled": lambda: _nearly_doubled(1e-10),
-    "close pairs": lambda: _nearly_doubled(1e-7),
+    "nearly doubled": lambda: nearly_doubled(1e-10),
+    "close pairs": lambda: nearly_doubled(1e-7),
     "one": lambda: [[0.6, 0.0, 0.8]],
     "one twice": lambda: [[0.6, 0.0, 0.8], [0.6, 0.0, 0.8]],
     "poles": lambda: [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]],
@@ -69,24 +65,16 @@ STARTS = {
 }
 
 
-def _nearly_doubled(by):
-    x = sphere.uniform(2, 60, 1)
-    y = x + by * np.roll(x, 1, axis=1)
-    return np.vstack([x, unit(y)])
-
-
 def _noisy_equator(by):
     """Return points whose convex hull is so thin that Qhull leaves some of them out."""
     rng = np.random.default_rng(1)
-    x = sphere.from_latitude_longitude(0.0, rng.uniform(0.0, 360.0, 40)) + by * rng.standard_normal((40, 3))
-    return unit(x)
+    return unit(sphere.from_latitude_longitude(0.0, rng.uniform(0.0, 360.0, 40)) + by * rng.standard_normal((40, 3)))
 
 
 def _noisy_octahedron(by):
     """Return the octahedron with many copies of its vertices, all a little off."""
     rng = np.random.default_rng(0)
-    x = np.vstack([np.eye(3), -np.eye(3)])[rng.integers(0, 6, 75)] + by * rng.standard_normal((75, 3))
-    return unit(x)
+    return unit(np.vstack([np.eye(3), -np.eye(3)])[rng.integers(0, 6, 75)] + by * rng.standard_normal((75, 3)))
 
 
 @pytest.mark.parametrize("name", STARTS)
@@ -197,9 +185,7 @@ def test_ascent_ends_at_a_local_maximum(dim):
         assert distance >= sphere.distance(x, y).min()
         near = sphere.distance(x, top) < distance + 1e-9
         assert near.sum() >= dim + 1
-        step = sphere.uniform(dim, 500, 3)
-        around = top + 1e-4 * step
-        around = unit(around)
+        around = unit(top + 1e-4 * sphere.uniform(dim, 500, 3))
         assert sphere.distance(around[:, None], x).min(axis=1).max() <= distance + 1e-12
 
 
@@ -209,8 +195,5 @@ def test_inserting_nothing_keeps_the_points_and_seeds_differ():
     assert len(points.greedy(EqualMeasurePartition(3, 10), 12, candidates=5, progress=True)) == 12
     first, second = (points.greedy([[1.0, 0.0, 0.0, 0.0]], 30, rng=seed).points for seed in (1, 2))
     assert not np.array_equal(first, second)
-
-
-def test_the_limits_are_those_of_the_docs():
     assert f"at most {refine.MAX_RELAXED} points" in points.relax.__doc__
     assert refine.MAX_CANDIDATES == 2**20

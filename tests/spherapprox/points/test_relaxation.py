@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pointsets import nearly_doubled, separation
 from scipy.spatial.distance import pdist
 from sums import unit
 
@@ -20,19 +21,9 @@ THOMSON = {  # https://en.wikipedia.org/wiki/Thomson_problem, from Wales and Ulk
 }  # fmt: skip
 
 
-def separation(x):
-    return 2.0 * np.arcsin(pdist(x).min() / 2.0)
-
-
 def energy(x, s):
     r = pdist(x)
     return -np.log(r).sum() if s == 0.0 else (r**-s).sum()
-
-
-def _nearly_doubled(by):
-    x = sphere.uniform(2, 60, 1)
-    y = x + by * np.roll(x, 1, axis=1)
-    return np.vstack([x, unit(y)])
 
 
 @pytest.mark.parametrize("n", THOMSON)
@@ -99,19 +90,16 @@ def test_energy_and_gradient(s):
     logs = np.logaddexp.reduce(-s * np.log(r)) / s if s else -np.log(r).mean()
     assert value == pytest.approx(200 * logs, rel=1e-13)
     rng = np.random.default_rng(0)
-    for _ in range(3):
-        way = rng.standard_normal(800)
-        step = 1e-6 / (1 + s)
+    step = 1e-6 / (1 + s)
+    for way in rng.standard_normal((3, 800)):
         ahead, behind = (objective(2.5 * x.ravel() + sign * step * way)[0] for sign in (1, -1))
         assert (ahead - behind) / (2 * step) == pytest.approx(float(gradient @ way), rel=1e-4, abs=1e-4)
     assert np.abs(np.einsum("ij,ij->i", gradient.reshape(x.shape), x)).max() < 1e-9  # tangent
 
 
 def test_workers_do_not_change_the_result():
-    x = points.uniform(4, 500, 0)
     threads = set(threading.enumerate())
-    relaxed = [points.relax(x, steps=5, workers=workers).points for workers in (1, 2)]
-    assert np.array_equal(*relaxed)
+    assert np.array_equal(*(points.relax(points.uniform(4, 500, 0), steps=5, workers=k).points for k in (1, 2)))
     assert set(threading.enumerate()) <= threads
 
 
@@ -125,10 +113,8 @@ def test_relaxation_separates_and_covers_better():
 
 
 def test_relaxation_parts_nearly_coincident_points():
-    x = _nearly_doubled(1e-9)
     for s in (0.0, None, 100.0):
-        relaxed = points.relax(x, exponent=s, steps=300).points
-        assert separation(relaxed) > 0.15
+        assert separation(points.relax(nearly_doubled(1e-9), exponent=s, steps=300).points) > 0.15
 
 
 def test_points_that_cannot_move_come_back():

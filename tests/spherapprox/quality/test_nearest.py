@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pointsets import exact_angle
 from scipy.spatial import cKDTree
 
 from spherapprox import sphere
@@ -12,12 +13,6 @@ from spherapprox.quality.nearest import Nearest, separation, unit
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def _exact_angle(a, b):
-    a, b = (mpmath.matrix([mpmath.mpf(float(t)) for t in row]) for row in (a, b))
-    a, b = a / mpmath.norm(a), b / mpmath.norm(b)
-    return 2 * mpmath.atan2(mpmath.norm(a - b), mpmath.norm(a + b))
 
 
 def test_separation_over_several_blocks_of_products():
@@ -76,6 +71,6 @@ def test_separation_of_blocks_of_points_and_to_all_digits(dim):
     x = sphere.uniform(dim, 5000, 0)
     x[4999] = unit((x[3] + 1e-9 * x[4])[None])[0]  # a pair in two different blocks
     with mpmath.workdps(40):
-        truth = float(_exact_angle(x[3], x[4999]))
+        truth = float(exact_angle(x[3], x[4999]))
     assert separation(x) == pytest.approx(truth, rel=1e-14)
     assert 1.0 - (x[3] @ x[4999]) < 1e-15  # inner products do not see it

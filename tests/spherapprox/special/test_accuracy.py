@@ -18,7 +18,7 @@ SLOW = {"mean_angle", "shift_variation", "shifted_mean_angle"}  # a reference va
 @pytest.mark.parametrize("name", TABLES)
 def test_error_is_below_the_stated_limit_in_every_region(name):
     table = TABLES[name]
-    share = 0.3 if name.removeprefix("log ") in SLOW else 1.0
+    share = 0.2 if name.removeprefix("log ") in SLOW else 1.0
     points = 30 if name in {"gegenbauer", "gegenbauer_derivative"} else 5 if table.weight == 1.0 else 4
     results = accuracy.measure(table, points=points, cells=share)
     assert len(results) >= 0.75 * share * len(table.rows) * len(table.columns)
@@ -102,19 +102,6 @@ def test_no_jump_across_a_seam(below, above):
         assert jump(function, getattr(truth, name)) <= 1e-14 * abs(function(*above)), name
 
 
-@pytest.mark.parametrize(("below", "above"), SEAMS)
-def test_slope_is_continuous_across_a_seam(below, above):
-    for (v, x), side in ((below, -1.0), (above, 1.0)):
-        # the quotient over an interval that lies on one side of the seam; d/dx log I_v = I_{v+1}/I_v + v/x
-        h = 1e-3 * x / (1.0 + math.sqrt(math.hypot(v, x)))
-        middle = x + side * h
-        low, high = middle - h, middle + h
-        quotient = (special.log_iv(v, high) - special.log_iv(v, low)) / (high - low)
-        slope = special.iv_ratio(v, middle) + v / middle
-        noise = 8 * EPS * max(1.0, abs(special.log_iv(v, middle)), math.hypot(v, x)) / (high - low)
-        assert quotient == pytest.approx(slope, rel=1e-6, abs=noise), side
-
-
 @pytest.mark.parametrize("dim", [1, 2, 3, 32, 33, 34, 129, 1000, 10**6])
 def test_log_normalizer_and_its_slope_are_continuous(dim):
     order = 0.5 * (dim - 1)
@@ -140,15 +127,6 @@ def close(first, second, digits=30):
     """Tell whether two numbers agree to so many digits."""
     with mp.workdps(60):
         return abs(first - second) <= mp.mpf(10) ** -digits * max(abs(first), abs(second))
-
-
-def test_debye_and_the_power_series_agree():
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        angle, r = rng.uniform(0.0, math.pi / 2), math.exp(rng.uniform(math.log(160.0), math.log(1500.0)))
-        with mp.workdps(50):
-            v, x = mp.mpf(r * math.sin(angle)), mp.mpf(r * math.cos(angle))
-            assert close(truth.log_iv_by_series(v, x), truth.log_iv_by_debye(v, x), 44), (v, x)
 
 
 def test_bessel_references_agree_with_mpmath_and_with_gauss_fraction():

@@ -56,14 +56,6 @@ def test_inverse_of_small_ratios(order):
     assert special.iv_ratio_inverse(1, np.full(special.COMPILE_FROM, 1e-309))[-1] == 4 * 1e-309
 
 
-def test_numbers_of_numpy_are_as_good_as_floats():
-    two, half = np.float16(2), np.float16(0.5)
-    assert special.log_iv(two, two) == special.log_iv(2, 2)
-    assert special.iv_ratio(two, np.float32(2), step=two) == special.iv_ratio(2, 2, step=2)
-    assert special.gegenbauer(two, two, half) == -0.125
-    assert special.gegenbauer_max_zero(two, np.float32(2)) == special.gegenbauer_max_zero(2, 2)
-
-
 def test_log_iv_of_subnormal_numbers():
     orders, x = [0.0, 0.5, 1.0, 1.5, 16.0, 40.0, 100.0], 1e-323  # by the series and by Debye
     for order in orders:
@@ -80,11 +72,8 @@ def test_plain_python_gives_way_to_compiled_kernels_unnoticed():
     )
 
 
-def test_complement_never_exceeds_one():
-    assert np.max(special.iv_ratio_complement(3.5, np.linspace(1.0, 100.0, 20_000), 30)) == 1.0
-
-
 def test_bessel_functions_at_zero_and_infinity():
+    assert np.max(special.iv_ratio_complement(3.5, np.linspace(1.0, 100.0, 20_000), 30)) == 1.0
     assert special.log_iv(0.0, 0.0) == 0.0
     assert special.log_iv(2.5, 0.0) == -math.inf
     assert special.log_iv(2.5, math.inf) == math.inf
@@ -158,8 +147,11 @@ def test_functions_broadcast_like_ufuncs():
     assert math.isnan(special.log_iv(1.0, math.nan))
     assert math.isnan(special.cap_angle(4, math.nan))
     assert np.isnan(special.gegenbauer(3, 2, [math.nan, 0.0])).tolist() == [True, False]
-    with pytest.raises(ValueError, match="broadcast"):
-        special.iv_ratio(np.ones(2), np.ones(3))
+    two = np.float16(2)
+    assert special.log_iv(two, two) == special.log_iv(2, 2)
+    assert special.iv_ratio(two, np.float32(2), step=two) == special.iv_ratio(2, 2, step=2)
+    assert special.gegenbauer(two, two, np.float16(0.5)) == -0.125
+    assert special.gegenbauer_max_zero(two, np.float32(2)) == special.gegenbauer_max_zero(2, 2)
 
 
 @pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9, 1e-12])

@@ -32,17 +32,19 @@ def worst(result, expected):
     return float(np.max(np.abs(result - expected) / np.abs(expected)))
 
 
-def deviation(dtype, d, p, concentration, normalize, spread=None, n=230):
+def deviation(dtype, d, columns, concentration, normalize, spread=None, n=230):
+    """Return the largest error, of values of each of these numbers of columns."""
     b = sphere(n, d - 1, 1)
     b = (b if spread is None else unit(np.eye(1, d) + spread * b)).astype(dtype)  # around one point
     x = near(b, concentration, dtype)
-    w = (np.random.default_rng(3).random((len(b), p)) + 0.1).astype(dtype)
-    result = evaluate(x, b, w, concentration, normalize=normalize, method="dense")
-    assert result.dtype == dtype
-    return worst(result, truth(x, b, w, concentration, normalize)[0])
+    w = (np.random.default_rng(3).random((len(b), max(columns))) + 0.1).astype(dtype)
+    expected, _ = truth(x, b, w, concentration, normalize)
+    results = [evaluate(x, b, w[:, :p], concentration, normalize=normalize, method="dense") for p in columns]
+    assert all(result.dtype == dtype for result in results)
+    return max(worst(result, expected[:, : result.shape[1]]) for result in results)
 
 
-CASES = [(d, p) for d in (2, 3, 12, 13, 14, 25, 49, 130) for p in (1, 2, 3, 4, 9)] + [(130, 71), (3, 201)]
+CASES = [(d, (1, 2, 3, 4, 9, *{130: (71,), 3: (201,)}.get(d, ()))) for d in (2, 3, 12, 13, 14, 25, 49, 130)]
 
 
 @wide
@@ -50,8 +52,8 @@ CASES = [(d, p) for d in (2, 3, 12, 13, 14, 25, 49, 130) for p in (1, 2, 3, 4, 9
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("concentration", [0.0, 1e-3, 1.0, 20.0, 1e3, 1e8])
 def test_near_pairs_keep_their_digits(dtype, normalize, concentration):
-    for d, p in CASES:
-        assert deviation(dtype, d, p, concentration, normalize) <= LIMIT[dtype], (d, p)
+    for d, columns in CASES:
+        assert deviation(dtype, d, columns, concentration, normalize) <= LIMIT[dtype], d
 
 
 @wide
@@ -72,16 +74,7 @@ def test_exponents_of_five_keep_their_digits(dtype):
 @pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 0.7, 1.0])
 def test_clusters_keep_their_digits_in_high_dimension(spread):
     for d in (14, 65):
-        assert deviation(np.float64, d, 1, 30.0 / spread**2, False, spread) <= 3e-15
-
-
-@wide
-@pytest.mark.parametrize("d", [3, 20])
-def test_rows_that_are_not_quite_of_unit_length_count_as_they_are(d):
-    b = sphere(100, d - 1, 1) * (1.0 + 9e-7 * np.random.default_rng(1).uniform(-1, 1, (100, 1)))
-    x = sphere(50, d - 1, 2) * (1.0 + 9e-7 * np.random.default_rng(2).uniform(-1, 1, (50, 1)))
-    w = np.ones((100, 1))
-    assert worst(evaluate(x, b, w, 50.0, method="dense"), truth(x, b, w, 50.0)[0]) <= 3e-14
+        assert deviation(np.float64, d, (1,), 30.0 / spread**2, False, spread) <= 3e-15
 
 
 def test_rows_that_underflow_are_summed_again():
@@ -94,7 +87,7 @@ def test_rows_that_underflow_are_summed_again():
 
 def test_many_parts_keep_their_digits():
     for d, p, n in ((3, 3, 40_000), (14, 3, 20_000), (14, 190, 3000)):
-        assert deviation(np.float64, d, p, 10.0, True, n=n) <= 2e-15
+        assert deviation(np.float64, d, (p,), 10.0, True, n=n) <= 2e-15
 
 
 @wide
@@ -137,7 +130,7 @@ def dots_deviation(dtype, d, p, concentration, normalize):
     w = np.random.default_rng(3).standard_normal((len(b), p)).astype(dtype)
     options = {"normalize": normalize, "method": "dense"}
     result, plan = explain_sum(x, b, w, concentration, rtol=0.1, **options)
-    assert plan.rtol < explain_sum(x, b, w, concentration, rtol=None, **options)[1].rtol
+    assert plan.rtol < explain_sum(x[-100:], b, w, concentration, rtol=None, **options)[1].rtol
     expected, size = truth(x[-60:], b, w, concentration, normalize)
     return float(np.max(np.abs(result[-60:] - expected) / (plan.rtol * size + plan.atol)))
 
@@ -228,9 +221,9 @@ from spherapprox.summation import dense
 assert not has_avx512()
 dense.COMPILE_WORTH = -1.0
 for concentration in (1.0, 1e3, 1e8):
-    for d, p in ((3, 1), (20, 1), (14, 6), (14, 190)):
+    for d, columns in ((3, (1,)), (20, (1,)), (14, (6, 190))):
         for normalize in (False, True):
-            assert deviation(np.float64, d, p, concentration, normalize) <= 2e-15, (d, p)
+            assert deviation(np.float64, d, columns, concentration, normalize) <= 2e-15, d
 for dtype in (np.float64, np.float32):
     for d, p in ((3, 1), (30, 3)):
         assert dots_deviation(dtype, d, p, 8.0, False) <= 0.5, (d, p)

@@ -101,10 +101,7 @@ def test_rows_far_from_all_control_points_are_done_densely():
     assert explain_sum(x, b, values, 800.0, method="harmonic", rtol=1e-9)[1].rtol <= 1e-9
     far = evaluate(x[50:], b, values, 800.0, method="harmonic", rtol=1e-9)
     np.testing.assert_array_equal(far, evaluate(x[50:], b, values, 800.0, method="dense"))
-
-
-@wide
-def test_rows_done_densely_count_in_the_stated_error():
+    # rows done densely count in the stated error
     b = np.array([[0.0, 0.0, 1.0]])
     x = np.array([[0.0, 0.0, 1.0], [0.0, 0.6, -0.8], [0.0, 0.0, -1.0]])
     _, plan = explain_sum(x, b, [1.0], 800.0, method="harmonic", normalize=True)
@@ -124,10 +121,8 @@ def test_lengths_of_rows_are_part_of_the_bound(dim):
         evaluate(long_x, b, np.ones(500), 100.0, method="harmonic", rtol=1e-8)
     enough = float(re.search(r"rtol=(\S+)", str(refusal.value))[1])
     assert check(long_x, b, np.ones(500), 100.0, enough)[1] <= enough
-    single = evaluate(
-        x.astype(np.float32), b.astype(np.float32), np.ones(500, np.float32), 9.0, method="harmonic", rtol=1e-4
-    )
-    assert single.dtype == np.float32
+    single = (a.astype(np.float32) for a in (x, b, np.ones(500)))
+    assert evaluate(*single, 9.0, method="harmonic", rtol=1e-4).dtype == np.float32
 
 
 @wide
@@ -154,14 +149,13 @@ def test_any_number_of_workers_gives_the_same_bits(dim, concentration, rtol):
     options = {"method": "harmonic", "rtol": rtol}
     alone, plan = explain_sum(x, b, values, concentration, **options)
     assert plan.method == "harmonic"
-    for workers in (1, 2, 3):
+    for workers in (1, 3):
         np.testing.assert_array_equal(evaluate(x, b, values, concentration, **options, workers=workers), alone)
     expected, scale = truth(x[::7000], b, values, concentration)
     assert np.max(np.abs(alone[::7000] - expected) / np.abs(alone).max(axis=0)) <= 1e-9
     assert plan.rtol <= rtol
-    assert np.all(
-        np.abs(alone[::7000] - expected) <= plan.rtol * np.maximum(scale.max(axis=0), np.abs(alone).max(axis=0))
-    )
+    limit = plan.rtol * np.maximum(scale.max(axis=0), np.abs(alone).max(axis=0))
+    assert (np.abs(alone[::7000] - expected) <= limit).all()
 
 
 @pytest.mark.parametrize("dim", [1, 2])
@@ -172,9 +166,7 @@ def test_the_window_is_narrow_where_that_is_cheap_and_good_enough(dim):
         scheme = expansion.design(2, 1e3, 1e-13, octave)
         assert scheme.window.width == window.WIDTHS[-1]  # the narrow one cannot prove it
         assert scheme.omitted <= (expansion.SHARE + expansion.ALIASED) * 1e-13 * scheme.mean
-
-
-def test_a_narrow_window_may_alias_more_where_roundings_leave_room():
+    # a narrow one may alias more where roundings leave room
     roomy, tight = expansion.design(2, 100.0, 1e-12, 24), expansion.design(2, 10.0, 1e-13, 24)
     assert roomy.window.width == tight.window.width == window.WIDTHS[0]
     assert roomy.omitted <= (expansion.SHARE + expansion.NARROW) * 1e-12 * roomy.mean
@@ -198,9 +190,8 @@ def test_places_are_angles_and_lengths_are_measured(dim):
     assert places.place.min() >= 0
     assert np.abs(places.fraction).max() <= 1.0 + 1e-9
     assert places.length_error == pytest.approx(1e-7, rel=1e-6)
-    keys = places.place[:, -1] // columns_of(dim == 2) + (
-        places.place[:, 0] // columns_of(True) * places.band if dim == 2 else 0
-    )
+    band = places.place[:, 0] // columns_of(True) * places.band if dim == 2 else 0
+    keys = places.place[:, -1] // columns_of(dim == 2) + band
     np.testing.assert_array_equal(np.searchsorted(keys, np.arange(places.starts.shape[1])), places.starts[0])
 
 
@@ -208,11 +199,10 @@ def test_cost_grows_with_points_columns_and_concentration():
     for dim in (1, 2):  # loads the kernels
         evaluate(np.eye(dim + 1), np.eye(dim + 1), np.ones(dim + 1), 1.0, method="harmonic", rtol=1e-6)
 
-    def cost(n, p, concentration, dim=2):
+    def cost(n, p, concentration, dim):
         b = np.broadcast_to(np.eye(dim + 1)[0], (n, dim + 1))
-        return harmonic.cost(
-            Problem(b, b, concentration / 2, np.dtype(float), np.repeat(b[:, :1], p, axis=1)), Tolerance(1e-10, 1e-10)
-        )
+        problem = Problem(b, b, concentration / 2, np.dtype(float), np.repeat(b[:, :1], p, axis=1))
+        return harmonic.cost(problem, Tolerance(1e-10, 1e-10))
 
     for dim in (1, 2):
         base = cost(10**6, 1, 1e4, dim)

@@ -21,7 +21,7 @@ def test_any_number_of_workers_gives_the_same_bits(method, dim, concentration, n
     values = np.random.default_rng(28).standard_normal((40_000, 2)).astype(dtype)
     options = {"normalize": normalize, "method": method}
     alone = evaluate(x, b, values, concentration, workers=1, **options)
-    for workers in (2, 3, 7, -1):
+    for workers in (3, -1):
         np.testing.assert_array_equal(evaluate(x, b, values, concentration, workers=workers, **options), alone)
     if method == "dense":
         np.testing.assert_array_equal(evaluate(x[1234:1240], b, values, concentration, **options), alone[1234:1240])

@@ -68,6 +68,9 @@ def test_moments_do_not_depend_on_the_number_of_threads():
     x, controls = sphere.uniform(2, 3000, rng=0), sphere.uniform(2, 2000, rng=1)
     alone, threaded = (tangent_moments(x, controls, 100.0, workers=workers) for workers in (1, 2))
     assert all(np.array_equal(a, b) for a, b in zip(alone, threaded, strict=True))
+    nearest = tangent_moments(x[:20], controls[:50], 1e300)  # which alone counts
+    distance = sphere.distance(x[:20], controls[:50, None]).min(0)
+    assert np.allclose(np.trace(nearest.second, axis1=1, axis2=2), distance**2)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5])
@@ -77,13 +80,5 @@ def test_many_points_have_the_moments_of_few(dim, concentration):
     x, controls = sphere.uniform(dim, 150, rng=0), sphere.uniform(dim, 1500, rng=1)
     together = tangent_moments(x, controls, concentration)
     apart = [tangent_moments(part, controls, concentration) for part in np.split(x, 5)]
-    for together_part, apart_parts in zip(together, zip(*apart, strict=True), strict=True):
-        np.testing.assert_allclose(
-            together_part, np.concatenate(apart_parts), rtol=1e-10, atol=1e-13 * np.abs(together_part).max()
-        )
-
-
-def test_huge_concentrations_see_the_nearest_point_only():
-    controls, x = sphere.uniform(2, 50, rng=0), sphere.uniform(2, 20, rng=1)
-    result = tangent_moments(x, controls, 1e300)
-    assert np.allclose(np.trace(result.second, axis1=1, axis2=2), sphere.distance(x, controls[:, None]).min(0) ** 2)
+    for result, parts in zip(together, zip(*apart, strict=True), strict=True):
+        np.testing.assert_allclose(result, np.concatenate(parts), rtol=1e-10, atol=1e-13 * np.abs(result).max())

@@ -24,8 +24,8 @@ def partials(seed, parts, rate):
 @property_test
 @given(seed=st.integers(0, 10**6), log_rate=st.floats(-3.0, 8.0))
 def test_merge_is_associative_and_commutative(seed, log_rate):
-    (a, b, c), total = partials(seed, 3, 10.0**log_rate)
     rate = 10.0**log_rate
+    (a, b, c), total = partials(seed, 3, rate)
     for other in (
         partial.merge(partial.merge(a, b, rate), c, rate),
         partial.merge(a, partial.merge(b, c, rate), rate),
@@ -38,8 +38,8 @@ def test_merge_is_associative_and_commutative(seed, log_rate):
 
 def test_an_empty_part_leaves_the_other_as_it_is():
     empty, other = (
-        partial.Partial(np.array([s]), np.array([[n]]), np.array([d])) for s, n, d in ((0.0, 0.0, 0.0), (4.0, 2.0, 3.0))
+        partial.Partial(np.array([s]), np.array([[2.0 * d]]), np.array([d])) for s, d in ((0.0, 0.0), (4.0, 1.0))
     )
     for pair in ((empty, other), (other, empty)):
         union = partial.merge(*pair, 750.0)
-        assert (union.shift, union.numerators, union.denominator) == (4.0, 2.0, 3.0)
+        assert (union.shift, union.numerators, union.denominator) == (4.0, 2.0, 1.0)

@@ -22,16 +22,13 @@ def deviation(dtype, d, n, p, rate):
     rng = np.random.default_rng(7)
     b = sphere(n, d - 1, 1).astype(dtype)
     x = (b[:30] + rng.standard_normal((min(n, 30), d)) / np.sqrt(2 * max(rate, 2) * d)).astype(dtype)
-    offset = rng.random(n) / max(rate, 1.0)
-    offset = offset.astype(dtype).astype(np.float64)
+    offset = (rng.random(n) / max(rate, 1.0)).astype(dtype).astype(np.float64)
     w = (rng.random((n, p)) + 0.1).astype(dtype).astype(np.float64)
     result = shifted(x, b, offset, w, rate)
     t = np.stack([((row - b.astype(np.longdouble)) ** 2).sum(axis=1) for row in x.astype(np.longdouble)]) + offset
     e = np.exp(-np.longdouble(rate) * (t - result.shift[:, None]))
-    sums = np.abs(
-        np.column_stack([result.numerators, result.denominator]) / np.column_stack([e @ w, e.sum(axis=1)]) - 1
-    )
-    return float(np.max([sums.max(), np.abs(result.shift / t.min(axis=1) - 1).max()]))
+    pairs = (result.numerators, e @ w), (result.denominator, e.sum(axis=1)), (result.shift, t.min(axis=1))
+    return float(max(np.abs(sums / expected - 1).max() for sums, expected in pairs))
 
 
 SHAPES = [(d, n, p) for d in (2, 5, 24, 25, 130) for n, p in ((1, 1), (5, 2), (64, 66), (131, 5), (200, 1))]

@@ -121,7 +121,8 @@ def test_the_bits_of_products_beside_many_near_pairs(n):
 @pytest.mark.parametrize(
     ("m", "n", "d", "columns"), [(1, 10, 3, 0), (100, 100, 3, 0), (900, 1000, 3, 0), (9, 7, 20, 3)]
 )
-def test_small_sums_take_few_calls(m, n, d, columns):
+def test_small_sums_take_few_calls(m, n, d, columns, monkeypatch):
+    monkeypatch.delenv("SPHERAPPROX_WORKERS", raising=False)
     x, b, values = problem(m, n, d, columns)
     core, split = CoreHead(b, values, 20.0), SplitHead(b, values, 20.0)
     for call in (
@@ -132,13 +133,8 @@ def test_small_sums_take_few_calls(m, n, d, columns):
     ):
         call()
         assert python_calls(call) < FEW
-
-
-def test_heads_give_the_bits_of_sums():
-    x, b, values = problem(7, 30, 3, 2)
-    for kind, normalize in ((CoreHead, False), (SplitHead, True)):
-        head = kind(b, values, 20.0)
-        np.testing.assert_array_equal(head(x), explain_sum(x, b, values, 20.0, normalize=normalize)[0])
+    np.testing.assert_array_equal(core(x), explain_sum(x, b, values, 20.0)[0])
+    np.testing.assert_array_equal(split(x), explain_sum(x, b, values, 20.0, normalize=True)[0])
 
 
 def test_sums_that_underflow_are_done_again():
@@ -146,13 +142,8 @@ def test_sums_that_underflow_are_done_again():
     for concentration in (200.0, 300.0, 1e4, 1e9):
         result = evaluate(x, b, np.array([5.0, 3.0]), concentration, normalize=True)
         np.testing.assert_allclose(result, 3.0, rtol=1e-14)
-    head = SplitHead(b[:1], np.array([5.0]), 1e4)
-    assert head(x).tolist() == [5.0]
-
-
-def test_small_values_of_a_column_beside_large_ones_of_another_keep_their_digits():
-    x, b = np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 0.8, -0.6], [0.0, -0.8, -0.6]])
-    values = np.array([[1.0, 3.0 * 2.0**-390]] * 2)
+    assert SplitHead(b[:1], np.array([5.0]), 1e4)(x).tolist() == [5.0]
+    b, values = np.array([[0.0, 0.8, -0.6], [0.0, -0.8, -0.6]]), np.array([[1.0, 3.0 * 2.0**-390]] * 2)
     result = evaluate(x, b, values, 295.0, normalize=True)  # denominators of 2^-680
     np.testing.assert_allclose(result / [1.0, 2.0**-390], [[1.0, 3.0]], rtol=1e-15)
 
@@ -205,12 +196,8 @@ def test_what_is_wrong_is_refused_in_the_same_words(name, monkeypatch):
             patch.setattr(all_pairs, "SMALL_WORK", 0.0)  # no sum is small
             assert isinstance(complaint, tuple), (name, wrong)
             assert outcome(**right | {name: wrong}) == complaint
-
-
-def test_a_wrong_environment_is_refused(monkeypatch):
     monkeypatch.setenv("SPHERAPPROX_WORKERS", "many")
-    with pytest.raises(ValueError, match="SPHERAPPROX_WORKERS"):
-        evaluate(X, B, VALUES, 1.0)
+    assert "SPHERAPPROX_WORKERS" in outcome(**right)[1]
 
 
 def test_other_types_have_the_same_results():

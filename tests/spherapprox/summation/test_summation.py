@@ -16,12 +16,11 @@ from spherapprox.summation.dense import numpy_tiles
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 
 
-def near_pairs(dim, concentration, n=700, m=60):
+def near_pairs(dim, concentration, n=700, m=30):
     """Control points, and points of which each is within a few exponents of one of them."""
     b = sphere(n, dim, 1)
     shift = np.random.default_rng(2).standard_normal((m, dim + 1)) / np.sqrt(2.0 * max(concentration, 1.0) * (dim + 1))
-    x = b[:m] + shift
-    return unit(x), b
+    return unit(b[:m] + shift), b
 
 
 def relative(got, expected):
@@ -29,32 +28,19 @@ def relative(got, expected):
 
 
 @wide
+@pytest.mark.parametrize(("dtype", "limit"), [(np.float64, 2e-15), (np.float32, 5e-7)])
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("dim", [1, 2, 8, 64])
-def test_positive_values_keep_their_digits_at_every_concentration(path, dim, normalize):
+def test_positive_values_keep_their_digits_at_every_concentration(path, dim, normalize, dtype, limit):
     for concentration in CONCENTRATIONS:
-        x, b = near_pairs(dim, concentration)
-        values = np.random.default_rng(3).random((len(b), 3)) + 0.1
+        x, b = (a.astype(dtype) for a in near_pairs(dim, concentration))
+        values = (np.random.default_rng(3).random((len(b), 3)) + 0.1).astype(dtype)
         exact_table, _ = truth(x, b, values, concentration, normalize)
         for v, expected in ((values[:, 0], exact_table[:, 0]), (values, exact_table)):
             got, plan = explain_sum(x, b, v, concentration, normalize=normalize)
             assert plan.path == path
-            assert got.shape == expected.shape
-            assert relative(got, expected) <= 2e-15
-            assert relative(got, expected) <= plan.rtol
-
-
-@wide
-@pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("dim", [1, 2, 8])
-def test_float32_keeps_its_digits_at_every_concentration(path, dim, normalize):
-    for concentration in CONCENTRATIONS:
-        x, b = (a.astype(np.float32) for a in near_pairs(dim, concentration))
-        values = np.random.default_rng(3).random((len(b), 2)).astype(np.float32) + np.float32(0.1)
-        got, plan = explain_sum(x, b, values, concentration, normalize=normalize)
-        assert got.dtype == np.float32
-        assert plan.path == path
-        assert relative(got.astype(np.float64), truth(x, b, values, concentration, normalize)[0]) <= 5e-7
+            assert (got.dtype, got.shape) == (dtype, expected.shape)
+            assert relative(got.astype(np.float64), expected) <= min(limit, plan.rtol)
 
 
 def test_one_control_point_gives_its_value_and_its_exponential(path):
@@ -62,10 +48,7 @@ def test_one_control_point_gives_its_value_and_its_exponential(path):
     np.testing.assert_array_equal(evaluate(x, b, [3.5], 1e9, normalize=True), np.full(20, 3.5))
     chord = ((x - b) ** 2).sum(axis=1)
     np.testing.assert_allclose(evaluate(x, b, [3.5], 7.0), 3.5 * np.exp(-3.5 * chord), rtol=5e-15)
-
-
-def test_zero_concentration_is_sum_and_mean(path):
-    x, b = sphere(3, 4, 12), sphere(1000, 4, 13)
+    x, b = sphere(3, 4, 12), sphere(1000, 4, 13)  # without concentration, sum and mean
     values = np.arange(1000.0)
     np.testing.assert_allclose(evaluate(x, b, values, 0.0), 499500.0, rtol=1e-15)
     np.testing.assert_allclose(evaluate(x, b, values, 0.0, normalize=True), 499.5, rtol=1e-15)
@@ -98,11 +81,11 @@ def test_far_points_keep_their_digits(path, concentration):
 @wide
 def test_parts_of_the_control_points_are_merged(compiled):
     for concentration in (1.0, 1e6):
-        x, b = near_pairs(2, concentration, n=100_000)
+        x, b = near_pairs(2, concentration, 100_000, 60)
         order = np.argsort(-b[:, 0])  # the nearest come late for some, early for others
         values = np.random.default_rng(29).random(len(b)) + 0.1
         got = evaluate(x, b[order], values, concentration, normalize=True)
-        assert relative(got, truth(x, b[order], values, concentration, True)[0]) <= 2e-15
+        assert relative(got[::6], truth(x[::6], b[order], values, concentration, True)[0]) <= 2e-15
 
 
 def test_the_layout_of_input_changes_no_bit(path, tmp_path):
@@ -114,9 +97,8 @@ def test_the_layout_of_input_changes_no_bit(path, tmp_path):
     frozen = b.copy()
     frozen.flags.writeable = False
     np.testing.assert_array_equal(evaluate(mapped, frozen, np.asfortranarray(values), 9.0), plain)
-    np.testing.assert_array_equal(
-        evaluate(np.asfortranarray(x)[::-1], np.repeat(b, 2, axis=0)[::2], values, 9.0)[::-1], plain
-    )
+    turned = evaluate(np.asfortranarray(x)[::-1], np.repeat(b, 2, axis=0)[::2], values, 9.0)
+    np.testing.assert_array_equal(turned[::-1], plain)
     np.testing.assert_array_equal(evaluate(x.tolist(), b.tolist(), values.tolist(), 9.0), plain)
     assert plain.dtype == evaluate(x.astype(np.float32), b, values, 9.0).dtype == np.float64
 
@@ -131,7 +113,7 @@ def test_silent_unless_progress_is_wanted(path, capsys):
 
 
 INTERRUPTED = """
-import os, signal, sys, threading, time
+import os, signal, threading, time
 import numpy as np
 from spherapprox import evaluate
 from spherapprox.summation import dense
@@ -141,22 +123,22 @@ dense.COMPILE_WORTH = -1.0
 b = np.random.default_rng(37).standard_normal((100_000, 3))
 b /= np.linalg.norm(b, axis=1, keepdims=True)
 evaluate(b[:10], b[:10], np.ones(10), 2.0)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-start = time.perf_counter()
-try:
-    evaluate(np.tile(b, (10, 1)), b, np.ones(100_000), 2.0, method="dense", workers=int(sys.argv[1]))
-except KeyboardInterrupt:
-    assert time.perf_counter() - start < 3.0
-    assert evaluate(b[:3], b[:1], [1.0], 0.0).tolist() == [1.0, 1.0, 1.0]
-    print("interrupted")
+for workers in (1, 2):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.perf_counter()
+    try:
+        evaluate(np.tile(b, (10, 1)), b, np.ones(100_000), 2.0, method="dense", workers=workers)
+    except KeyboardInterrupt:
+        assert time.perf_counter() - start < 3.0
+        assert evaluate(b[:3], b[:1], [1.0], 0.0).tolist() == [1.0, 1.0, 1.0]
+        print("interrupted")
 """
 
 
 # In a process of its own: a callback of the garbage collector, of which Hypothesis has one, swallows interruptions.
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_an_interruption_ends_the_sum_soon(workers):
-    assert run(INTERRUPTED, workers) == "interrupted"
+def test_an_interruption_ends_the_sum_soon():
+    assert run(INTERRUPTED) == "interrupted\ninterrupted"
 
 
 def test_memory_does_not_grow_with_the_product(path):
@@ -166,12 +148,11 @@ def test_memory_does_not_grow_with_the_product(path):
 
 
 def test_small_sums_in_a_fresh_process_load_no_compiler():
-    code = (
+    run(
         "import sys, numpy as np, spherapprox; b = np.eye(3); "
         "spherapprox.evaluate(np.tile(b, (300, 1)), np.tile(b, (300, 1)), np.ones(900), 2.0); "
-        "assert 'numba' not in sys.modules and 'scipy' not in sys.modules"
+        "spherapprox.summation.distributed.evaluate; assert not {'numba', 'scipy', 'dask'} & {*sys.modules}"
     )
-    run(code)
 
 
 def test_mean_angles_agree_by_both_paths(path):
@@ -181,9 +162,8 @@ def test_mean_angles_agree_by_both_paths(path):
         angle = 2.0 * np.arcsin(np.sqrt(t) / 2.0)
         e = np.exp(-concentration / 2.0 * (t - t.min(axis=1, keepdims=True)))
         expected = (e * angle).sum(axis=1) / e.sum(axis=1)
-        np.testing.assert_allclose(
-            angle_mean(x, b, concentration), expected, rtol=1e-8 if concentration > 1e4 else 1e-13
-        )
+        rtol = 1e-8 if concentration > 1e4 else 1e-13
+        np.testing.assert_allclose(angle_mean(x, b, concentration), expected, rtol=rtol)
     poles = np.array([[0.0, 1.0], [0.0, -1.0]])
     np.testing.assert_allclose(angle_mean(poles, poles[:1], 3.0), [0.0, np.pi], rtol=1e-15)
     np.testing.assert_array_equal(angle_mean(poles, poles, 1e300), [0.0, 0.0])
@@ -200,11 +180,12 @@ def test_concentrations_of_any_float_type(kind, dtype):
 @wide
 @pytest.mark.parametrize("dim", [2, 12, 40])
 def test_rows_count_as_they_are_given(path, dim):
-    scales = 1.0 + 4e-7 * np.random.default_rng(1).uniform(-1.0, 1.0, (2, 100, 1))
+    scales = 1.0 + 9e-7 * np.random.default_rng(1).uniform(-1.0, 1.0, (2, 100, 1))
     x, b = sphere(100, dim, 1) * scales[0], sphere(100, dim, 2) * scales[1]
     values = np.random.default_rng(2).random(100)
-    got, plan = explain_sum(x, b, values, 30.0)
-    assert relative(got, truth(x, b, values, 30.0)[0]) <= min(plan.rtol, 1e-13)
+    for method in ("auto", "dense"):
+        got, plan = explain_sum(x, b, values, 50.0, method=method)
+        assert relative(got, truth(x, b, values, 50.0)[0]) <= min(plan.rtol, 3e-14)
 
 
 def test_half_defects_are_right_far_below_the_rounding_of_1():

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from processes import peak_memory
@@ -16,8 +18,8 @@ TINY = np.finfo(np.float64).smallest_normal
 
 def clusters(n, dim, seed=0, spread=0.03):
     rng = np.random.default_rng(seed)
-    x = sphere(6, dim, 99)[rng.integers(0, 6, n)] + spread * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
-    return unit(x)
+    centers = sphere(6, dim, 99)[rng.integers(0, 6, n)]
+    return unit(centers + spread * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1))
 
 
 def computed_pairs(monkeypatch):
@@ -39,9 +41,8 @@ def test_errors_keep_to_the_bound_in_every_row(dim, p, normalize):
     for concentration in (0.0, 300.0, 1e4, 1e8):
         expected, scale = truth(x, b, values, concentration, normalize)
         for rtol in (1e-14, 1e-2, 5.0):
-            result, record = explain_sum(
-                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol
-            )
+            options = {"normalize": normalize, "method": "truncated", "rtol": rtol}
+            result, record = explain_sum(x, b, values, concentration, **options)
             assert record.method == "truncated"
             assert (np.abs(result - expected) <= record.rtol * scale + TINY).all()
             rounding = explain_sum(x, b, values, concentration, normalize=normalize, method="dense")[1].rtol
@@ -216,9 +217,9 @@ def uneven(n, dim, seed):
 
 @pytest.mark.parametrize(
     ("make", "dim", "concentration"),
-    [(sphere, 1, 1e4), (sphere, 2, 1e2), (sphere, 2, 1e4), (sphere, 4, 1e4)]
-    + [
-        (make, dim, concentration) for make in (clusters, uneven) for dim in (2, 4) for concentration in (1e2, 1e4, 1e6)
+    [
+        *((sphere, 1, 1e4), (sphere, 2, 1e2), (sphere, 2, 1e4), (sphere, 4, 1e4)),
+        *itertools.product((clusters, uneven), (2, 4), (1e2, 1e4, 1e6)),
     ],
 )
 def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concentration):

@@ -89,7 +89,6 @@ def test_seeds_names_and_pickles(name):
     assert (target(x) != targets.make(name, dim=3, rng=8)(x)).all()
     assert targets.make(name)(unit(x[:, :3])).shape == (20,)
     assert "proven" in target.provenance
-    np.testing.assert_allclose(target(x.astype(np.float32)), target(x), atol=1e-4 * target.sup_norm)
 
 
 def test_many_blocks_give_the_same_values():

@@ -3,7 +3,6 @@ import functools
 import inspect
 import math
 import pickle
-import warnings
 from importlib import resources
 
 import mpmath
@@ -87,11 +86,6 @@ class TestGeomagneticField:
                 call(year=2026)
             assert [warning.filename for warning in record] == [__file__]
 
-    def test_no_warning_up_to_2025(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert targets.geomagnetic_field(2025.0).name == "radial geomagnetic field 2025"
-
     def test_constants_are_tight(self):
         field, x = targets.geomagnetic_field(2025), sphere.uniform(2, 20000, 0)
         c = 1e-3 * targets.geomagnetic_coefficients(2025) * (harmonics.degrees(13) + 1)
@@ -101,9 +95,8 @@ class TestGeomagneticField:
 
         for size, bound in ((lambda x: np.abs(field(x)), field.sup_norm), (slope, field.lipschitz)):
             start = x[np.argmax(size(x))]
-            largest = -minimize(
-                lambda v, size=size: -size(unit(v[None]))[0], start, method="Nelder-Mead", tol=1e-12
-            ).fun
+            search = minimize(lambda v, f=size: -f(unit(v[None]))[0], start, method="Nelder-Mead", tol=1e-12)
+            largest = -search.fun
             assert largest <= bound <= 1.002 * largest
         assert 66 < field.sup_norm < 67
         best = x[np.argmax(np.abs(field(x)))]
@@ -114,16 +107,6 @@ class TestGeomagneticField:
     @given(SEEDS, st.sampled_from([1900, 1962.5, 2025]))
     def test_constants_hold(self, assert_constants_hold, seed, year):
         assert_constants_hold(targets.geomagnetic_field(year), seed)
-
-    @pytest.mark.parametrize("make", [targets.geomagnetic_field, targets.geomagnetic_coefficients])
-    def test_years_out_of_range_are_refused(self, make):
-        for year in (1899.99, 2030.1, math.nan, math.inf, -2000):
-            with pytest.raises(ValueError, match=r"'year' must be"):
-                make(year)
-
-    def test_coefficients_do_not_leak(self):
-        targets.geomagnetic_coefficients(2025)[:] = 0.0
-        assert targets.geomagnetic_coefficients(2025)[2] == -29350.0
 
 
 OTHERS = [
@@ -161,22 +144,17 @@ class TestOthers:
         assert targets.zonal_harmonic(3, 3, pole=pole)(x) == pytest.approx([1.0, -1.0], abs=1e-14)
         assert targets.bump(3, 2.0, pole=pole)(x) == pytest.approx([1.0, math.exp(-4.0)], rel=1e-14)
 
-    def test_pole_is_copied(self):
-        pole = np.array([0.0, 1.0])
-        target = targets.distance(1, pole=pole)
-        pole[:] = [1.0, 0.0]
-        assert target([[0.0, 1.0]])[0] == 0.0
-
     def test_distance_keeps_small_angles(self):
         x = np.array([[1e-9, 0.0, 1.0], [0.0, 1e-9, -1.0]])
         assert targets.distance(2)(x) == pytest.approx([1e-9, math.pi - 1e-9], rel=1e-14)
 
-    @pytest.mark.parametrize("name", ["distance", "zonal_harmonic", "bump"])
-    def test_float32_rows_are_those_of_unit_length(self, name):
-        x = sphere.uniform(2, 50, 0).astype(np.float32)
-        exact = x / np.linalg.norm(x.astype(float), axis=1, keepdims=True)
-        target = targets.make(name)
-        np.testing.assert_allclose(target(x), target(exact), atol=1e-5)
+    def test_pole_and_coefficients_are_copied(self):
+        pole = np.array([0.0, 1.0])
+        target = targets.distance(1, pole=pole)
+        pole[:] = [1.0, 0.0]
+        assert target([[0.0, 1.0]])[0] == 0.0
+        targets.geomagnetic_coefficients(2025)[:] = 0.0
+        assert targets.geomagnetic_coefficients(2025)[2] == -29350.0
 
     def test_zonal_harmonic_of_low_degree_in_closed_form(self):
         for dim in (1, 2, 5, 30):
@@ -185,10 +163,8 @@ class TestOthers:
             np.testing.assert_allclose(targets.zonal_harmonic(dim, 1)(x), t, atol=1e-15)
             np.testing.assert_allclose(targets.zonal_harmonic(dim, 2)(x), ((dim + 1) * t * t - 1) / dim, atol=1e-14)
             assert targets.zonal_harmonic(dim, 2).lipschitz == pytest.approx((dim + 1) / dim, rel=1e-12)
-
-    @pytest.mark.parametrize("degree", [0, 1, 2, 17, 400])
-    def test_zonal_harmonic_on_the_circle_is_exact(self, degree):
-        assert targets.zonal_harmonic(1, degree).lipschitz == degree
+        for degree in (0, 1, 2, 17, 400):
+            assert targets.zonal_harmonic(1, degree).lipschitz == degree
 
     @pytest.mark.parametrize("kappa", [1e-12, 1e-3, 0.5, 1.0, 7.0, 1e3, 1e8, 1e15])
     def test_bump_lipschitz_against_mpmath(self, kappa):
@@ -222,9 +198,13 @@ class TestRegistry:
         assert target.name
         assert target.provenance
         copy = pickle.loads(pickle.dumps(target))
-        x = sphere.uniform(target.dim, 10, 0)
+        x = sphere.uniform(target.dim, 20, 0)
         assert np.array_equal(copy(x), target(x))
+        single = x.astype(np.float32)
+        np.testing.assert_allclose(target(single), target(unit(single.astype(np.float64))), atol=1e-4)
         assert dataclasses.replace(target, lipschitz=1.0).lipschitz == 1.0
+        constants = [c for c in ("lipschitz", "sup_norm", "degree") if getattr(target, c) is not None]
+        assert {target.origin(c) for c in constants} == {"derived"}
 
     def test_options_are_passed_on(self):
         assert targets.make("geomagnetic_field", year=1950).name == "radial geomagnetic field 1950"
@@ -233,14 +213,6 @@ class TestRegistry:
         assert targets.make("bump", dim=3, concentration=2.0).lipschitz == targets.bump(3, 2.0).lipschitz
         assert targets.make("tangent_projection", dim=4).n_outputs == 5
         assert targets.make("geomagnetic_vector", frame="local").lipschitz is None
-
-
-class TestConstantsOfTheCatalogue:
-    @pytest.mark.parametrize("name", targets.names())
-    def test_every_constant_is_derived(self, name):
-        target = targets.make(name)
-        constants = [c for c in ("lipschitz", "sup_norm", "degree") if getattr(target, c) is not None]
-        assert {target.origin(c) for c in constants} == {"derived"}
 
     @pytest.mark.parametrize("name", targets.names())
     def test_a_polynomial_is_a_trigonometric_one_on_great_circles(self, name):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.linalg
-import scipy.special
 import scipy.stats
 from processes import peak_memory
 from sums import tilted

@@ -17,7 +17,7 @@ TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for
 TEXTS["README.md"] = (ROOT / "README.md").read_text(encoding="utf-8")
 EXTRAS = {"sklearn": "sklearn|HeadRegressor", "torch": "torch", "transformers": "transformers", "peft": "peft"}
 EXTRAS |= {"distributed": "distributed", "flint": "bounds.certify|enclosure"}
-PLAIN = {"README.md": "tests/test_readme.py", "docs/format.md": "tests/spherapprox/test_io.py"}  # who runs it
+PLAIN = {"README.md": "tests/once/test_readme.py", "docs/format.md": "tests/spherapprox/test_io.py"}  # who runs it
 FENCE = re.compile(r"^```(\{code-cell\}|\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

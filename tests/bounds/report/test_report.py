@@ -9,16 +9,14 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-import pages
 import pytest
-import searches
+import reports as kinds
 
 from bounds import ladder, validate
 from bounds.report import (
     from_validation,
     plot,
     report_ladder,
-    report_search,
     report_study,
     report_validation,
     run_study,
@@ -27,44 +25,30 @@ from bounds.report.report import Cell, Facts, Picture, Report, Table, Verdict
 from bounds.theorems import state_all
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, targets
 from spherapprox._checks import upper_text
-from spherapprox.error import Proof
 
-LONG = "spherapprox study --n 40 " + 30 * "--a-long-option " + 300 * "x"
 EVIL = '<script>alert("&")</script>'
-AXES = ([0.1, 0.5], [2, 9])
+KINDS = ("validation", "study", "ladder", "search")
 
 
 @pytest.fixture(scope="module")
 def proved():
-    wave = targets.zonal_harmonic(2, 3)
-    head = SplitHead.from_target(wave, EqualMeasurePartition(2, 200), 30.0)
-    return validate(head, wave, n=300, certified=Proof(slack=0.5), examine=["claims", "worst case", "lemmas"])
+    return kinds.prove()
 
 
 @pytest.fixture(scope="module")
 def study():
-    return run_study(targets.zonal_harmonic(2, 3), [40], choices=["theory"], points=300, certified=True)
+    return kinds.study()
 
 
 @pytest.fixture(scope="module")
 def reports(proved, study):
     """A report of every kind, with its page."""
-    bump = targets.bump(2)
-    kinds = {
-        "validation": report_validation(proved, command=LONG, source="target = mine  # " + 300 * "x"),
-        "study": report_study(study, command=LONG),
-        "ladder": report_ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0), axes=AXES),
-        "search": report_search(searches.search(bump, 1e-6, "core", lower=False), bump, command=LONG),
-    }
-    return {kind: (report, report.to_html()) for kind, report in kinds.items()}
+    return {kind: (report, report.to_html()) for kind, report in kinds.every_kind(proved, study).items()}
 
 
 def escaped(text):
     """Text as Jinja escapes it."""
     return html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
-
-
-KINDS = ("validation", "study", "ladder", "search")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,16 +109,6 @@ def test_every_part_of_a_report_escapes_its_text(no_figures):
     assert page.count(escaped(EVIL)) >= 22
 
 
-def test_a_browser_shows_the_pages_without_errors_and_nothing_runs_over_or_scrolls_sideways(reports, tmp_path):
-    if pages.browser() is None:
-        pytest.skip("no Chromium")
-    for kind, (_, page) in reports.items():
-        (tmp_path / f"{kind}.html").write_text(page, encoding="utf-8")
-    wide = "[...document.querySelectorAll('figure, .table')].filter(part => part.scrollWidth > part.clientWidth).length"
-    probes = pages.PROBES | {"parts that scroll sideways": wide}
-    assert pages.list_faults(tmp_path, [f"{kind}.html" for kind in KINDS], probes=probes) == []
-
-
 def test_files_are_written_together_and_read_back(reports, proved, tmp_path):
     for kind, (report, page) in reports.items():
         paths = report.save(tmp_path / kind)
@@ -178,8 +152,8 @@ def test_a_record_made_by_hand_has_no_report(proved):
     assert bare.records()[0]["lower"] == proved.error.lower
 
 
-def test_a_ladder_is_saved_with_its_hypotheses(tmp_path, no_figures):
-    report_ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0), axes=AXES).save(tmp_path)
+def test_a_ladder_is_saved_with_its_hypotheses(reports, tmp_path, no_figures):
+    reports["ladder"][0].save(tmp_path)
     with (tmp_path / "ladder.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     bounds = ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0))

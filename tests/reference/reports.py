@@ -1,6 +1,11 @@
-"""A report of every kind, for tests of their pages."""
+"""A report of every kind, for tests of their pages, with figures or without."""
 
+from contextlib import contextmanager
+
+import pytest
 import searches
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from bounds import validate
 from bounds.report import report_ladder, report_search, report_study, report_validation, run_study
@@ -32,3 +37,17 @@ def every_kind(validation, study):
         "ladder": report_ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0), axes=([0.1, 0.5], [2, 9])),
         "search": report_search(searches.search(bump, 1e-6, "core", lower=False), bump, command=COMMAND),
     }
+
+
+@contextmanager
+def without_figures():
+    """Write a word in place of each figure."""
+
+    def write_word(_, file, *, metadata):
+        word = repr(metadata).encode()
+        file.write(word) if hasattr(file, "write") else file.write_bytes(word)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "get_layout_engine", lambda _: None)
+        patch.setattr(FigureCanvasAgg, "print_png", write_word)
+        yield

@@ -30,6 +30,13 @@ EVIL = '<script>alert("&")</script>'
 KINDS = ("validation", "study", "ladder", "search")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_figures():
+    """Write words in place of figures: tests/once/test_site.py looks at those of every kind."""
+    with kinds.without_figures():
+        yield
+
+
 @pytest.fixture(scope="module")
 def proved():
     return kinds.prove()
@@ -41,7 +48,7 @@ def study():
 
 
 @pytest.fixture(scope="module")
-def reports(proved, study):
+def reports(proved, study, no_figures):
     """A report of every kind, with its page."""
     return {kind: (report, report.to_html()) for kind, report in kinds.every_kind(proved, study).items()}
 
@@ -82,7 +89,7 @@ def test_the_page_of_a_study_has_every_head(reports, study):
     assert "the largest value found of a bound that is proven at each point" in page
 
 
-def test_text_of_users_is_escaped_and_violations_come_first(no_figures):
+def test_text_of_users_is_escaped_and_violations_come_first():
     target = Target(lambda x: x[:, 2], 2, lipschitz=1.0, sup_norm=1.0, name=EVIL, unit=EVIL, provenance=EVIL, degree=1)
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 30), 9.0)
     validation = validate(head, target, n=100, examine=["claims"])
@@ -96,7 +103,7 @@ def test_text_of_users_is_escaped_and_violations_come_first(no_figures):
     assert "2nd order" not in by_study.tables[0].columns
 
 
-def test_every_part_of_a_report_escapes_its_text(no_figures):
+def test_every_part_of_a_report_escapes_its_text():
     cells = [Cell(EVIL, kind, (EVIL,)) for kind in ("name", "verdict")]
     report = Report(
         name="own", title=EVIL, subtitle=EVIL, verdict=Verdict(EVIL, EVIL, [(EVIL, EVIL)]), rows=[{"a": 1}],
@@ -139,7 +146,7 @@ def test_records_and_the_document_of_a_validation_are_plain_and_complete(proved)
 
 
 @pytest.mark.parametrize("dim", [1, 3])
-def test_validations_elsewhere_have_the_same_files(tmp_path, dim, no_figures):
+def test_validations_elsewhere_have_the_same_files(tmp_path, dim):
     target = targets.distance(dim)
     validation = validate(CoreHead.from_target(target, EqualMeasurePartition(dim, 50), 5.0), target, n=200)
     assert {path.name for path in report_validation(validation).save(tmp_path)} == {*from_validation.FILES}
@@ -152,7 +159,7 @@ def test_a_record_made_by_hand_has_no_report(proved):
     assert bare.records()[0]["lower"] == proved.error.lower
 
 
-def test_a_ladder_is_saved_with_its_hypotheses(reports, tmp_path, no_figures):
+def test_a_ladder_is_saved_with_its_hypotheses(reports, tmp_path):
     reports["ladder"][0].save(tmp_path)
     with (tmp_path / "ladder.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -163,7 +170,7 @@ def test_a_ladder_is_saved_with_its_hypotheses(reports, tmp_path, no_figures):
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
-def test_a_figure_that_fails_leaves_all_as_it_was(study, tmp_path, no_figures, stop):
+def test_a_figure_that_fails_leaves_all_as_it_was(study, tmp_path, stop):
     def interrupted():
         raise stop
 

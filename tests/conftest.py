@@ -15,7 +15,7 @@ settings.load_profile("repeatable")  # tests/reference/machines.py takes the oth
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave what starts compilers and runs the pages to .ci/run, unless tests/once is named."""
+    """Leave what starts compilers or a browser, or runs pages, to .ci/run, unless tests/once is named."""
     return (collection_path.name == "once" and "tests/once" not in " ".join(config.args)) or None
 
 

@@ -1,15 +1,10 @@
 """References between pages, and from code to pages, lead somewhere."""
 
 import functools
-import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import public
-import pytest
 
 import bounds
 import spherapprox
@@ -76,41 +71,6 @@ def dead_links(path, text):
             not goal.is_file() or (anchor and anchor not in anchors(goal.read_text(encoding="utf-8")))
         ):
             yield f"{path.name}: {link}"
-
-
-FRESH = """
-import contextlib, importlib, json, os, sys
-for name in "numpy scipy.special scipy.optimize scipy.spatial numba torch flint matplotlib.pyplot".split():
-    with contextlib.suppress(ImportError):  # of others, so that each process of ours starts quickly
-        importlib.import_module(name)
-for names in json.load(sys.stdin):
-    if os.fork():
-        if os.wait()[1]:  # whatever ended it, it is no success
-            print(names, "ended in an error", flush=True)
-        continue
-    import bounds, spherapprox
-    for name in names:
-        thing, *parts = name.split(".")
-        thing = {"bounds": bounds, "spherapprox": spherapprox}[thing]
-        try:
-            for part in parts:
-                thing = getattr(thing, part)
-        except AttributeError as error:
-            if "pip install" not in str(error):  # an extra
-                print(name, error, flush=True)
-    os._exit(0)
-"""
-
-
-def attributes(text):
-    """Return the dotted names of a page's code and of its tables of the reference."""
-    names, module = set(re.findall(r"`((?:spherapprox|bounds)(?:\.\w+)+)(?<!\.json)\b", text)), ""
-    for line in text.splitlines():
-        if match := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
-            module = match[1]
-        elif match := re.fullmatch(r" {3}(\w+)|\.\. autodata:: (\S+)", line):
-            names.add(match[2] or f"{module}.{match[1]}")
-    return names
 
 
 def prose(path):
@@ -199,22 +159,15 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 def test_the_reference_names_everything_public():
-    named = {name for path in (ROOT / "docs/api").glob("*.md") for name in attributes(path.read_text(encoding="utf-8"))}
+    named = {
+        name
+        for path in (ROOT / "docs/api").glob("*.md")
+        for name in public.list_attributes(path.read_text(encoding="utf-8"))
+    }
     tops = {name.rpartition(".")[2] for name in named if name.count(".") == 1}  # theirs are documented there
     names = [name for name, _ in public.list_public(spherapprox, bounds)]
     lost = [name for name in names if name not in named and name.rpartition(".")[2] not in tops]
     assert not lost, "public names that no page of docs/api names"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a fresh process for each module")
-def test_attributes_that_pages_name_are_found_in_a_fresh_process():
-    homes = {}
-    for name in {name for path in TEXTS for name in attributes(path.read_text(encoding="utf-8"))}:
-        homes.setdefault(re.split(r"\.[A-Z]|\.\w+$", name)[0], []).append(name)
-    names = json.dumps([sorted(names) for names in homes.values()])
-    process = subprocess.run([sys.executable, "-c", FRESH], input=names, capture_output=True, text=True, check=True)
-    assert not process.stdout
-    assert len(homes) > 30
 
 
 def test_every_page_of_a_theorem_names_its_functions():

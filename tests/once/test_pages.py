@@ -17,7 +17,7 @@ TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for
 TEXTS["README.md"] = (ROOT / "README.md").read_text(encoding="utf-8")
 EXTRAS = {"sklearn": "sklearn|HeadRegressor", "torch": "torch", "transformers": "transformers", "peft": "peft"}
 EXTRAS |= {"distributed": "distributed", "flint": "bounds.certify|enclosure"}
-PLAIN = {"README.md": "tests/test_readme.py", "docs/format.md": "tests/spherapprox/test_io.py"}  # who runs it
+PLAIN = ("README.md", "docs/format.md")  # run below, and by tests/spherapprox/test_io.py
 FENCE = re.compile(r"^```(\{code-cell\}|\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -53,6 +53,18 @@ def test_every_block_prints_what_the_page_says(name, tmp_path, monkeypatch):
     failed, run = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=flags, encoding="utf-8")
     assert failed == 0
     assert run > 0
+
+
+def test_the_example_prints_what_the_readme_promises(capsys):
+    (code,) = blocks(TEXTS["README.md"], "python")
+    exec(compile(code, "README.md", "exec"), {})
+    output = capsys.readouterr().out
+    assert "violated" not in output
+    assert output.startswith("19 8 CoreHead(n=19, ")
+    assert float(output.splitlines()[1].split()[0]) == pytest.approx(0.096, abs=0.001)
+    for promise in ("10^667.99", "10^9.93", "10^8.87"):
+        assert promise in output
+        assert promise[:5] in code
 
 
 @pytest.mark.parametrize("name", pages("{code-cell}"))

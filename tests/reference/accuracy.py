@@ -212,19 +212,15 @@ FAR_SEAMS = {
 # Values --------------------------------------------------------------------------------------------------------------
 
 
-def both(function: Callable[..., Any]) -> Value:
-    """Return values by scalar calls, and by one call with arrays long enough to be compiled."""
+def both(function: Callable[..., Any], compiled: bool = True) -> Value:
+    """Return values by scalar calls, and by one call with arrays: of no more elements, or enough to be compiled."""
 
     def values(points: Sequence[Point]) -> list[Sequence[float]]:
-        size = special.COMPILE_FROM + len(points)
-        columns = [np.resize(np.array(column, dtype=float), size) for column in zip(*points, strict=True)]
+        size, dtype = (len(points) + special.COMPILE_FROM, float) if compiled else (len(points), None)
+        columns = [np.resize(np.array(column, dtype), size) for column in zip(*points, strict=True)]
         return [[function(*point) for point in points], function(*columns)[: len(points)].tolist()]
 
     return values
-
-
-def scalar(function: Callable[..., float]) -> Value:
-    return lambda points: [[function(*point) for point in points]]
 
 
 def relative(exact: Any, point: Point) -> Any:
@@ -420,7 +416,7 @@ def gegenbauer_tables() -> Iterator[Table]:
     seams = {"t = 1/2": middle, "degree (degree + dim - 1) (1 - t) = dim": pole}
     yield Table(
         "gegenbauer", unit="8 eps sqrt(degree + 1) A, 4 eps near the poles and for dim 1", limit=1.0, draw=draw,
-        values=both_slow(special.gegenbauer), exact=truth.gegenbauer,
+        values=both(special.gegenbauer, compiled=False), exact=truth.gegenbauer,
         scale=lambda exact, point: gegenbauer_unit(*point), seams=seams, **cells,
     )  # fmt: skip
 
@@ -431,7 +427,8 @@ def gegenbauer_tables() -> Iterator[Table]:
         "gegenbauer_derivative", limit=1.0,
         unit="the maximum times that of gegenbauer at (k - j, m + 2j), plus 2 j eps |value|",
         draw=lambda rng, row, column: with_order(draw(rng, row, column), rng),
-        values=both_slow(special.gegenbauer_derivative), exact=truth.gegenbauer_derivative, scale=derivative_unit,
+        values=both(special.gegenbauer_derivative, compiled=False), exact=truth.gegenbauer_derivative,
+        scale=derivative_unit,
         seams={name: then(seam, with_order) for name, seam in seams.items()},
         **cells | {"arguments": "degree, dim, t, order"},
     )  # fmt: skip
@@ -440,25 +437,17 @@ def gegenbauer_tables() -> Iterator[Table]:
     pair |= {"arguments": "degree, dim", "draw": lambda rng, row, column: (int(row(rng)), int(column(rng)))}
     yield Table(
         "gegenbauer_derivative_bound", unit="2 (order + 1) eps, relative", limit=1.0,
-        values=both_slow(special.gegenbauer_derivative_bound), exact=truth.gegenbauer_derivative_bound,
+        values=both(special.gegenbauer_derivative_bound, compiled=False), exact=truth.gegenbauer_derivative_bound,
         scale=lambda exact, point: 2.0 * (point[2] + 1.0) * EPS * max(exact, NORMAL),
         **pair | {"draw": lambda rng, row, column: with_order((int(row(rng)), int(column(rng))), rng)},
     )  # fmt: skip
     pair |= {"seams": {"dim = 100": lambda rng: (int(integers(2, 1000)(rng)), int(rng.integers(98, 104)))}}
     pair |= {"unit": "relative", "scale": relative, "family": "zeros"}
     for name, exact in (("gegenbauer_max_zero", max_zero), ("gegenbauer_max_zero_angle", max_zero_angle)):
-        yield Table(name, limit=4e-16, values=both_slow(getattr(special, name)), exact=exact, **pair)
-    value = {"values": both_slow(special.gegenbauer_lipschitz), "exact": lipschitz}
+        yield Table(name, limit=4e-16, values=both(getattr(special, name), compiled=False), exact=exact, **pair)
+    value = {"values": both(special.gegenbauer_lipschitz, compiled=False), "exact": lipschitz}
     few = {"rows": {name: row for name, row in rows.items() if name != "3001..1e5"}, "upper": True}
     yield Table("gegenbauer_lipschitz", limit=4e-15, **value, **pair | few)
-
-
-def both_slow(function: Callable[..., Any]) -> Value:
-    """Return values by scalar calls and by one call with arrays, of as few elements as there are points."""
-    return lambda points: [
-        [function(*point) for point in points],
-        function(*(np.array(column) for column in zip(*points, strict=True))).tolist(),
-    ]
 
 
 def lipschitz(degree: int, dim: int) -> Any:

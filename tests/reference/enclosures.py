@@ -6,6 +6,7 @@ Numbers are taken exactly: a float is the binary number that it is; a Fraction o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -43,50 +44,48 @@ def _ball(x: Number) -> arb:
     return exact_ball(x) if isinstance(x, mpmath.mpf) else arb(x)
 
 
-def _bits(dim: int, concentration: Number) -> int:
-    """Return the bits that the concentration costs."""
-    return exponent_bits(dim, float(Fraction(concentration) if isinstance(concentration, str) else concentration))
-
-
 def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose log sigma(C(angle)), the measure of a cap of angular radius 1e-60 <= angle <= pi."""
     return enclose(lambda: special.log_cap_measure(dim, _ball(angle)), digits_of(digits))
 
 
+def _enclose_kernel(
+    compute: Callable[[arb], arb], dim: int, concentration: Number, digits: int, relative: bool = False
+) -> Enclosure:
+    """Enclose what a function takes from a concentration, with the bits that this costs."""
+    size = float(Fraction(concentration) if isinstance(concentration, str) else concentration)
+    return enclose(
+        lambda: compute(_ball(concentration)), digits_of(digits), relative=relative, extra=exponent_bits(dim, size)
+    )
+
+
 def log_normalizer(dim: int, concentration: Number, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose log c, c the kernel's normaliser with respect to the measure of total 1 (1.1)."""
-    extra = _bits(dim, concentration)
-    return enclose(lambda: -special.log_0f1(dim, _ball(concentration)), digits_of(digits), extra=extra)
+    return _enclose_kernel(lambda lam: -special.log_0f1(dim, lam), dim, concentration, digits)
 
 
 def eigenvalue(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose a_k = I_{nu+k}(lambda) / I_nu(lambda) (1.2)."""
-    extra = _bits(dim, concentration)
-
-    def compute() -> arb:
-        return special.eigenvalue(degree, dim, _ball(concentration))
-
-    return enclose(compute, digits_of(digits), relative=True, extra=extra)
+    return _enclose_kernel(lambda lam: special.eigenvalue(degree, dim, lam), dim, concentration, digits, relative=True)
 
 
 def eigenvalue_complement(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose 1 - a_k, k >= 1: the share of a harmonic of degree k that convolution loses."""
-    extra = _bits(dim, concentration)
-
-    def compute() -> arb:
-        return 1 - special.eigenvalue(degree, dim, _ball(concentration))
-
-    return enclose(compute, digits_of(digits), relative=True, extra=extra)
+    return _enclose_kernel(
+        lambda lam: 1 - special.eigenvalue(degree, dim, lam), dim, concentration, digits, relative=True
+    )
 
 
 def mean_angle(dim: int, concentration: Number, power: Number = 1, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose E[theta^power] (4.1), power > 0."""
-    extra = _bits(dim, concentration)
+    return _enclose_kernel(
+        lambda lam: moments.moment(Kernel(dim, lam), _ball(power)), dim, concentration, digits, relative=True
+    )
 
-    def compute() -> arb:
-        return moments.moment(Kernel(dim, _ball(concentration)), _ball(power))
 
-    return enclose(compute, digits_of(digits), relative=True, extra=extra)
+def _enclose_log(moment: Any, dim: int, concentration: Number, radius: Number, digits: int) -> Enclosure:
+    """Enclose the log of a moment of the kernel within a radius."""
+    return _enclose_kernel(lambda lam: moment(Kernel(dim, lam), _ball(radius)).log(), dim, concentration, digits)
 
 
 def log_shift_variation(dim: int, concentration: Number, radius: Number, *, digits: int = _DIGITS) -> Enclosure:
@@ -104,27 +103,18 @@ def log_shifted_mean_angle(dim: int, concentration: Number, radius: Number, *, d
     return _enclose_log(moments.shifted_mean, dim, concentration, radius, digits)
 
 
-def _enclose_log(moment: Any, dim: int, concentration: Number, radius: Number, digits: int) -> Enclosure:
-    """Enclose the log of a moment of the kernel within a radius."""
-    extra = _bits(dim, concentration)
-    return enclose(
-        lambda: moment(Kernel(dim, _ball(concentration)), _ball(radius)).log(), digits_of(digits), extra=extra
-    )
-
-
 def log_tail(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose log rho_g, rho_g the sum of dim(H_l) a_l over l > g: terms one by one, then a geometric series."""
-    extra = _bits(dim, concentration)
 
-    def compute() -> arb:
-        lam, total, g = _ball(concentration), arb(0), degree
+    def compute(lam: arb) -> arb:
+        total, g = arb(0), degree
         level = arb(10) ** -(digits + 2)
         while not (rest := degrees.tail(g, dim, lam)) < total * level:
             g += 1
             total += degrees.term(g, dim, lam)
         return total.union(total + rest).log()
 
-    return enclose(compute, digits_of(digits), extra=extra)
+    return _enclose_kernel(compute, dim, concentration, digits)
 
 
 def log_covering_number(radius: Number, *, dim: int, method: str = "best", digits: int = _DIGITS) -> Enclosure:

@@ -158,7 +158,7 @@ def run(mutant: Mutant, folder: str) -> tuple[str, str]:
         return "killed", "ran too long"
     if process.returncode not in (0, 1):  # no tests, or none that can be collected
         raise SystemExit(f"{mutant.file}: pytest ended with {process.returncode}\n{told[-2000:]}")
-    failed = [line.partition(" ")[2] for line in told.splitlines() if line.startswith("FAILED")]
+    failed = [line.partition(" ")[2] for line in told.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return ("killed", failed[0].partition(" - ")[0]) if process.returncode else ("survived", "")
 
 

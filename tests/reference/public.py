@@ -1,5 +1,6 @@
-"""What the packages make public, for tests that walk it."""
+"""What the packages make public, and what the pages name of it, for tests that walk it."""
 
+import re
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -11,3 +12,14 @@ def list_public(*modules: ModuleType) -> Iterator[tuple[str, Any]]:
         for name in (*module.__all__, *getattr(module, "_MODULES", ())):
             thing = getattr(module, name)
             yield from list_public(thing) if isinstance(thing, ModuleType) else [(f"{module.__name__}.{name}", thing)]
+
+
+def list_attributes(text: str) -> set[str]:
+    """Return the dotted names of a page's code and of its tables of the reference."""
+    names, module = set(re.findall(r"`((?:spherapprox|bounds)(?:\.\w+)+)(?<!\.json)\b", text)), ""
+    for line in text.splitlines():
+        if match := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
+            module = match[1]
+        elif match := re.fullmatch(r" {3}(\w+)|\.\. autodata:: (\S+)", line):
+            names.add(match[2] or f"{module}.{match[1]}")
+    return names

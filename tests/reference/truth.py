@@ -15,6 +15,7 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
+from mpmath.calculus.quadrature import GaussLegendre
 
 DIGITS = 34
 """Relative (of a logarithm near 0: relative too) or absolute digits that every function aims at; 30 are promised."""
@@ -344,7 +345,7 @@ def gegenbauer_derivative(degree: int, dim: int, t: float, order: int = 1) -> An
 def gegenbauer_lipschitz(degree: int, dim: int, zero_angle: float) -> Any:
     """Return the largest |dG/dtheta| before the angle of the first zero of G, where it is largest.
 
-    It is where dG/dtheta is steepest, between 0 and that angle: a secant search for d2G/dtheta2 = 0 in a bracket.
+    It is where d2G/dtheta2 = 0, between 0 and that angle: a secant search in a bracket.
     """
     if degree == 1:
         return mp.mpf(1)
@@ -356,23 +357,11 @@ def gegenbauer_lipschitz(degree: int, dim: int, zero_angle: float) -> Any:
             ratio = gegenbauer_pair(degree, dim, t)[0] / gegenbauer_slope(degree, dim, t)
             return -(dim - 1) * mp.cot(angle) - degree * (degree + dim - 1) * ratio
 
-        low, high = mp.mpf(zero_angle) / 100, mp.mpf(zero_angle) * (1 + mp.mpf(10) ** -12)
-        at_low, at_high = bend(low), bend(high)
-        if not at_low > 0 > at_high:
-            raise Doubtful(f"the steepest angle of degree {degree}, dim {dim} is not in its bracket")
-        last = high
-        for _ in range(100):  # Illinois' secant
-            angle = (low * at_high - high * at_low) / (at_high - at_low)
-            here = bend(angle)
-            if here > 0:
-                at_high = at_high / 2 if last == low else at_high
-                low, at_low = angle, here
-            else:
-                at_low = at_low / 2 if last == high else at_low
-                high, at_high = angle, here
-            if abs(angle - last) < mp.mpf(10) ** -18 * angle:  # the maximum has the square of its error
-                return abs(gegenbauer_slope(degree, dim, mp.cos(angle)))
-            last = angle
+        bracket = mp.mpf(zero_angle) / 100, mp.mpf(zero_angle) * (1 + mp.mpf(10) ** -12)
+        margin = mp.mpf(zero_angle) * mp.mpf(10) ** -18  # the maximum has the square of the angle's error
+        angle = mp.findroot(bend, bracket, solver="illinois", tol=margin / 100, maxsteps=100, verify=False)
+        if bend(angle - margin) > 0 > bend(angle + margin):
+            return abs(gegenbauer_slope(degree, dim, mp.cos(angle)))
     raise Doubtful(f"the steepest angle of degree {degree}, dim {dim} does not settle")
 
 
@@ -413,48 +402,23 @@ def gegenbauer_max_zero(degree: int, dim: int, start: float) -> Any:
 
 # Integrals over the sphere -------------------------------------------------------------------------------------------
 
-NODES = 48
+LEVEL = 5
+NODES = 3 * 2 ** (LEVEL - 1)
 RISE = 24.0  # how far the log of the integrand may vary over a panel
 CUT = 85.0  # what lies e^-CUT below the largest value is dropped
 
 
 @cache
-def gauss(bits: int) -> tuple[tuple[Any, Any, Any, Any], ...]:
-    """Return node and weight of Gauss's rule on [-1, 1], and the weights of the two highest Legendre coefficients."""
-    n = NODES
+def gauss(bits: int) -> tuple[tuple[Any, Any, list[Any]], ...]:
+    """Return node, weight and weight (2j+1)/2 P_j(node) of Gauss's rule on [-1, 1], P_j Legendre's, j < NODES."""
+    rule = []
     with mp.workprec(bits + 20):
-        rule = []
-        for i in range(n // 2):
-            x = mp.cos(mp.pi * (i + mp.mpf(3) / 4) / (n + mp.mpf(1) / 2))
-            step = mp.mpf(1)
-            while step:
-                values = legendre(x)
-                before, value = values[n - 1], values[n]
-                slope = n * (before - x * value) / (1 - x * x)
-                step = value / slope if abs(value / slope) > mp.ldexp(1, -bits - 4) else mp.mpf(0)
-                x -= step
-            weight = 2 / ((1 - x * x) * slope * slope)
-            first, second = weight * before * (n - mp.mpf(1) / 2), weight * values[n - 2] * (n - mp.mpf(3) / 2)
-            rule += [(x, weight, first, second), (-x, weight, -first, second)]
-        return tuple(rule)
-
-
-def legendre(x: Any) -> list[Any]:
-    """Return the Legendre polynomials of degrees 0 to NODES at x."""
-    values = [mp.mpf(1), x]
-    for k in range(1, NODES):
-        values.append(((2 * k + 1) * x * values[k] - k * values[k - 1]) / (k + 1))
-    return values
-
-
-@cache
-def gauss_table(bits: int) -> tuple[tuple[Any, ...], ...]:
-    """Return, node by node as in `gauss`, weight times (2j+1)/2 times the Legendre polynomial of degree j < NODES."""
-    with mp.workprec(bits + 20):
-        return tuple(
-            tuple(weight * (j + mp.mpf(1) / 2) * value for j, value in enumerate(legendre(x)[:NODES]))
-            for x, weight, _, _ in gauss(bits)
-        )
+        for x, weight in GaussLegendre(mp.mp).calc_nodes(LEVEL, bits + 20):
+            values = [mp.mpf(1), x]
+            for k in range(1, NODES - 1):
+                values.append(((2 * k + 1) * x * values[k] - k * values[k - 1]) / (k + 1))
+            rule.append((x, weight, [weight * (j + mp.mpf(1) / 2) * value for j, value in enumerate(values)]))
+    return tuple(rule)
 
 
 @dataclass
@@ -534,21 +498,24 @@ class Part:
         centre, half = (a + b) / 2, (b - a) / 2
         bits = mp.mp.prec
         branch = fraction and a == 0
-        nodes = [centre + half * node for node, _, _, _ in gauss(bits)]
+        nodes = [centre + half * node for node, _, _ in gauss(bits)]
         values = [self.at(t) * t**fraction if fraction and a else self.at(t) for t in nodes]
+
+        def coefficient(j: int) -> Any:
+            """Return the Legendre coefficient of degree j on the panel."""
+            return mp.fsum(row[j] * value for (_, _, row), value in zip(gauss(bits), values, strict=True))
+
         size = max(map(abs, values))
         largest = max(largest, size)
-        top = sum(rule[2] * value for rule, value in zip(gauss(bits), values, strict=True))
-        second = sum(rule[3] * value for rule, value in zip(gauss(bits), values, strict=True))
-        last, fine = max(abs(top), abs(second)), mp.mpf(10) ** (1 - DIGITS)
+        last, fine = max(abs(coefficient(-1)), abs(coefficient(-2))), mp.mpf(10) ** (1 - DIGITS)
         if branch and last <= fine * largest:
             total, moment = mp.mpf(0), 1 / (1 + fraction)  # int_0^1 u^fraction P_j(2u - 1) du
             for j in range(NODES):
-                total += moment * sum(row[j] * value for row, value in zip(gauss_table(bits), values, strict=True))
+                total += moment * coefficient(j)
                 moment *= (fraction - j) / (fraction + 2 + j)
             return b ** (1 + fraction) * total, largest
         if not branch and last * last <= fine * size * largest:
-            return half * sum(rule[1] * value for rule, value in zip(gauss(bits), values, strict=True)), largest
+            return half * mp.fsum(rule[1] * value for rule, value in zip(gauss(bits), values, strict=True)), largest
         lower, largest = self.over(a, centre, largest, fraction=fraction, depth=depth + 1)
         upper, largest = self.over(centre, b, largest, fraction=fraction, depth=depth + 1)
         return lower + upper, largest

@@ -9,16 +9,14 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-import pages
 import pytest
-import searches
+import reports as kinds
 
 from bounds import ladder, validate
 from bounds.report import (
     from_validation,
     plot,
     report_ladder,
-    report_search,
     report_study,
     report_validation,
     run_study,
@@ -27,44 +25,37 @@ from bounds.report.report import Cell, Facts, Picture, Report, Table, Verdict
 from bounds.theorems import state_all
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, targets
 from spherapprox._checks import upper_text
-from spherapprox.error import Proof
 
-LONG = "spherapprox study --n 40 " + 30 * "--a-long-option " + 300 * "x"
 EVIL = '<script>alert("&")</script>'
-AXES = ([0.1, 0.5], [2, 9])
+KINDS = ("validation", "study", "ladder", "search")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_figures():
+    """Write words in place of figures: tests/once/test_site.py looks at those of every kind."""
+    with kinds.without_figures():
+        yield
 
 
 @pytest.fixture(scope="module")
 def proved():
-    wave = targets.zonal_harmonic(2, 3)
-    head = SplitHead.from_target(wave, EqualMeasurePartition(2, 200), 30.0)
-    return validate(head, wave, n=300, certified=Proof(slack=0.5), examine=["claims", "worst case", "lemmas"])
+    return kinds.prove()
 
 
 @pytest.fixture(scope="module")
 def study():
-    return run_study(targets.zonal_harmonic(2, 3), [40], choices=["theory"], points=300, certified=True)
+    return kinds.study()
 
 
 @pytest.fixture(scope="module")
-def reports(proved, study):
+def reports(proved, study, no_figures):
     """A report of every kind, with its page."""
-    bump = targets.bump(2)
-    kinds = {
-        "validation": report_validation(proved, command=LONG, source="target = mine  # " + 300 * "x"),
-        "study": report_study(study, command=LONG),
-        "ladder": report_ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0), axes=AXES),
-        "search": report_search(searches.search(bump, 1e-6, "core", lower=False), bump, command=LONG),
-    }
-    return {kind: (report, report.to_html()) for kind, report in kinds.items()}
+    return {kind: (report, report.to_html()) for kind, report in kinds.every_kind(proved, study).items()}
 
 
 def escaped(text):
     """Text as Jinja escapes it."""
     return html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
-
-
-KINDS = ("validation", "study", "ladder", "search")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,7 +89,7 @@ def test_the_page_of_a_study_has_every_head(reports, study):
     assert "the largest value found of a bound that is proven at each point" in page
 
 
-def test_text_of_users_is_escaped_and_violations_come_first(no_figures):
+def test_text_of_users_is_escaped_and_violations_come_first():
     target = Target(lambda x: x[:, 2], 2, lipschitz=1.0, sup_norm=1.0, name=EVIL, unit=EVIL, provenance=EVIL, degree=1)
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 30), 9.0)
     validation = validate(head, target, n=100, examine=["claims"])
@@ -112,7 +103,7 @@ def test_text_of_users_is_escaped_and_violations_come_first(no_figures):
     assert "2nd order" not in by_study.tables[0].columns
 
 
-def test_every_part_of_a_report_escapes_its_text(no_figures):
+def test_every_part_of_a_report_escapes_its_text():
     cells = [Cell(EVIL, kind, (EVIL,)) for kind in ("name", "verdict")]
     report = Report(
         name="own", title=EVIL, subtitle=EVIL, verdict=Verdict(EVIL, EVIL, [(EVIL, EVIL)]), rows=[{"a": 1}],
@@ -123,16 +114,6 @@ def test_every_part_of_a_report_escapes_its_text(no_figures):
     page = report.to_html()
     assert "<script" not in page
     assert page.count(escaped(EVIL)) >= 22
-
-
-def test_a_browser_shows_the_pages_without_errors_and_nothing_runs_over_or_scrolls_sideways(reports, tmp_path):
-    if pages.browser() is None:
-        pytest.skip("no Chromium")
-    for kind, (_, page) in reports.items():
-        (tmp_path / f"{kind}.html").write_text(page, encoding="utf-8")
-    wide = "[...document.querySelectorAll('figure, .table')].filter(part => part.scrollWidth > part.clientWidth).length"
-    probes = pages.PROBES | {"parts that scroll sideways": wide}
-    assert pages.list_faults(tmp_path, [f"{kind}.html" for kind in KINDS], probes=probes) == []
 
 
 def test_files_are_written_together_and_read_back(reports, proved, tmp_path):
@@ -165,7 +146,7 @@ def test_records_and_the_document_of_a_validation_are_plain_and_complete(proved)
 
 
 @pytest.mark.parametrize("dim", [1, 3])
-def test_validations_elsewhere_have_the_same_files(tmp_path, dim, no_figures):
+def test_validations_elsewhere_have_the_same_files(tmp_path, dim):
     target = targets.distance(dim)
     validation = validate(CoreHead.from_target(target, EqualMeasurePartition(dim, 50), 5.0), target, n=200)
     assert {path.name for path in report_validation(validation).save(tmp_path)} == {*from_validation.FILES}
@@ -178,8 +159,8 @@ def test_a_record_made_by_hand_has_no_report(proved):
     assert bare.records()[0]["lower"] == proved.error.lower
 
 
-def test_a_ladder_is_saved_with_its_hypotheses(tmp_path, no_figures):
-    report_ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0), axes=AXES).save(tmp_path)
+def test_a_ladder_is_saved_with_its_hypotheses(reports, tmp_path):
+    reports["ladder"][0].save(tmp_path)
     with (tmp_path / "ladder.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     bounds = ladder(0.3, dim=8, theorems=state_all(jackson_constant=1.0))
@@ -189,7 +170,7 @@ def test_a_ladder_is_saved_with_its_hypotheses(tmp_path, no_figures):
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
-def test_a_figure_that_fails_leaves_all_as_it_was(study, tmp_path, no_figures, stop):
+def test_a_figure_that_fails_leaves_all_as_it_was(study, tmp_path, stop):
     def interrupted():
         raise stop
 

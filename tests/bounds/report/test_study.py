@@ -1,6 +1,5 @@
 """The study: what its rows say, and that its files are written together or not at all."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import product
@@ -44,8 +43,8 @@ def test_errors_of_every_row_keep_to_bound_and_floor(small):
         assert 1.0 < row.relative_error / (row.error / target.sup_norm) < 1.05
         kind = {"core": CoreHead, "split": SplitHead}[row.head]
         head = kind.from_target(target, EqualMeasurePartition(2, row.n), row.concentration)
-        study = validate(head, target, n=1000, examine=["claims"]).checks
-        checks = [c for c in study if c.bound and c.bound.holds and c.quantity == "error"]
+        checks = [c for c in validate(head, target, n=500, examine=[]).checks if c.quantity == "error"]
+        checks = [c for c in checks if c.bound and c.bound.holds]
         assert row.verdict == min(checks, key=lambda check: check.bound.value).verdict
         assert row.verdict in ("holds", "vacuous")
         x = sphere.uniform(2, 20_000, rng=5)
@@ -64,10 +63,8 @@ def test_second_order_bounds_are_within_a_factor_of_2_of_errors_of_split_heads(s
     assert all(by_bound.error <= 1.2 * by_error.error for by_bound, by_error in zip(by_theory, best, strict=True))
 
 
-def test_second_order_needs_a_target_that_has_it():
-    with pytest.raises(ValueError, match="'choices' may hold 'second-order' only for a target with"):
-        run_study(targets.distance(2), [20], choices=["second-order"])
-    study = run_study(targets.bump(3, 4.0), [30], choices=[9.0], points=200)  # smooth, and no polynomial
+def test_second_order_bounds_of_a_smooth_target_are_not_local():
+    study = run_study(targets.bump(3, 4.0), [30], choices=[9.0], points=200)  # no polynomial
     core, split = study.rows
     assert (core.second_order, split.second_order_local) == (None, None)
     assert split.error <= split.second_order
@@ -81,7 +78,7 @@ def test_an_error_above_its_bound_is_not_said_to_hold():
     assert not row.verdict.startswith(("holds", "vacuous"))
 
 
-def test_a_plain_function_has_measured_errors_only(tmp_path):
+def test_a_plain_function_has_measured_errors_only():
     study = run_study(Target(lambda x: np.abs(x[:, :2]), 3), [60], points=300)
     assert [(row.head, row.choice) for row in study.rows] == list(product(("core", "split"), ("best", "mean")))
     for row in study.rows:
@@ -91,8 +88,7 @@ def test_a_plain_function_has_measured_errors_only(tmp_path):
     (note,) = study.notes
     assert "states no Lipschitz constant" in note
     assert study.table().splitlines()[0].split() == ["N", "head", "by", "lambda", "error", "mean"]
-    report_study(study).save(tmp_path)
-    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["notes"] == [note]
+    assert report_study(study).document["notes"] == [note]
 
 
 def test_land_has_mean_errors_that_fall_while_sup_errors_cannot():
@@ -112,7 +108,8 @@ def test_a_constant_is_approximated(value, tmp_path):
     constant = Target(lambda x: value + 0.0 * x[:, 0], 2, lipschitz=0.0, sup_norm=value)
     study = run_study(constant, [12], points=100)
     assert all(row.error <= row.bound + 1e-12 * value for row in series(study, "split", "theory"))
-    assert len(report_study(study).save(tmp_path)) == 5
+    if value == 0.0:
+        assert len(report_study(study).save(tmp_path)) == 5
 
 
 def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
@@ -143,7 +140,7 @@ def test_estimated_constants_are_near_the_true_ones_and_below(target, tolerance)
     assert target.sup_norm * (1.0 - tolerance) <= study.sup_norm <= target.sup_norm * (1.0 + 1e-6)
 
 
-def test_estimates_are_called_estimates_wherever_they_are_used(tmp_path):
+def test_estimates_are_called_estimates_wherever_they_are_used():
     study = run_study(estimate_constants(Target(lambda x: x[:, 0], 2)), [20, 40], points=200)
     assert study.estimated == ("lipschitz", "sup_norm")
     assert "estimated" in study.target.provenance
@@ -179,14 +176,14 @@ def test_document_and_table_are_those_of_the_rows(small):
 
 
 @pytest.mark.usefixtures("short_search")
-def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
+def test_high_dimension_has_the_thesis_numbers_and_no_map():
     result = run_study(targets.distance(8), [200], choices=["theory", 30], points=500)
     assert [row.choice for row in result.rows] == ["theory", "fixed"] * 2
     for row in (r for r in result.rows if r.head == "split"):
         assert row.thesis_needs == ""
         count = prefix_length(row.error, dim=8, sup_norm=result.target.sup_norm, theorem="thesis-split")
         assert (row.thesis_concentration, row.thesis_log10_n) == (count.concentration, count.log10)
-    assert (tmp_path / "maps.png") not in report_study(result).save(tmp_path)
+    assert [picture.file for picture in report_study(result).figures] == ["error.png"]
     assert "10^" in result.table()
 
 
@@ -284,12 +281,12 @@ def test_nothing_is_called_proven_that_rests_on_estimates():
     assert "proven" not in study.table()
 
 
-def test_errors_are_proven_where_that_takes_seconds(tmp_path):
+def test_errors_are_proven_where_that_takes_seconds():
     wave = targets.zonal_harmonic(2, 3)
     study = run_study(wave, [60], choices=["theory", 12.0], points=300, certified=True)
     assert any(row.concentration > 1e4 for row in study.rows)
     assert all(row.error <= row.upper <= 1.0501 * row.error for row in study.rows)
-    steep = run_study(targets.zonal_harmonic(5, 3), [30], choices=[300.0], points=300, certified=True)
+    steep = run_study(targets.zonal_harmonic(8, 3), [20], choices=[1000.0], points=100, certified=True)
     assert steep.rows[0].upper is None
     assert series(study, "split", "fixed")[0].verdict == "proved"
     header, _, first, *_ = study.table().splitlines()
@@ -297,5 +294,4 @@ def test_errors_are_proven_where_that_takes_seconds(tmp_path):
     assert "proven" in header
     marks = {offset for part in plot.error_figure(study).axes[0].collections for offset in part.get_offsets()[:, 1]}
     assert {row.upper for row in study.rows} <= marks
-    report_study(study).save(tmp_path)
-    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["rows"][0]["upper"] == study.rows[0].upper
+    assert report_study(study).document["rows"][0]["upper"] == study.rows[0].upper

@@ -3,26 +3,13 @@
 import dataclasses
 
 import numpy as np
-import pytest
 
 import bounds
 from bounds.report.plot import maps_figure
-from spherapprox import CoreHead, SplitHead, points, targets
+from spherapprox import SplitHead, points, targets
 
 WAVE = targets.with_constants(targets.zonal_harmonic(2, 3))
 ROWS = points.fibonacci(60).points
-
-
-@pytest.mark.parametrize("kind", [CoreHead, SplitHead])
-def test_theorems_refuse_several_concentrations(kind):
-    head = kind(ROWS, WAVE(ROWS), np.linspace(10.0, 20.0, 60))
-    with pytest.raises(
-        ValueError, match=r"'head' must have one concentration: the theorems treat no others, got .*10 to"
-    ):
-        bounds.validate(head, WAVE, n=500)
-    if kind is SplitHead:
-        with pytest.raises(ValueError, match="'head' must have one concentration: the theorem treats no others"):
-            bounds.pointwise.second_order_bound(head, WAVE, n=500)
 
 
 def test_equal_concentrations_are_one():

@@ -10,7 +10,7 @@ from bounds.report.cli import main
 
 pytestmark = pytest.mark.usefixtures("no_figures", "short_search")
 
-SMALL = ["study", "--n", "20", "--points", "100", "--concentration", "9"]
+SMALL = ["study", "--n", "20", "--points", "100", "--concentration", "9", "--no-proof"]
 
 
 @pytest.fixture

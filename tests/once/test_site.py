@@ -1,6 +1,6 @@
-"""The built site: no dead links, nothing public left out, links both ways, a silent console.
+"""The built site: no dead links, nothing public left out, links both ways, a silent console; reports in a browser.
 
-Skipped where docs/_build is missing: ``python -m sphinx -W --keep-going docs docs/_build`` makes it.
+What needs docs/_build is skipped where that is missing: ``python -m sphinx -W --keep-going docs docs/_build`` makes it.
 """
 
 import re
@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import pages
 import public
 import pytest
+import reports
 
 import bounds
 import spherapprox
@@ -19,7 +20,8 @@ import spherapprox
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "_build"
 
-pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built")
+built = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built")
+seen = pytest.mark.skipif(pages.browser() is None, reason="no Chromium")
 
 
 class Page(HTMLParser):
@@ -55,11 +57,13 @@ def dead(path, link):
     return bool(anchor) and goal in parsed() and anchor not in parsed()[goal].anchors
 
 
+@built
 def test_no_link_is_dead():
     assert len(parsed()) > 300
     assert not [(path, link) for path, page in parsed().items() for link in page.links if dead(path, link)]
 
 
+@built
 def test_nothing_is_loaded_from_elsewhere():
     for path in parsed():
         text = path.read_text(encoding="utf-8")
@@ -68,6 +72,7 @@ def test_nothing_is_loaded_from_elsewhere():
         )
 
 
+@built
 def test_scripts_of_the_gallery_left_pictures():
     scripts = sorted(path.stem for path in (ROOT / "docs" / "gallery").glob("*.py"))
     assert len(scripts) >= 14
@@ -77,6 +82,7 @@ def test_scripts_of_the_gallery_left_pictures():
         assert f"sphx_glr_{name}_001" in page.read_text(encoding="utf-8")
 
 
+@built
 def test_no_formula_is_left_as_text():
     for path in parsed():
         if (article := re.search(r"<article.*?</article>", path.read_text(encoding="utf-8"), re.DOTALL)) is None:
@@ -86,6 +92,7 @@ def test_no_formula_is_left_as_text():
         assert not re.search(r"\$|\\[a-z]{2,}", re.sub(r"<[^>]+>", "", text)), path
 
 
+@built
 def test_the_reference_leaves_nothing_public_out():
     anchors = {anchor for page in parsed().values() for anchor in page.anchors}
     top = {name.rpartition(".")[2] for name in anchors if name.count(".") == 1}
@@ -93,6 +100,7 @@ def test_the_reference_leaves_nothing_public_out():
     assert not [name for name in names if name not in anchors and name.rpartition(".")[2] not in top]
 
 
+@built
 def test_theorems_and_functions_are_linked_both_ways():
     theorem = parsed()[SITE / "theorems" / "4.7-spectral-correction.html"].links
     function = parsed()[SITE / "api" / "generated" / "bounds.prefix_length.html"].links
@@ -104,9 +112,19 @@ def test_theorems_and_functions_are_linked_both_ways():
         assert any("/api/generated/" in link or "generated/" in link for link in parsed()[path].links), path
 
 
+@built
+@seen
 def test_pages_are_silent_and_fit_a_phone():
-    if pages.browser() is None:
-        pytest.skip("no Chromium")
     names = ["index", "tutorial", "theorems/4.3-core-head", "accuracy", "auto_gallery/index"]
     names.append("api/generated/spherapprox.SplitHead")
     assert pages.list_faults(SITE, [f"{name}.html" for name in names]) == []
+
+
+@seen
+def test_reports_are_silent_and_nothing_runs_over_or_scrolls_sideways(tmp_path):
+    kinds = reports.every_kind(reports.prove(), reports.study())
+    for kind, report in kinds.items():
+        (tmp_path / f"{kind}.html").write_text(report.to_html(), encoding="utf-8")
+    wide = "[...document.querySelectorAll('figure, .table')].filter(part => part.scrollWidth > part.clientWidth).length"
+    probes = pages.PROBES | {"parts that scroll sideways": wide}
+    assert pages.list_faults(tmp_path, [f"{kind}.html" for kind in kinds], probes=probes) == []

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 from containment import DIMS, convolution_quotient, findings
 
-from spherapprox import EqualMeasurePartition, SplitHead, sphere
-from spherapprox.error import worst_case_error
-
 
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 @pytest.mark.parametrize("dim", DIMS)
@@ -33,13 +30,3 @@ def test_every_bound_contains_what_is_measured(dim):
 def test_the_convolution_error_is_attained(dim, lam):
     # f = L theta(., x0), measured at x0 a second way
     assert convolution_quotient(dim, lam) == pytest.approx(1.0, abs=1e-12)
-
-
-@pytest.mark.parametrize(("dim", "n", "lam"), [(1, 7, 12.0), (2, 60, 40.0), (3, 200, 15.0), (8, 30, 4.0)])
-def test_the_worst_case_is_attained(dim, n, lam):
-    # the function theta(x, .) of 4.4 has Lipschitz constant 1, and its split head is off by W(x) at x
-    points = EqualMeasurePartition(dim, n)
-    worst = worst_case_error(points, lam, n=500)
-    x = worst.at[None, :]
-    head = SplitHead.from_target(lambda y: sphere.distance(x, y), points, lam)
-    assert float(head(x)[0]) == pytest.approx(worst.lower, rel=1e-10)

@@ -4,6 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statements import with_options
 
 from bounds import best_concentration, error_bound, prefix_length
 from bounds.covering import covering_radius
@@ -13,21 +16,49 @@ from bounds.theorems import state
 from spherapprox import EqualMeasurePartition, Target, points
 
 ALL = {"lipschitz": 1.0, "sup_norm": 1.0}
+BEST = ("sharp-core", "sharp-core-centroid", "sharp-core-quadrature", "sharp-core-smooth", "sharp-split-mean")
+"""Theorems whose prefix lengths are the least over all concentrations."""
+
+
+@pytest.mark.parametrize("theorem", [*BEST, "sharp-split-equal", "sharp-split-pack"])
+@settings(max_examples=15)
+@given(
+    dim=st.sampled_from([1, 2, 3, 8, 60, 1000, 10**4]), log_share=st.floats(-9, 0.17), log_lip=st.floats(-3, 3),
+    log_ratio=st.floats(1e-3, 9), exponent=st.sampled_from([1.0, 1.0, 0.4]),
+)  # fmt: skip
+def test_a_prefix_length_promises_its_eps_and_is_the_best(theorem, dim, log_share, log_lip, log_ratio, exponent):
+    bend = 10.0**log_lip if theorem == "sharp-core-smooth" else None
+    target = {"dim": dim, "lipschitz": 10.0**log_lip, "exponent": 1.0 if bend else exponent}
+    eps = 10.0 ** (log_share * target["exponent"] + log_lip)
+    target["sup_norm"] = 10.0**log_ratio * eps
+
+    def length(concentration):
+        statement = with_options(theorem, concentration=concentration, smoothness=bend)
+        return prefix_length(eps, theorem=statement, **target)
+
+    bound = length(None)
+    if bound.log == 0.0:
+        return
+    assert bound.holds
+    known = Prefix(radius=bound.radius, separation=bound.radius, exactness=dict(bound.constants).get("degree"))
+    statement, concentration = with_options(theorem, smoothness=bend), bound.concentration
+    again = error_bound(theorem=statement, points=known, concentration=concentration, **target)
+    assert again.value <= eps * (1.0 + 1e-9)
+    assert bound.radius is None or again.value == pytest.approx(eps, rel=1e-9)  # a whole degree leaves some
+    for factor in (1.0, 0.1, 0.9, 0.999, 1.001, 1.1, 10.0, 1e4, 1e60) if theorem in BEST else (1.0,):
+        near = length(factor * concentration)
+        assert near.log >= bound.log * (1.0 - 1e-13) - 1e-11
+        assert math.isfinite(near.log) == near.holds
+        assert factor != 1.0 or near.log == pytest.approx(bound.log, rel=1e-11)
 
 
 @pytest.mark.parametrize("theorem", ["sharp-core", "sharp-core-centroid", "sharp-split-mean", "sharp-split-equal"])
 @pytest.mark.parametrize("dim", [1, 2, 8])
-def test_a_prefix_length_promises_its_eps(theorem, dim):
+def test_the_radius_follows_from_this_theorem_s_own_count(theorem, dim):
     bound = prefix_length(0.4, dim=dim, theorem=theorem)
-    again = error_bound(
-        dim=dim, theorem=theorem, concentration=bound.concentration, points=Prefix(radius=bound.radius), **ALL
-    )
-    assert again.value == pytest.approx(0.4, rel=1e-9)
-    # and given N instead of the radius: this theorem's own count, with room for rounding
-    by_n = error_bound(
-        dim=dim, theorem=theorem, concentration=bound.concentration, points=Prefix(n=1.001 * bound.value), **ALL
-    )
-    assert by_n.value <= 0.4 * (1 + 1e-6)
+    room = Prefix(n=1.001 * bound.value)  # for rounding
+    again = error_bound(dim=dim, theorem=theorem, concentration=bound.concentration, points=room, **ALL)
+    assert again.value <= 0.4 * (1 + 1e-6)
 
 
 def test_radius_follows_from_n():

@@ -70,6 +70,10 @@ TABLE = [
     (8, 0.1, "lower", "8.87", {}),
     (16, 0.1, "lower", "17.0", {}),
     (2, 0.1, "lower", "2.60", {}),
+    (8, 0.1, "sharp-core-centroid", "23.91", {}),
+    (8, 0.1, "sharp-split-nearest", "10.88", {"concentration": 3.7e4}),
+    (8, 0.1, "sharp-split-nearest", "10.55", {"concentration": 3.7e5}),
+    (8, 0.1, "sharp-split-nearest", "10.511", {"concentration": 4.4e8}),
     (8, 0.1, "sharp-split-pack", "11.45", {"concentration": 12800.0}),
     (8, 0.1, "sharp-split-pack", "12.48", {"concentration": 3200.0}),
     (8, 0.5, "sharp-split-pack", "5.88", {"concentration": 512.0}),
@@ -83,8 +87,12 @@ TABLE = [
     (8, 0.1, "sharp-core-smooth", "9.28", {"smoothness": 1.0}),
     (8, 0.01, "sharp-core-smooth", "13.75", {"smoothness": 1.0}),
     (16, 0.01, "sharp-core-smooth", "27.53", {"smoothness": 1.0}),
+    (2, 0.1, "lower-smooth", "1.10", BEST | {"smoothness": 1.0}),
+    (2, 0.01, "lower-smooth", "2.08", BEST | {"smoothness": 1.0}),
+    (8, 0.1, "lower-smooth", "2.62", {"smoothness": 1.0}),
     (8, 0.01, "lower-smooth", "6.47", {"smoothness": 1.0}),
     (16, 0.1, "lower-smooth", "4.58", {"smoothness": 1.0}),
+    (16, 0.01, "lower-smooth", "12.23", {"smoothness": 1.0}),
     (8, 0.1, "lower-any", "4.99", {}),
     (16, 0.1, "lower-any", "10.40", {}),
     (8, 0.1, "lower-continuous", "6.12", {}),
@@ -95,7 +103,12 @@ TABLE = [
     (2, 0.1, "lower-continuous", "1.7889", BEST),
     (8, 0.001, "lower-continuous", "23.227", BEST),
     (11, 0.01, "lower-bits", "18.532", BEST),
+    (2, 0.01, "lower-continuous", "3.88", BEST),
+    (4, 0.3, "lower-continuous", "1.48", BEST),
+    (8, 0.01, "lower-continuous", "15.07", BEST),
+    (24, 0.01, "lower-continuous", "44.54", BEST),
     (24, 0.1, "lower-continuous", "20.24", BEST),
+    (71, 0.1, "lower-continuous", "57.33", BEST),
     (71, 0.001, "lower-bits", "197.568", BEST),
     (100, 0.01, "lower-continuous", "170.977", BEST),
 ]
@@ -104,6 +117,7 @@ TABLE = [
 @pytest.mark.parametrize(("dim", "eps", "theorem", "printed", "options"), TABLE)
 def test_printed_numbers_are_proved(dim, eps, theorem, printed, options):
     bound = prefix_length(eps, dim=dim, theorem=with_options(theorem, **PRINTED | options), certified=True)
+    assert lies_inside(bound)
     half = Decimal(1).scaleb(Decimal(printed).as_tuple().exponent) * Decimal("0.501")
     ten = mp.log(10)
     assert mp.mpf(str(Decimal(printed) - half)) <= bound.enclosure.lower / ten

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from bounds import prefix_length
 from bounds.theorems._shells import LARGEST_RATIONAL, log_density, log_shell, squared_density, tilt
 from spherapprox.special import log_cap_measure
 
@@ -175,14 +174,3 @@ def test_lattices_that_exist_are_as_dense_as_those_named():
         named = log_ball + 0.5 * math.log(squared_density(d))
         assert (named >= math.log(d - 1.0) - (d - 1.0) * math.log(2.0)) == (d <= LARGEST_RATIONAL)
         assert log_density(d) <= math.log(2.0) - (0.5 * d) * math.log(2.0) + math.log(d)  # Blichfeldt
-
-
-@pytest.mark.parametrize(
-    ("dim", "eps", "log10"), [(4, 0.3, 1.48), (8, 0.1, 6.75), (16, 0.1, 13.42), (24, 0.1, 20.24), (71, 0.1, 57.33)]
-)
-def test_lengths_rise_by_shells(dim, eps, log10):
-    bound = prefix_length(eps, dim=dim, theorem="lower-continuous")
-    assert bound.log10 == pytest.approx(log10, abs=0.005)
-    assert dict(bound.constants)["log points"] == log_shell(dim, 2.0 * eps)
-    before = -float(log_cap_measure(dim, 2.0 * eps))
-    assert dict(prefix_length(eps, dim=dim, theorem="lower-bits").constants)["log points"] > before + 0.1

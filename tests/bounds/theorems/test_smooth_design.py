@@ -98,5 +98,3 @@ def test_a_degree_takes_the_place_of_points():
         for degree in (20, 100, 10**4, 10**7)
     ]
     assert all(a > 5.0 * b for a, b in itertools.pairwise(errors))
-    with pytest.raises(TypeError, match=r"needs 'points', or Prefix\(exactness="):
-        bounds.best_concentration(**options)

@@ -209,10 +209,6 @@ def test_smooth_target_end_to_end(lam):
 
 
 def test_extreme_arguments_have_finite_bounds():
-    for dim, eps in ((1, 1e-60), (2, 1e-60), (10**4, 1e-12), (10**6, 1e-3)):
-        bound = spectral(Problem(eps, dim))
-        assert bound.holds
-        assert math.isfinite(bound.log)
     assert spectral(Problem(0.5, 3, sup_norm=0.4, degree=7)).value == 1.0
     rough = spectral(Problem(1e-3, 8, sobolev_order=4.0))
     assert rough.failed[0] == "sobolev_order > dim/2"
@@ -280,9 +276,3 @@ def test_the_error_needs_a_rule_of_twice_the_degree():
     assert bound(1, 2, 0.0).value == math.inf
     many = bound(4, 9, np.array([1.0, 2.0]))
     assert many[0].value < many[1].value
-    with pytest.raises(TypeError, match=r"theorem='sharp-core-spectral' needs 'points', or Prefix\(exactness="):
-        bound(4, None, 1.0)
-    with pytest.raises(TypeError, match="theorem='sharp-core-spectral' needs the argument 'degree', got None"):
-        bound(None, 9, 1.0)
-    with pytest.raises(TypeError, match="theorem='convolution' needs the argument 'lipschitz', got None"):
-        error_bound(dim=2, theorem="convolution", concentration=1.0)

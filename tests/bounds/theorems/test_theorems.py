@@ -13,14 +13,6 @@ from bounds.theorems import LADDER, state
 from spherapprox.special import log_cap_measure
 
 
-def test_the_nearest_points_tend_to_their_limit_as_printed():
-    limit = prefix_length(0.1, dim=8, theorem=state("sharp-split-nearest", covering="greedy", slack=0))
-    assert limit.concentration == math.inf
-    for lam, log10 in ((3.7e4, 10.88), (3.7e5, 10.55), (4.4e8, 10.511)):
-        bound = prefix_length(0.1, dim=8, theorem=state("sharp-split-nearest", covering="greedy", concentration=lam))
-        assert bound.log10 == pytest.approx(log10, abs=0.011)
-
-
 def test_sharp_split_is_the_smaller_one():
     names = [theorem.name for theorem in LADDER if theorem.joins == "sharp-split"]
     for lam in (None, 50.0, 1e4):

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import prefix_length
 from bounds.theorems._shells import log_density
 from bounds.theorems._wraps import largest_normal, log_wrapped, separation
 from spherapprox import points
@@ -95,12 +94,3 @@ def test_no_more_points_than_disjoint_caps(dim, angle):
     log = log_wrapped(dim, angle)
     assert 0.0 <= log <= -float(log_cap_measure(dim, 0.5 * angle)) + 1e-12 * log
     assert log_wrapped(dim, 1.01 * angle) <= log * (1.0 + 1e-12)
-
-
-@pytest.mark.parametrize(
-    ("dim", "eps", "log10"), [(2, 0.1, 1.79), (2, 0.01, 3.88), (8, 0.01, 15.07), (24, 0.01, 44.54)]
-)
-def test_lengths_rise_by_lattices_on_cells(dim, eps, log10):
-    bound = prefix_length(eps, dim=dim, theorem="lower-continuous")
-    assert bound.log10 == pytest.approx(log10, abs=0.005)
-    assert dict(bound.constants)["log points"] == log_wrapped(dim, 2.0 * eps)

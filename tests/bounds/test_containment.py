@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from containment import DIMS, convolution_quotient, findings
+from containment import DIMS, findings
 
 
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
@@ -24,9 +24,3 @@ def test_every_bound_contains_what_is_measured(dim):
     # a bound that is half of what it should be is noticed
     tight = max(f.ratio for f in result if f.theorem == "sharp-split-equal")
     assert tight > (0.5 if dim <= 3 else 0.2)
-
-
-@pytest.mark.parametrize(("dim", "lam"), [(1, 0.3), (1, 1e4), (2, 20.0), (3, 500.0), (8, 3.0), (8, 1e5)])
-def test_the_convolution_error_is_attained(dim, lam):
-    # f = L theta(., x0), measured at x0 a second way
-    assert convolution_quotient(dim, lam) == pytest.approx(1.0, abs=1e-12)

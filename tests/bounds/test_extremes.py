@@ -93,11 +93,14 @@ def test_hoelder_classes_need_more_as_the_exponent_falls(theorem):
     assert falls(bounds, bounds[0].side)
 
 
+@pytest.mark.parametrize("exponent", [0.3, 1.0])
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
-def test_concentration_falls_to_zero(dim):
-    values = concentration(EPS, dim=dim)
+def test_concentration_falls_to_zero(dim, exponent):
+    values = concentration(EPS, dim=dim, exponent=exponent)
     assert all(a > b or a == b == 0.0 for a, b in itertools.pairwise(values))
     assert np.isfinite(values).all()
+    if exponent < 1.0:
+        return
     assert ((np.array(values) == 0.0) == (np.array(EPS) >= math.pi / 2)).all()
     scaled = concentration(np.multiply(EPS, 1e6), dim=dim, lipschitz=1e6)
     assert scaled == pytest.approx(values, rel=1e-9, abs=1e-10)

@@ -20,7 +20,7 @@ DIMS = (2, 3, 4, 5, 8, 16, 33, 100, 1000, 10**6)
 
 
 def test_bessel_zero_is_the_first_zero():
-    for dim in (1, 2, 3, 8, 16, 101, 1000, 10_000):
+    for dim in (1, 2, 3, 8, 16, 1000):
         with mp.workdps(30):
             order = mp.mpf(dim) / 2 - 1
             zero = mp.mpf(bessel_zero(0.5 * dim - 1.0))

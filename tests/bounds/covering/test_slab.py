@@ -71,16 +71,6 @@ def test_mean_numbers_against_mpmath_over_all_radii(dim, radius):
         assert abs(log_slab(dim, radius) - expected) <= 2e-15 * max(1, abs(expected))
 
 
-@pytest.mark.parametrize(
-    ("dim", "radius", "log10"),
-    [(6, 0.1, 7.64), (8, 0.3, 6.39), (8, 0.1, 9.92), (12, 0.03, 20.64), (23, 0.01, 48.58), (24, 0.03, 39.49)],
-)
-def test_printed_in_the_theorem(dim, radius, log10):
-    best = covering_number(radius, dim=dim)
-    assert best.theorem == "slab"
-    assert best.log10 == pytest.approx(log10, abs=0.00501)
-
-
 @pytest.mark.parametrize(("dim", "radius"), [(2, 0.3), (3, 0.25), (4, 0.5), (6, 0.8), (3, 1.3)])
 def test_mean_of_built_covers_is_just_below_the_bound(dim, radius):
     counts = [len(points.lattice_cover(dim, radius, rng=seed)) for seed in range(60)]

@@ -24,18 +24,21 @@ def harmonics(degree, dim):
 
 
 @functools.cache
+@mpmath.workdps(30)
+def exact_term(degree, lam, dim):
+    nu = mpmath.mpf(dim - 1) / 2
+    return harmonics(degree, dim) * mpmath.besseli(nu + degree, lam) / mpmath.besseli(nu, lam)
+
+
+@mpmath.workdps(30)
 def exact_tail(degree, lam, dim):
     """rho_g by a long sum at 30 digits."""
-    with mpmath.workdps(30):
-        nu = mpmath.mpf(dim - 1) / 2
-        below = mpmath.besseli(nu, lam)
-        total, k = mpmath.mpf(0), degree + 1
-        while True:
-            term = harmonics(k, dim) * mpmath.besseli(nu + k, lam) / below
-            total += term
-            if term < total * mpmath.mpf(10) ** -20:
-                return total
-            k += 1
+    total = mpmath.mpf(0)
+    for k in itertools.count(degree + 1):
+        term = exact_term(k, lam, dim)
+        total += term
+        if term < total * mpmath.mpf(10) ** -20:
+            return total
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 8, 50, 1000])

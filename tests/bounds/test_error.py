@@ -12,7 +12,7 @@ from bounds import best_concentration, error_bound, prefix_length
 from bounds.covering import covering_radius
 from bounds.error import FREE, tokens_within
 from bounds.records import Prefix
-from bounds.theorems import state
+from bounds.theorems import LADDER, state
 from spherapprox import EqualMeasurePartition, Target, points
 
 ALL = {"lipschitz": 1.0, "sup_norm": 1.0}
@@ -81,14 +81,10 @@ def test_sharp_split_is_the_smaller_one():
     assert pair.log == min(nearest.log, pack.log)
     assert pack.log < nearest.log
     assert error_bound(theorem="sharp-split", points=Prefix(2000, 0.05), **options).log == nearest.log
-
-
-def test_arrays_of_arguments_broadcast():
-    table = error_bound(dim=[[2], [5]], theorem="convolution", lipschitz=1.0, concentration=[1.0, 10.0, 100.0])
-    assert table.shape == (2, 3)
-    assert table[1, 2].log == error_bound(dim=5, theorem="convolution", lipschitz=1.0, concentration=100.0).log
-    errors = [b.value for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, points=Prefix(n=[10, 100, 1000]))]
-    assert errors == sorted(errors, reverse=True)
+    names = [theorem.name for theorem in LADDER if theorem.joins == "sharp-split"]
+    for lam in (None, 50.0, 1e4):
+        parts = [prefix_length(0.5, dim=3, theorem=state(name, concentration=lam)).log for name in names]
+        assert prefix_length(0.5, dim=3, theorem=state("sharp-split", concentration=lam)).log == min(parts)
 
 
 @pytest.mark.parametrize("theorem", FREE)
@@ -133,12 +129,6 @@ def test_nearest_is_inverse_at_any_scale(eps):
         theorem="sharp-split-nearest", dim=2, lipschitz=1.0, concentration=bound.concentration, points=cover
     )
     assert promised.value == pytest.approx(eps, rel=1e-6)
-
-
-def test_best_concentration_over_arrays():
-    result = best_concentration(dim=[[2], [3]], theorem="sharp-split", lipschitz=1.0, points=Prefix(n=[10, 1000]))
-    assert result.shape == (2, 2)
-    assert result[1, 0] == best_concentration(dim=3, theorem="sharp-split", lipschitz=1.0, points=Prefix(n=10))
 
 
 def test_equal_measure_cells_have_a_least_sufficient_concentration():
@@ -205,12 +195,3 @@ def test_a_point_set_stands_for_its_radius_separation_and_degree():
 def test_what_is_given_takes_the_place_of_what_the_target_says():
     options = {"theorem": "sharp-split", "concentration": 50.0, "points": Prefix(300, 1.0), "lipschitz": 3.0}
     assert error_bound(target=HEIGHT, **options) == error_bound(dim=2, sup_norm=2.0, **options)
-
-
-def test_an_unknown_covering_radius_is_no_radius():
-    far = points.uniform(7, 50, rng=0)
-    target = Target(lambda x: x[:, 0], dim=7, lipschitz=1.0)
-    with pytest.raises(ValueError, match="theorem='sharp-split' needs the covering radius of the points"):
-        best_concentration(target=target, points=far, theorem="sharp-split")
-    given = best_concentration(target=target, points=Prefix(50, 1.4), theorem="sharp-split")
-    assert given.radius == 1.4

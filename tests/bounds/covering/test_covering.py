@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from bounds import covering_number
 from bounds.covering import METHODS, NECESSARY, SUFFICIENT, covering_radius
-from bounds.records import HypothesisError
 from spherapprox.special import log_cap_measure
 
 DIMS = (1, 2, 3, 4, 6, 8, 16, 65, 1000)
@@ -78,8 +77,7 @@ def test_lower_is_below_every_upper(dim, radius):
     below = covering_number(radius, dim=dim, method="best-lower").log
     best = covering_number(radius, dim=dim).log
     assert below <= best + 1e-12
-    for method in SUFFICIENT:
-        assert covering_number(radius, dim=dim, method=method).log >= best
+    assert best == min(covering_number(radius, dim=dim, method=method).log for method in SUFFICIENT)
     for method in NECESSARY:
         assert covering_number(radius, dim=dim, method=method).log <= below
 
@@ -140,8 +138,6 @@ def test_outside_its_range_a_method_is_trivial(method, dim, radius, condition):
     outside = covering_number(radius, dim=dim, method=method)
     assert outside.value == (1.0 if method in NECESSARY else math.inf)
     assert condition in outside.failed
-    with pytest.raises(HypothesisError):
-        covering_number(radius, dim=dim, method=method).require()
 
 
 def test_boroczky_and_wintsches_constant_is_400():
@@ -195,10 +191,3 @@ def test_radius_where_nothing_is_said():
     assert covering_radius(100, dim=2, method="circle").value == pytest.approx(math.pi)
     assert covering_radius(100, dim=3, method="fejes-toth").value == 0.0
     assert covering_radius(100, dim=3, method="simplex").value == 0.0
-
-
-def test_arrays_of_radii_and_dimensions_broadcast():
-    table = covering_number([0.1, 0.2], dim=[[2], [8]], method="volume")
-    assert table.shape == (2, 2)
-    assert table[1, 0].log == covering_number(0.1, dim=8, method="volume").log
-    assert covering_radius([10, 100], dim=[[2], [8]])[1, 1].log == covering_radius(100, dim=8).log

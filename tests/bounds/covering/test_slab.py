@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import covering_number
-from bounds.covering import TABLE, covering_bound, covering_radius
+from bounds.covering import covering_bound, covering_radius
 from bounds.covering.slab import log_slab
 from spherapprox import points
 from spherapprox.special import log_surface_area
@@ -139,10 +139,3 @@ def test_enclosures_of_slabs_hold_the_truth(dim, radius):
             mean = mp.log(mp.floor(mp.exp(mean)))
         assert enclosed.lower <= mean <= enclosed.upper
         assert enclosed.width <= mp.mpf(10) ** -24 * max(1, mean)
-
-
-def test_the_best_of_all_asks_for_slabs():
-    for dim in (3, 4, 8, 16, 23, 26):
-        for radius in (0.4, 0.2, 0.1, 0.05, 0.015):
-            rivals = [covering_bound(radius, dim, m) for m in TABLE if TABLE[m].side == "upper"]
-            assert covering_number(radius, dim=dim).log == min(b.log for b in rivals if b.holds)

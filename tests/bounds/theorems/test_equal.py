@@ -18,11 +18,11 @@ from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
 
 
-def brute_force(lam, rho, dim, n=8001):
-    """The root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) = 0, windows sampled at 400 angles."""
+def brute_force(lam, rho, dim, n=4001):
+    """The root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) = 0, windows sampled at 200 angles."""
     u = (np.arange(n) + 0.5) * math.pi / n
     low, high = np.maximum(u - rho, 0.0), np.minimum(u + rho, math.pi)
-    t = low + (high - low) * np.linspace(0.0, 1.0, 400)[:, None]
+    t = low + (high - low) * np.linspace(0.0, 1.0, 200)[:, None]
     k = np.exp(lam * (np.cos(t) - 1.0))
     sines = np.sin(u) ** (dim - 1)
 
@@ -85,12 +85,6 @@ def test_arcs_come_close():
     worst = worst_case_error(EqualMeasurePartition(1, n), lam, n=2000).lower
     promised = math.exp(log_equal_error(lam, math.pi / n, 1))
     assert worst <= promised <= 1.35 * worst
-
-
-def test_counts_on_the_circle_are_those_of_arcs():
-    bound = equal(Problem.checked(0.1, 1))
-    assert bound.value == math.ceil(math.pi / bound.radius)
-    assert bound.as_integer() == 37
 
 
 def test_the_ends_of_the_error():

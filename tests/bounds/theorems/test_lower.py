@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import prefix_length
+from bounds import error_bound, prefix_length
 from bounds.covering import covering_bound
+from bounds.records import Prefix
 from bounds.records.problem import Problem
 from bounds.theorems import state
 from bounds.theorems._shells import log_shell
@@ -37,6 +38,12 @@ def test_lower_is_one_over_the_measure_of_a_cap():
         assert bound.log == pytest.approx(-float(log_cap_measure(dim, eps)), rel=1e-13)
         assert bound.side == "lower"
         assert at(lower, eps, dim).log >= bound.log
+
+
+@given(dim=st.integers(1, 50), n=st.integers(1, 10**9))
+def test_the_error_of_a_count_has_a_cap_of_its_share(dim, n):
+    radius = error_bound(dim=dim, theorem=state("lower", covering="greedy"), lipschitz=1.0, points=Prefix(n=n)).value
+    assert log_cap_measure(dim, radius) == pytest.approx(-math.log(n), rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("eps", [0.01, 0.1, 0.7, math.pi / 2.0, 2.0, math.pi])

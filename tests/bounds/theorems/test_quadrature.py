@@ -33,12 +33,10 @@ def exact_term(degree, lam, dim):
 @mpmath.workdps(30)
 def exact_tail(degree, lam, dim):
     """rho_g by a long sum at 30 digits."""
-    total = mpmath.mpf(0)
-    for k in itertools.count(degree + 1):
-        term = exact_term(k, lam, dim)
-        total += term
-        if term < total * mpmath.mpf(10) ** -20:
-            return total
+    total, k = mpmath.mpf(0), degree + 1
+    while (term := exact_term(k, lam, dim)) >= total * mpmath.mpf(10) ** -20:
+        total, k = total + term, k + 1
+    return total
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 8, 50, 1000])

@@ -170,17 +170,13 @@ def angle(x, y):
     return np.abs((x - y + math.pi) % (2 * math.pi) - math.pi)
 
 
-def test_low_concentrations_and_wide_goals():
+def test_low_concentrations():
     for dim in (1, 8, 300):
         needed = concentration_needed(0.1, dim, 1.0)
-        assert (
-            random(Problem.checked(0.1, dim, concentration=0.999 * needed)).failed[0] == f"concentration > {needed:.6g}"
-        )
+        assert random(Problem.checked(0.1, dim, concentration=0.999 * needed)).log == math.inf
         logs = [random(Problem.checked(0.1, dim, concentration=f * needed)).log for f in (1.01, 1.1, 2.0, 10.0)]
         assert np.isfinite(logs).all()
         assert all(a > b for a, b in itertools.pairwise(logs))
-    assert random(Problem.checked(1.6, 3)).value == 2.0
-    assert random(Problem.checked(math.pi, 3)).value == 1.0
 
 
 @settings(max_examples=20)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from bounds.theorems._shells import LARGEST_RATIONAL, log_density, log_shell, squared_density, tilt
+from bounds.theorems._wraps import log_wrapped
 from spherapprox.special import log_cap_measure
 
 
@@ -84,12 +85,14 @@ def test_small_angles_tend_to_the_volume_of_a_thin_shell(dim, angle):
     assert log_shell(dim, angle) == pytest.approx(float(log), rel=1e-13, abs=max(5e-13, 2.0 * dim * angle))
 
 
-@settings(max_examples=200)
-@given(st.integers(2, 400), st.floats(1e-6, 3.141592))
-def test_no_more_points_than_disjoint_caps(dim, angle):
-    log = log_shell(dim, angle)
+@pytest.mark.parametrize(("points", "widest"), [(log_shell, 3.1), (log_wrapped, 1.57)])
+@settings(max_examples=100)
+@given(st.integers(2, 400), st.floats(1e-6, 1.0))
+def test_no_more_points_than_disjoint_caps(points, widest, dim, share):
+    angle = share * widest
+    log = points(dim, angle)
     assert 0.0 <= log <= -float(log_cap_measure(dim, 0.5 * angle)) + 1e-12 * log
-    assert log_shell(dim, 1.01 * angle) <= log * (1.0 + 1e-12) or angle > 3.1
+    assert points(dim, 1.01 * angle) <= log * (1.0 + 1e-12)
 
 
 def leech_vectors():

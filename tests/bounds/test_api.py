@@ -50,12 +50,6 @@ def test_arrays_of_arguments_broadcast(call, first, second):
     assert table[1, 1] == call(**single)
 
 
-def test_default_constant_is_the_explicit_one():
-    explicit = bounds.prefix_length(0.1, dim=8, theorem="thesis-core")
-    assert dict(explicit.constants)["jackson_constant"] == pytest.approx(10.834, abs=0.0005)
-    assert explicit.log > bounds.prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1.0)).log
-
-
 def test_scaling_the_target_changes_nothing():
     for theorem in COUNTED:
         bound = bounds.prefix_length(0.1, dim=8, theorem=theorem).log
@@ -116,10 +110,7 @@ def test_a_target_stands_for_its_class():
     assert second == bounds.prefix_length(0.4, dim=3, sup_norm=3.0)
     constant = Target(lambda x: x[:, 0] * 0.0, dim=3, lipschitz=0.0, sup_norm=0.0)
     assert bounds.prefix_length(0.4, target=constant).value == 1.0
-
-
-def test_a_target_without_constants_is_not_taken_for_one_of_constants_1():
-    unknown = Target(lambda x: x[:, 0], dim=3, lipschitz=2.0)
+    unknown = Target(lambda x: x[:, 0], dim=3, lipschitz=2.0)  # whose sup norm is not taken for 1
     assert bounds.prefix_length(0.4, target=unknown) == bounds.prefix_length(0.4, dim=3, lipschitz=2.0)
 
 

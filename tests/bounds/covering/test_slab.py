@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bounds import covering_number
 from bounds.covering import covering_bound, covering_radius
 from bounds.covering.slab import log_slab
-from spherapprox import points
+from spherapprox import points, sphere
 from spherapprox.special import log_surface_area
 
 
@@ -103,8 +103,7 @@ def test_slabs_are_as_thick_as_the_mean_cell(n, log_covolume):
 
 
 def test_slabs_of_a_sum_with_the_leech_lattice_are_as_thick_as_its_mean_cell():
-    x = np.random.default_rng(1).standard_normal((20000, 26))
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x = sphere.uniform(25, 20000, rng=1)
     plane = np.column_stack([np.ones(3), np.eye(3)[:, :2]])
     two = x[:, 24:] @ np.linalg.qr(plane)[0][:, 1:].T  # (20000, 3), sum 0: the part in the plane of A_2*
     h = math.sqrt(24 / 26) * np.linalg.norm(x[:, :24], axis=1) + math.sqrt(2 / 26) * support(two)

@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 from bounds.records.problem import Problem
 from bounds.theorems._integrals import Excess, log_total
 from bounds.theorems.pack import log_most_separated, log_pack_error, pack
+from spherapprox import sphere
 from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
 
@@ -104,8 +105,7 @@ def test_error_grows_with_the_radius_and_as_points_come_closer():
 
 def greedy(dim, separation, rng):
     """A set of points farther than `separation` from each other, and how far a dense sample is from it."""
-    sample = rng.normal(size=(15_000, dim + 1))
-    sample /= np.linalg.norm(sample, axis=1, keepdims=True)
+    sample = sphere.uniform(dim, 15_000, rng)
     far = np.full(len(sample), np.inf)
     points = []
     while far.max() > 2.0 * math.sin(separation / 2):

@@ -119,23 +119,16 @@ def test_second_moment_is_the_integral():
     assert second_moment(0.0, 3) == pytest.approx(second_moment(1e-8, 3), rel=1e-7)
 
 
-TABLE = [(8, 0.1, "15.1", "17.3", 265, 818), (8, 0.5, "9.07", "11.0", 43, 35), (16, 0.1, "30.3", "38.7", 502, 1637),
-         (2, 0.1, "3.86", "3.56", 84, 208)]  # fmt: skip
-
-
-@pytest.mark.parametrize(("dim", "eps", "polynomials", "gauss", "degree", "lam"), TABLE)
-def test_printed_counts_of_quadrature(dim, eps, polynomials, gauss, degree, lam):
+@pytest.mark.parametrize(
+    ("dim", "eps", "gauss", "degree", "lam"),
+    [(8, 0.1, 17.3, 265, 818), (8, 0.5, 11.0, 43, 35), (16, 0.1, 38.7, 502, 1637), (2, 0.1, 3.56, 84, 208)],
+)
+def test_printed_counts_of_quadrature(dim, eps, gauss, degree, lam):
     bound = quadrature(Problem(eps, dim))
     constants = dict(bound.constants)
     assert constants["degree"] == degree
     assert bound.concentration == pytest.approx(lam, rel=0.05)  # a whole degree leaves a range of lambda
-
-    def agrees(log, printed):
-        digits = len(printed.partition(".")[2])
-        return log / math.log(10.0) == pytest.approx(float(printed), abs=0.501 * 10.0**-digits)
-
-    assert agrees(_degrees.log_polynomials(float(degree), dim), polynomials)
-    assert agrees(constants["log product Gauss"], gauss)
+    assert constants["log product Gauss"] / math.log(10.0) == pytest.approx(gauss, abs=0.051 if dim > 2 else 0.0051)
     assert bound.log <= min(_degrees.log_polynomials(float(degree), dim), constants["log product Gauss"])
 
 

@@ -16,6 +16,7 @@ from bounds.theorems.convolution import concentration_needed
 from bounds.theorems.nearest import split_nearest
 from bounds.theorems.pack import pack
 from bounds.theorems.random import bare_points, fill, filled_points, random
+from spherapprox import sphere
 from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
 
@@ -135,8 +136,7 @@ def test_random_points_obey(dim, w):
     n = math.ceil(math.exp(bare_points(lam, w, dim, failure=0.01).log))
     rng = np.random.default_rng(5)
     for _ in range(12):
-        points = rng.normal(size=(n, dim + 1))
-        points /= np.linalg.norm(points, axis=1, keepdims=True)
+        points = sphere.uniform(dim, n, rng)
         assert worst_case_error(points, lam, n=1000, refine=4).lower <= w
     subset = points[: n // 12]
     assert worst_case_error(subset, lam, n=1000, refine=4).lower > w

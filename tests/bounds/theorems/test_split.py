@@ -1,25 +1,22 @@
 """4.4, the split head: the worst case attained, ranges and Hoelder targets."""
 
-import numpy as np
 import pytest
 
 from bounds import error_bound
 from bounds.records import Prefix
-from spherapprox import EqualMeasurePartition, SplitHead, Target
+from spherapprox import EqualMeasurePartition, SplitHead, Target, sphere
 from spherapprox.error import worst_case_error
-from spherapprox.sphere import distance
 from spherapprox.vmf import VonMisesFisher
 
 
 @pytest.mark.parametrize(("dim", "n", "lam"), [(1, 7, 15.0), (2, 40, 60.0), (3, 60, 20.0), (8, 100, 200.0)])
 @pytest.mark.parametrize("exponent", [1.0, 0.5])
 def test_the_worst_case_is_attained(dim, n, lam, exponent):
-    points = np.random.default_rng(dim).normal(size=(n, dim + 1))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    points = sphere.uniform(dim, n, rng=dim)
     worst = worst_case_error(points, lam, n=500, refine=4)
 
     def function(y):
-        return 2.5 * distance(y, worst.at[None, :]) ** exponent
+        return 2.5 * sphere.distance(y, worst.at[None, :]) ** exponent
 
     target = Target(function, dim, lipschitz=2.5, exponent=exponent)
     head = SplitHead.from_target(target, points, lam)
@@ -29,7 +26,7 @@ def test_the_worst_case_is_attained(dim, n, lam, exponent):
     else:  # L sum w theta^alpha <= L W^alpha
         assert 1.5 * worst.lower**exponent < error <= 2.5 * worst.lower**exponent
     # no other target of the class does worse there
-    second = Target(lambda y: 2.5 * distance(y, points[:1]) ** exponent, dim, lipschitz=2.5, exponent=exponent)
+    second = Target(lambda y: 2.5 * sphere.distance(y, points[:1]) ** exponent, dim, lipschitz=2.5, exponent=exponent)
     head = SplitHead.from_target(second, points, lam)
     assert abs(float((head(worst.at[None, :]) - second(worst.at[None, :]))[0])) <= error
 

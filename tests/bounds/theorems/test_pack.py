@@ -81,7 +81,7 @@ def test_integrals_where_phi_rises_again_near_the_antipode():
 )
 def test_condition_by_brute_force(dim, lam, rho):
     # just inside and just outside what is allowed at w = 0.1
-    w, (u, weight) = 0.1, colatitudes(dim, 600_001)
+    w, (u, weight) = 0.1, colatitudes(dim, round(7e3 / rho))
     allowed = pack(Problem.checked(w, dim, concentration=lam)).radius
     assert allowed == pytest.approx(rho, rel=2e-3)
     for radius, holds in ((0.998 * allowed, True), (1.002 * allowed, False)):

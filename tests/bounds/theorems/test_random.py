@@ -152,7 +152,7 @@ def test_the_fill_carried_out_on_the_circle():
     allowance = math.exp(extra.log_harm - result.log_s)  # H
     x = np.arange(3000) * 2 * math.pi / 3000
     total = []
-    for _ in range(60):
+    for _ in range(30):
         points = rng.uniform(0.0, 2 * math.pi, n_drawn)
         excess = phi(angle(x[:, None], points), lam, w).sum(axis=1)
         fills = []

@@ -1,6 +1,7 @@
 """Errors promised for given tokens, and the concentration at which they are least."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -62,15 +63,13 @@ def test_the_radius_follows_from_this_theorem_s_own_count(theorem, dim):
 
 
 def test_radius_follows_from_n():
-    cover = error_bound(dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, points=Prefix(n=5000))
+    at_3 = partial(error_bound, dim=3, lipschitz=1.0, concentration=1e4)
+    cover = at_3(theorem="sharp-split-nearest", points=Prefix(n=5000))
     assert cover.radius == covering_radius(5000, dim=3).value
-    cells = error_bound(dim=3, theorem="sharp-split-equal", lipschitz=1.0, concentration=1e4, points=Prefix(n=5000))
+    cells = at_3(theorem="sharp-split-equal", points=Prefix(n=5000))
     # what exists for every N is coarser than what is built
     assert cells.radius > EqualMeasurePartition(3, 5000).cell_radius()
-    given = error_bound(
-        dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, points=Prefix(n=5000, radius=0.4)
-    )
-    assert given.radius == 0.4
+    assert at_3(theorem="sharp-split-nearest", points=Prefix(n=5000, radius=0.4)).radius == 0.4
 
 
 def test_sharp_split_is_the_smaller_one():
@@ -124,10 +123,8 @@ def test_tokens_that_fit_into_the_memory(memory, dim, outputs, count):
 @pytest.mark.parametrize("eps", [1e-59, 1e-22, 1e-9])
 def test_nearest_is_inverse_at_any_scale(eps):
     bound = prefix_length(eps, dim=2, theorem="sharp-split-nearest")
-    cover = Prefix(math.exp(bound.log), bound.radius)
-    promised = error_bound(
-        theorem="sharp-split-nearest", dim=2, lipschitz=1.0, concentration=bound.concentration, points=cover
-    )
+    options = {"concentration": bound.concentration, "points": Prefix(math.exp(bound.log), bound.radius)}
+    promised = error_bound(theorem="sharp-split-nearest", dim=2, lipschitz=1.0, **options)
     assert promised.value == pytest.approx(eps, rel=1e-6)
 
 

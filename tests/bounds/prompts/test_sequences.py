@@ -142,15 +142,12 @@ def test_sup_norm_and_require():
     assert capped.value == pytest.approx(0.4)
 
 
-def test_large_errors_need_one_sequence():
+def test_large_errors_and_no_slack():
     for metric in ("max", "sum"):
         assert sequences.prefix_length(20.0, dim=2, length=3, metric=metric).as_integer() == 1
         assert (
             sequences.error_bound(dim=2, length=3, n=1, metric=metric, concentration=0.0, radius=math.pi).value <= 10.0
         )
-
-
-def test_no_slack_is_the_limit():
     bound = sequences.prefix_length(0.1, dim=2, length=2, theorem=Sharp(slack=0.0))
     assert bound.concentration == math.inf
     assert bound.log == 2 * covering_number(0.1, dim=2).log

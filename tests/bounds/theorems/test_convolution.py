@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import concentration, error_bound
+from bounds import concentration
 from bounds.theorems.convolution import concentration_needed, convolution_error
-from spherapprox.points import gauss_product
 from spherapprox.vmf import VonMisesFisher
 
 scale = st.floats(-3, 3).map(lambda e: 10.0**e)
@@ -90,15 +89,3 @@ def test_a_sup_norm_only_helps(dim, lam, exponent, sup):
         assert capped == free
     if 2.0 * sup < 1e-6 * free:
         assert capped > sup
-
-
-def test_attained_by_the_distance_on_the_sphere():
-    # f = L theta(., pole) at the pole, convolved by a quadrature rule of the sphere
-    points, lam, lip = gauss_product(2, 1200), 20.0, 2.5
-    height = points.points[:, 2]
-    lost = lip * np.sum(points.weights * VonMisesFisher(2, lam)(height) * np.arccos(height))
-    bound = error_bound(dim=2, theorem="convolution", lipschitz=lip, concentration=lam).value
-    assert bound == pytest.approx(lost, rel=1e-6)
-    # and by its truncation, |f| <= F
-    capped = np.sum(points.weights * VonMisesFisher(2, lam)(height) * np.minimum(lip * np.arccos(height), 1.0))
-    assert convolution_error(lam, 2, lip, 1.0, 0.5) == pytest.approx(capped, rel=1e-5)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds.covering import covering_bound
@@ -177,10 +177,3 @@ def test_low_concentrations():
         logs = [random(Problem.checked(0.1, dim, concentration=f * needed)).log for f in (1.01, 1.1, 2.0, 10.0)]
         assert np.isfinite(logs).all()
         assert all(a > b for a, b in itertools.pairwise(logs))
-
-
-@settings(max_examples=20)
-@given(dim=st.integers(1, 40), eps=st.floats(1e-3, 1.5), step=st.floats(1e-6, 1e-2))
-def test_no_noise_of_the_search_shows(dim, eps, step):
-    wide, narrow = random(Problem.checked(eps * (1 + step), dim)), random(Problem.checked(eps, dim))
-    assert wide.log <= narrow.log + 1e-9

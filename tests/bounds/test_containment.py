@@ -4,16 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from containment import DIMS, convolution_quotient, findings
-
-from spherapprox import EqualMeasurePartition, SplitHead, sphere
-from spherapprox.error import worst_case_error
+from containment import DIMS, findings
 
 
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 @pytest.mark.parametrize("dim", DIMS)
 def test_every_bound_contains_what_is_measured(dim):
-    result = [f for case in range(12 if dim <= 3 else 8) for f in findings(dim, np.random.default_rng([7, dim, case]))]
+    result = [f for case in range(10 if dim <= 3 else 5) for f in findings(dim, np.random.default_rng([7, dim, case]))]
     assert [f for f in result if f.bound.holds and not f.contained] == []
     spoken = {f.theorem for f in result if f.bound.holds and f.bound.value < math.inf}
     assert spoken >= {
@@ -27,19 +24,3 @@ def test_every_bound_contains_what_is_measured(dim):
     # a bound that is half of what it should be is noticed
     tight = max(f.ratio for f in result if f.theorem == "sharp-split-equal")
     assert tight > (0.5 if dim <= 3 else 0.2)
-
-
-@pytest.mark.parametrize(("dim", "lam"), [(1, 0.3), (1, 1e4), (2, 20.0), (3, 500.0), (8, 3.0), (8, 1e5)])
-def test_the_convolution_error_is_attained(dim, lam):
-    # f = L theta(., x0), measured at x0 a second way
-    assert convolution_quotient(dim, lam) == pytest.approx(1.0, abs=1e-12)
-
-
-@pytest.mark.parametrize(("dim", "n", "lam"), [(1, 7, 12.0), (2, 60, 40.0), (3, 200, 15.0), (8, 30, 4.0)])
-def test_the_worst_case_is_attained(dim, n, lam):
-    # the function theta(x, .) of 4.4 has Lipschitz constant 1, and its split head is off by W(x) at x
-    points = EqualMeasurePartition(dim, n)
-    worst = worst_case_error(points, lam, n=500)
-    x = worst.at[None, :]
-    head = SplitHead.from_target(lambda y: sphere.distance(x, y), points, lam)
-    assert float(head(x)[0]) == pytest.approx(worst.lower, rel=1e-10)

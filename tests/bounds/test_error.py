@@ -1,45 +1,75 @@
 """Errors promised for given tokens, and the concentration at which they are least."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statements import with_options
 
 from bounds import best_concentration, error_bound, prefix_length
 from bounds.covering import covering_radius
 from bounds.error import FREE, tokens_within
 from bounds.records import Prefix
-from bounds.theorems import state
+from bounds.theorems import LADDER, state
 from spherapprox import EqualMeasurePartition, Target, points
 
 ALL = {"lipschitz": 1.0, "sup_norm": 1.0}
+BEST = ("sharp-core", "sharp-core-centroid", "sharp-core-quadrature", "sharp-core-smooth", "sharp-split-mean")
+"""Theorems whose prefix lengths are the least over all concentrations."""
+
+
+@pytest.mark.parametrize("theorem", [*BEST, "sharp-split-equal", "sharp-split-pack"])
+@settings(max_examples=15)
+@given(
+    dim=st.sampled_from([1, 2, 3, 8, 60, 1000, 10**4]), log_share=st.floats(-9, 0.17), log_lip=st.floats(-3, 3),
+    log_ratio=st.floats(1e-3, 9), exponent=st.sampled_from([1.0, 1.0, 0.4]),
+)  # fmt: skip
+def test_a_prefix_length_promises_its_eps_and_is_the_best(theorem, dim, log_share, log_lip, log_ratio, exponent):
+    bend = 10.0**log_lip if theorem == "sharp-core-smooth" else None
+    target = {"dim": dim, "lipschitz": 10.0**log_lip, "exponent": 1.0 if bend else exponent}
+    eps = 10.0 ** (log_share * target["exponent"] + log_lip)
+    target["sup_norm"] = 10.0**log_ratio * eps
+
+    def length(concentration):
+        statement = with_options(theorem, concentration=concentration, smoothness=bend)
+        return prefix_length(eps, theorem=statement, **target)
+
+    bound = length(None)
+    if bound.log == 0.0:
+        return
+    assert bound.holds
+    known = Prefix(radius=bound.radius, separation=bound.radius, exactness=dict(bound.constants).get("degree"))
+    statement, concentration = with_options(theorem, smoothness=bend), bound.concentration
+    again = error_bound(theorem=statement, points=known, concentration=concentration, **target)
+    assert again.value <= eps * (1.0 + 1e-9)
+    assert bound.radius is None or again.value == pytest.approx(eps, rel=1e-9)  # a whole degree leaves some
+    for factor in (1.0, 0.1, 0.9, 0.999, 1.001, 1.1, 10.0, 1e4, 1e60) if theorem in BEST else (1.0,):
+        near = length(factor * concentration)
+        assert near.log >= bound.log * (1.0 - 1e-13) - 1e-11
+        assert math.isfinite(near.log) == near.holds
+        assert factor != 1.0 or near.log == pytest.approx(bound.log, rel=1e-11)
 
 
 @pytest.mark.parametrize("theorem", ["sharp-core", "sharp-core-centroid", "sharp-split-mean", "sharp-split-equal"])
 @pytest.mark.parametrize("dim", [1, 2, 8])
-def test_a_prefix_length_promises_its_eps(theorem, dim):
+def test_the_radius_follows_from_this_theorem_s_own_count(theorem, dim):
     bound = prefix_length(0.4, dim=dim, theorem=theorem)
-    again = error_bound(
-        dim=dim, theorem=theorem, concentration=bound.concentration, points=Prefix(radius=bound.radius), **ALL
-    )
-    assert again.value == pytest.approx(0.4, rel=1e-9)
-    # and given N instead of the radius: this theorem's own count, with room for rounding
-    by_n = error_bound(
-        dim=dim, theorem=theorem, concentration=bound.concentration, points=Prefix(n=1.001 * bound.value), **ALL
-    )
-    assert by_n.value <= 0.4 * (1 + 1e-6)
+    room = Prefix(n=1.001 * bound.value)  # for rounding
+    again = error_bound(dim=dim, theorem=theorem, concentration=bound.concentration, points=room, **ALL)
+    assert again.value <= 0.4 * (1 + 1e-6)
 
 
 def test_radius_follows_from_n():
-    cover = error_bound(dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, points=Prefix(n=5000))
+    at_3 = partial(error_bound, dim=3, lipschitz=1.0, concentration=1e4)
+    cover = at_3(theorem="sharp-split-nearest", points=Prefix(n=5000))
     assert cover.radius == covering_radius(5000, dim=3).value
-    cells = error_bound(dim=3, theorem="sharp-split-equal", lipschitz=1.0, concentration=1e4, points=Prefix(n=5000))
+    cells = at_3(theorem="sharp-split-equal", points=Prefix(n=5000))
     # what exists for every N is coarser than what is built
     assert cells.radius > EqualMeasurePartition(3, 5000).cell_radius()
-    given = error_bound(
-        dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, points=Prefix(n=5000, radius=0.4)
-    )
-    assert given.radius == 0.4
+    assert at_3(theorem="sharp-split-nearest", points=Prefix(n=5000, radius=0.4)).radius == 0.4
 
 
 def test_sharp_split_is_the_smaller_one():
@@ -50,14 +80,10 @@ def test_sharp_split_is_the_smaller_one():
     assert pair.log == min(nearest.log, pack.log)
     assert pack.log < nearest.log
     assert error_bound(theorem="sharp-split", points=Prefix(2000, 0.05), **options).log == nearest.log
-
-
-def test_arrays_of_arguments_broadcast():
-    table = error_bound(dim=[[2], [5]], theorem="convolution", lipschitz=1.0, concentration=[1.0, 10.0, 100.0])
-    assert table.shape == (2, 3)
-    assert table[1, 2].log == error_bound(dim=5, theorem="convolution", lipschitz=1.0, concentration=100.0).log
-    errors = [b.value for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, points=Prefix(n=[10, 100, 1000]))]
-    assert errors == sorted(errors, reverse=True)
+    names = [theorem.name for theorem in LADDER if theorem.joins == "sharp-split"]
+    for lam in (None, 50.0, 1e4):
+        parts = [prefix_length(0.5, dim=3, theorem=state(name, concentration=lam)).log for name in names]
+        assert prefix_length(0.5, dim=3, theorem=state("sharp-split", concentration=lam)).log == min(parts)
 
 
 @pytest.mark.parametrize("theorem", FREE)
@@ -97,25 +123,9 @@ def test_tokens_that_fit_into_the_memory(memory, dim, outputs, count):
 @pytest.mark.parametrize("eps", [1e-59, 1e-22, 1e-9])
 def test_nearest_is_inverse_at_any_scale(eps):
     bound = prefix_length(eps, dim=2, theorem="sharp-split-nearest")
-    cover = Prefix(math.exp(bound.log), bound.radius)
-    promised = error_bound(
-        theorem="sharp-split-nearest", dim=2, lipschitz=1.0, concentration=bound.concentration, points=cover
-    )
+    options = {"concentration": bound.concentration, "points": Prefix(math.exp(bound.log), bound.radius)}
+    promised = error_bound(theorem="sharp-split-nearest", dim=2, lipschitz=1.0, **options)
     assert promised.value == pytest.approx(eps, rel=1e-6)
-
-
-def test_best_concentration_over_arrays():
-    result = best_concentration(dim=[[2], [3]], theorem="sharp-split", lipschitz=1.0, points=Prefix(n=[10, 1000]))
-    assert result.shape == (2, 2)
-    assert result[1, 0] == best_concentration(dim=3, theorem="sharp-split", lipschitz=1.0, points=Prefix(n=10))
-
-
-def test_equal_measure_cells_have_a_least_sufficient_concentration():
-    best = best_concentration(
-        dim=3, theorem=state("sharp-split-equal", slack=0.01), lipschitz=1.0, points=Prefix(radius=0.1)
-    )
-    assert best.value == pytest.approx(0.101, rel=1e-4)
-    assert best.value <= 0.101
 
 
 @pytest.mark.parametrize("theorem", ["sharp-split-equal", "sharp-split-pack", "sharp-split-mean", "sharp-core"])
@@ -174,12 +184,3 @@ def test_a_point_set_stands_for_its_radius_separation_and_degree():
 def test_what_is_given_takes_the_place_of_what_the_target_says():
     options = {"theorem": "sharp-split", "concentration": 50.0, "points": Prefix(300, 1.0), "lipschitz": 3.0}
     assert error_bound(target=HEIGHT, **options) == error_bound(dim=2, sup_norm=2.0, **options)
-
-
-def test_an_unknown_covering_radius_is_no_radius():
-    far = points.uniform(7, 50, rng=0)
-    target = Target(lambda x: x[:, 0], dim=7, lipschitz=1.0)
-    with pytest.raises(ValueError, match="theorem='sharp-split' needs the covering radius of the points"):
-        best_concentration(target=target, points=far, theorem="sharp-split")
-    given = best_concentration(target=target, points=Prefix(50, 1.4), theorem="sharp-split")
-    assert given.radius == 1.4

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -24,6 +25,10 @@ SMOOTH = 1e-9
 
 SMOOTHS = ("sharp-core-smooth", "lower-smooth")
 """The theorems that need a bound of second derivatives."""
+PARTS = [name for name in COUNTED if name != "sharp-split"]
+"""All but the least of some of them."""
+PROVED = [name for name in COUNTED if not name.startswith("thesis")]
+"""Those that hold for every dimension."""
 
 
 def falls(bounds, side):
@@ -39,7 +44,7 @@ def falls(bounds, side):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
-@pytest.mark.parametrize("theorem", COUNTED)
+@pytest.mark.parametrize("theorem", PARTS)
 def test_prefixes_shorten_as_eps_grows(theorem, dim):
     bounds = prefix_length(EPS, dim=dim, theorem=with_options(theorem, smoothness=1.0), sup_norm=3.0)
     assert falls(bounds, bounds[0].side)
@@ -48,10 +53,10 @@ def test_prefixes_shorten_as_eps_grows(theorem, dim):
 
 @pytest.mark.parametrize("relative", [1.5, 1e8, 1e40])
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
-@pytest.mark.parametrize("theorem", [name for name in COUNTED if not name.startswith(("lower", "thesis"))])
+@pytest.mark.parametrize("theorem", [name for name in PROVED if name in PARTS and "lower" not in name])
 def test_prefixes_of_a_given_concentration_shorten_as_eps_grows(theorem, dim, relative):
     statement = with_options(theorem, concentration=relative * 16 * dim / 1e-24, smoothness=1.0)
-    assert falls(prefix_length(EPS, dim=dim, theorem=statement, sup_norm=3.0), "upper")
+    assert falls(prefix_length(EPS[::2], dim=dim, theorem=statement, sup_norm=3.0), "upper")
 
 
 @pytest.mark.parametrize("options", [{"sobolev_order": 9.0}, {}, {"concentration": 1e5}], ids=str)
@@ -65,7 +70,7 @@ def test_prefixes_of_other_classes_shorten_as_eps_grows(theorem, options):
         assert all(bound.holds for bound in bounds) or "concentration" in options
 
 
-@pytest.mark.parametrize("theorem", COUNTED)
+@pytest.mark.parametrize("theorem", PARTS)
 def test_prefixes_lengthen_with_the_constants(theorem):
     for dim in (2, 8):
         options = {"dim": dim, "theorem": with_options(theorem, smoothness=1.0)}
@@ -90,11 +95,54 @@ def test_hoelder_classes_need_more_as_the_exponent_falls(theorem):
     assert falls(bounds, bounds[0].side)
 
 
+@pytest.mark.parametrize("exponent", [0.3, 1.0])
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
-def test_concentration_falls_to_zero(dim):
-    values = concentration(EPS, dim=dim)
+def test_concentration_falls_to_zero(dim, exponent):
+    values = concentration(EPS, dim=dim, exponent=exponent)
     assert all(a > b or a == b == 0.0 for a, b in itertools.pairwise(values))
     assert np.isfinite(values).all()
+    if exponent < 1.0:
+        return
     assert ((np.array(values) == 0.0) == (np.array(EPS) >= math.pi / 2)).all()
     scaled = concentration(np.multiply(EPS, 1e6), dim=dim, lipschitz=1e6)
     assert scaled == pytest.approx(values, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("eps", "dim", "sup_norm"),
+    [(1e-60, 1, 1e10), (1e-60, 1, 1e-59), (1e-60, 2, 1.0), (1e-60, 10**6, 1e10), (1e-12, 10**4, 1.0),
+     (1e-3, 10**6, 1.0), (1.5, 10**6, 1e90), (50.0, 2, 51.0), (1e60, 5, 1e61)],
+)  # fmt: skip
+@pytest.mark.parametrize("theorem", PROVED)
+def test_bounds_are_finite_at_the_ends_of_the_ranges(theorem, eps, dim, sup_norm):
+    bound = prefix_length(eps, dim=dim, sup_norm=sup_norm, theorem=with_options(theorem, smoothness=1.0))
+    assert bound.holds
+    assert 0.0 <= bound.log < math.inf
+
+
+@pytest.mark.parametrize("theorem", [name for name in COUNTED if "concentration" in COUNTED[name].options])
+def test_too_small_a_concentration_promises_nothing(theorem):
+    if theorem in ("sharp-core-spectral", "sharp-core-interpolation"):
+        return  # they are the better the smaller it is
+    bound = prefix_length(0.1, dim=8, theorem=with_options(theorem, concentration=7.0, smoothness=1.0))
+    assert bound.value == math.inf
+    assert "concentration" in bound.failed[0]
+    if bound.failed[0].startswith("concentration > "):
+        assert bound.failed[0] == f"concentration > {concentration(0.1, dim=8):.6g}"
+
+
+@pytest.mark.parametrize("theorem", [name for name in PROVED if name.startswith("sharp-split")])
+def test_split_heads_know_of_a_target_only_an_angle(theorem):
+    wide = [prefix_length(eps, dim=4, sup_norm=9.0, theorem=theorem).value for eps in (1.57, 1.6, 3.15)]
+    assert wide[0] > wide[1]
+    assert wide[1:] == [2.0, 1.0] or theorem == "sharp-split-mean"
+    assert wide[2] == 1.0
+    rough = prefix_length(0.2, dim=3, lipschitz=2.0, exponent=0.5, theorem=theorem)
+    assert rough.log == pytest.approx(prefix_length(0.01, dim=3, theorem=theorem).log, rel=1e-14)
+
+
+@pytest.mark.parametrize("theorem", [name for name in PROVED if name not in SMOOTHS and "lower" not in name])
+def test_angles_and_degrees_out_of_range_are_said(theorem):
+    fine = prefix_length(1e-60, dim=3, theorem=theorem, exponent=0.1)
+    assert fine.log == math.inf
+    assert re.search(r"\(eps/lipschitz\)\^\(1/exponent\) >=|degrees? that promise|exponent/2", fine.failed[0])

@@ -13,14 +13,13 @@ from scipy.special import roots_gegenbauer
 
 from bounds import jackson
 from bounds.jackson import approximation_error, bessel_zero, jackson_constant, jackson_degree, jackson_floor
-from bounds.spectral import KAPPA
 from spherapprox import special
 
 DIMS = (2, 3, 4, 5, 8, 16, 33, 100, 1000, 10**6)
 
 
 def test_bessel_zero_is_the_first_zero():
-    for dim in (1, 2, 3, 8, 16, 101, 1000, 10_000):
+    for dim in (1, 2, 3, 8, 16, 1000):
         with mp.workdps(30):
             order = mp.mpf(dim) / 2 - 1
             zero = mp.mpf(bessel_zero(0.5 * dim - 1.0))
@@ -111,31 +110,12 @@ def test_large_degrees_use_the_first_zero(dim, n):
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_no_larger_than_non_negative_kernels(dim):
-    """4.6: their C_R is pi q sin(phi/2), or from two moments, and their limit 2 j or pi j."""
+    """4.6: their C_R is pi q sin(phi/2), and their limit 2 j or pi j."""
     zero = bessel_zero(0.5 * dim - 1.0)
     assert jackson_constant(dim) < 2.0 * zero < jackson.jackson_limit(dim)
     for q in (2, 3, 8, 20, 51, 200):
-        n = q // 2
-        elementary = math.pi * q * math.sin(0.5 * float(special.gegenbauer_max_zero_angle(n + 1, dim)))
+        elementary = math.pi * q * math.sin(0.5 * float(special.gegenbauer_max_zero_angle(q // 2 + 1, dim)))
         assert jackson_constant(dim, degree=q) < elementary * (1 + 1e-12)
-        if dim < 100:
-            assert jackson_constant(dim, degree=q) < q * two_moments(n, q % 2, dim) * 1.001
-
-
-def two_moments(n, odd, dim):
-    """Return sqrt(2 u1 + kappa u2) of the best non-negative kernel of degree 2n + odd."""
-    a, b = 0.5 * dim - 1.0, 0.5 * dim - 1.0 + odd
-    k = np.arange(n + 2.0)
-    total = 2.0 * k + a + b
-    with np.errstate(invalid="ignore", divide="ignore"):
-        diagonal = np.where(total == 0.0, (b - a) / (a + b + 2.0), (b * b - a * a) / (total * (total + 2.0)))
-        off = 4.0 * k * (k + a) * (k + b) * (k + a + b) / (total**2 * (total + 1.0) * (total - 1.0))
-    off[1] = 4.0 * (1.0 + a) * (1.0 + b) / ((2.0 + a + b) ** 2 * (3.0 + a + b))
-    beta = np.sqrt(off[1:])
-    matrix = np.diag(diagonal[: n + 1]) + np.diag(beta[:n], 1) + np.diag(beta[:n], -1)
-    value, vector = np.linalg.eigh(matrix)
-    u1 = 1.0 - value[-1]
-    return math.sqrt(2.0 * u1 + KAPPA * (u1**2 + (beta[n] * vector[-1, -1]) ** 2))
 
 
 @pytest.mark.parametrize("degree", [1, 4, 9])
@@ -182,12 +162,9 @@ def test_jackson_degree_is_the_smallest(log_eps, dim, lip):
         assert approximation_error(q - 1, dim) > eps / lip * (1 - 1e-12)
 
 
-def test_jackson_degree_of_tiny_errors():
+def test_the_ends_of_the_ranges_have_values():
     assert jackson_degree(1e-60, 8) == pytest.approx(1e60 * jackson_constant(8), rel=0.05)
     assert jackson_degree(math.pi / 2, 8) == 0
-
-
-def test_the_ends_of_the_ranges_have_values():
     assert 1e-300 < approximation_error(10**300, 8) < 1e-298
     degree = jackson_degree(1e-290, 8)
     assert approximation_error(degree, 8) <= 1e-290 < approximation_error(degree - degree // 10**12, 8)

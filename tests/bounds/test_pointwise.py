@@ -1,5 +1,6 @@
 """Second-order bounds of given split heads: they hold at each point, and choose the concentration."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -15,24 +16,26 @@ FIELD = targets.with_constants(targets.geomagnetic_field(2025.0))
 WAVE = targets.zonal_harmonic(3, 4)
 
 
-@pytest.mark.parametrize("theorem", FORMS)
 @pytest.mark.parametrize(
     "target",
     [targets.zonal_harmonic(1, 3), targets.zonal_harmonic(2, 4), WAVE, targets.tangent_projection(2),
      targets.rotation_field(3)],
     ids=lambda target: f"{target.name} {target.dim}",
 )  # fmt: skip
-def test_no_error_is_above_the_bound_at_its_point(theorem, target):
+def test_no_error_is_above_the_bound_at_its_point(target):
     rng = np.random.default_rng(0)
-    x, least = sphere.uniform(target.dim, 8, rng), math.inf
-    for count, concentration in ((1, 0.0), (2, 3.0), (300, 1.0), (300, 50.0), (300, 1e5)):
+    x, least = sphere.uniform(target.dim, 8, rng), dict.fromkeys(FORMS, math.inf)
+    for count, concentration in ((1, 0.0), (2, 3.0), (300, 50.0), (300, 1e5)):
         head = SplitHead.from_target(target, sphere.uniform(target.dim, count, rng), concentration)
         errors = np.linalg.norm((head(x) - target(x)).reshape(len(x), -1), axis=1)
-        for row, error in zip(x, errors, strict=True):
-            bound = bounds.pointwise.second_order_bound(head, target, theorem=theorem, points=row[None], refine=0).value
+        for form, (row, error) in itertools.product(FORMS, zip(x, errors, strict=True)):
+            if form != "second-order-local" and row[0] > 0.0:
+                continue  # half of the points are enough for the others, which are less close
+            bound = bounds.pointwise.second_order_bound(head, target, theorem=form, points=row[None], refine=0).value
             assert error <= bound * (1.0 + 1e-12) + 1e-14
-            least = min(least, bound / error)
-    assert least < (1.3 if theorem == "second-order-local" else 8.0)  # none is far above all errors
+            least[form] = min(least[form], bound / error)
+    assert max(least.values()) < 8.0  # none is far above all errors
+    assert least["second-order-local"] < 1.3
 
 
 def test_bounds_in_closed_form_half_way_between_two_points():
@@ -57,7 +60,7 @@ def test_linear_functions_are_bounded_to_third_order():
     assert error <= bound < 1.1 * error
 
 
-@pytest.mark.parametrize("count", [250, 1000])
+@pytest.mark.parametrize("count", [250, 600])
 def test_the_concentration_chosen_without_errors_is_nearly_the_best(count):
     control = points.fibonacci(count)
     best = min(
@@ -72,21 +75,21 @@ def test_the_concentration_chosen_without_errors_is_nearly_the_best(count):
 
 @pytest.mark.parametrize("theorem", FORMS)
 def test_the_concentration_is_a_minimum(theorem):
-    control = points.fibonacci(300)
-    best = bounds.best_concentration(target=FIELD, points=control, theorem=theorem)
+    control, wave = points.fibonacci(80), targets.zonal_harmonic(2, 4)
+    best = bounds.best_concentration(target=wave, points=control, theorem=theorem)
     for factor in (0.7, 1.4, 100.0):
-        head = SplitHead.from_target(FIELD, control, best.concentration * factor)
-        assert bounds.pointwise.second_order_bound(head, FIELD, theorem=theorem, n=2000).value >= 0.97 * best.value
+        head = SplitHead.from_target(wave, control, best.concentration * factor)
+        assert bounds.pointwise.second_order_bound(head, wave, theorem=theorem, n=2000).value >= 0.97 * best.value
 
 
 def test_bare_rows_and_partitions_have_a_best_concentration():
-    cells = EqualMeasurePartition(3, 60)
+    cells, wave = EqualMeasurePartition(2, 60), targets.zonal_harmonic(2, 4)
     by_cells, by_rows = (
-        bounds.best_concentration(target=WAVE, points=some, theorem="second-order") for some in (cells, cells.centers())
+        bounds.best_concentration(target=wave, points=some, theorem="second-order") for some in (cells, cells.centers())
     )
     assert by_cells == by_rows
     assert by_cells.theorem == "second-order"
-    assert dict(by_cells.constants) == {"lipschitz": WAVE.lipschitz, "smoothness": WAVE.smoothness}
+    assert dict(by_cells.constants) == {"lipschitz": wave.lipschitz, "smoothness": wave.smoothness}
 
 
 def test_the_bound_says_that_it_was_searched_for_and_names_estimates():

@@ -95,8 +95,3 @@ def test_ratio_bounds_contain_the_ratio(order, x):
     low, high = iv_ratio_bounds(order, x)
     ratio = iv_ratio(order, x)
     assert low * (1 - 1e-15) <= ratio <= high * (1 + 1e-15)
-
-
-@given(dim=st.integers(1, 500), lam=st.floats(-3, 8).map(lambda e: 10.0**e))
-def test_cheap_mean_angle_is_above(dim, lam):
-    assert mean_angle_upper(lam, dim) >= VonMisesFisher(dim, lam).mean_angle() * (1 - 1e-12)

@@ -151,18 +151,3 @@ def _quadrature(target: Target, lam: float, x: Array, rng: np.random.Generator) 
         concentration=lam, points=Prefix(exactness=degree),
     )  # fmt: skip
     yield Finding(target.dim, len(rule), lam, "sharp-core-quadrature", bound, measured, target.sup_norm or 0.0)
-
-
-def convolution_quotient(dim: int, lam: float) -> float:
-    """Measured convolution error of f = theta(., x0) at x0, by tanh-sinh quadrature, over the bound of 4.1."""
-    import mpmath as mp
-
-    with mp.workdps(30):
-        width = mp.mpf(8) * mp.sqrt((dim + 8) / mp.mpf(lam)) if lam > 50 * dim else mp.pi
-        cuts = sorted({mp.mpf(0), *(min(width * k / 8, mp.pi) for k in range(1, 9)), mp.pi})
-
-        def weight(t: mp.mpf) -> mp.mpf:
-            return mp.exp(lam * (mp.cos(t) - 1)) * mp.sin(t) ** (dim - 1)
-
-        lost = mp.quad(lambda t: t * weight(t), cuts) / mp.quad(weight, cuts)
-    return float(lost) / float(error_bound(dim=dim, theorem="convolution", lipschitz=1.0, concentration=lam).value)

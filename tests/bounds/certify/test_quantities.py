@@ -50,30 +50,6 @@ def test_the_kernel_to_all_printed_digits(dim, lam, log_c, a_1, a_10, theta):
     assert kernel.eigenvalue_complement(10) == pytest.approx(float(remainder.midpoint), rel=1e-14)
 
 
-# dim, radius, method, log10 N
-COVERS = [
-    (8, "0.1", "lower", "8.87"),
-    (8, "0.1", "greedy", "10.51"),
-    (8, "0.1", "volume", "11.27"),
-    (8, "0.1", "rogers", "11.30"),
-    (8, "0.1", "random", "10.43"),
-    (8, "0.1", "slab", "9.92"),
-    (16, "0.05", "lower", "21.83"),
-    (16, "0.05", "greedy", "23.83"),
-    (16, "0.05", "volume", "26.64"),
-    (16, "0.05", "rogers", "24.73"),
-    (16, "0.05", "random", "23.76"),
-    (2, "0.1", "lower", "2.60"),
-    (2, "0.1", "greedy", "3.52"),
-    (2, "0.1", "volume", "3.20"),
-]
-
-
-@pytest.mark.parametrize(("dim", "radius", "method", "log10"), COVERS)
-def test_covering_numbers_to_all_printed_digits(dim, radius, method, log10):
-    assert agrees(quantities.log_covering_number(radius, dim=dim, method=method).log10, log10)
-
-
 @pytest.mark.parametrize(
     ("dim", "limit", "sharper"), [(2, "7.55", "4.81"), (8, "20.0", "12.76"), (16, "34.8", "22.17")]
 )

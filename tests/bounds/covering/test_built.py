@@ -16,6 +16,7 @@ from bounds import covering_number
 from bounds.covering.lattice import log_cube_volume, log_density
 from bounds.covering.polytope import polytopes
 from bounds.covering.zonal import counted, log_zonal_sum
+from spherapprox import sphere
 from spherapprox.special import log_cap_measure, log_surface_area
 
 # ---------------------------------------------------------------------------------------------------- polytopes
@@ -64,8 +65,7 @@ def test_roots_of_e8_and_three_signs():
     halves = np.array([s for s in itertools.product((-0.5, 0.5), repeat=8) if sum(x < 0 for x in s) % 2 == 0])
     roots = np.vstack([sign_vectors(8, 2), halves / math.sqrt(2.0)])
     for points, dim in ((roots, 7), (sign_vectors(9, 3), 8)):
-        x = np.random.default_rng(1).normal(size=(1000, dim + 1))
-        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        x = sphere.uniform(dim, 1000, rng=1)
         for _ in range(30):  # away from the nearest point
             x -= 0.02 * points[np.argmax(x @ points.T, axis=1)]
             x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -102,8 +102,7 @@ def band_cover(dim, radius):
 
 
 def farthest(points, dim, n=20000):
-    x = np.random.default_rng(0).normal(size=(n, dim + 1))
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x = sphere.uniform(dim, n, rng=0)
     return 2 * math.asin(cKDTree(points).query(x)[0].max() / 2)
 
 

@@ -10,24 +10,31 @@ from hypothesis import strategies as st
 
 from bounds import covering_number
 from bounds.covering import METHODS, NECESSARY, SUFFICIENT, covering_radius
-from bounds.records import HypothesisError
 from spherapprox.special import log_cap_measure
 
-# log10 N: dim, radius, lower, greedy, volume, rogers
-TABLE = [(8, 0.1, 8.87, 10.51, 11.27, 11.30), (16, 0.05, 21.83, 23.83, 26.64, 24.73), (2, 0.1, 2.60, 3.52, 3.20, None)]
 DIMS = (1, 2, 3, 4, 6, 8, 16, 65, 1000)
 
 
-@pytest.mark.parametrize(("dim", "radius", "lower", "greedy", "volume", "rogers"), TABLE)
-def test_printed_covering_numbers(dim, radius, lower, greedy, volume, rogers):
-    expected = {"lower": lower, "greedy": greedy, "volume": volume} | ({"rogers": rogers} if rogers else {})
-    for method, log10 in expected.items():
-        assert covering_number(radius, dim=dim, method=method).log10 == pytest.approx(log10, abs=0.00501)
+# dim, radius, log10 N of each method; where "best" is printed, it is slabs
+PRINTED = [
+    (8, 0.1, {"lower": 8.87, "greedy": 10.51, "volume": 11.27, "rogers": 11.30, "random": 10.43, "best": 9.92,
+              "best-lower": 8.87, "zonal": 11.00, "lattice": 10.32}),
+    (16, 0.05, {"lower": 21.83, "greedy": 23.83, "volume": 26.64, "rogers": 24.73, "random": 23.76}),
+    (2, 0.1, {"lower": 2.60, "greedy": 3.52, "volume": 3.20, "random": 3.2045, "best-lower": 2.69, "zonal": 2.82,
+              "lattice": 2.83}),
+    (4, 0.1, {"best-lower": 4.73, "zonal": 5.48, "lattice": 5.33}),
+    (24, 0.01, {"best-lower": 49.09, "zonal": 55.82, "lattice": 50.77}),
+    (6, 0.1, {"best": 7.64}), (8, 0.3, {"best": 6.39}), (12, 0.03, {"best": 20.64}), (23, 0.01, {"best": 48.58}),
+    (24, 0.03, {"best": 39.49}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("dim", "radius", "log10"), [(8, 0.1, 10.43), (16, 0.05, 23.76), (2, 0.1, 3.2045)])
-def test_random_then_fill_has_the_printed_counts(dim, radius, log10):
-    assert covering_number(radius, dim=dim, method="random").log10 == pytest.approx(log10, abs=0.00501)
+@pytest.mark.parametrize(("dim", "radius", "printed"), PRINTED)
+def test_printed_covering_numbers(dim, radius, printed):
+    for method, log10 in printed.items():
+        bound = covering_number(radius, dim=dim, method=method)
+        assert bound.log10 == pytest.approx(log10, abs=0.00501)
+        assert method != "best" or bound.theorem == "slab"
 
 
 @pytest.mark.parametrize("radius", [0.6, 1.0, 1.3])
@@ -36,16 +43,6 @@ def test_random_then_fill_of_few_caps_is_the_least_of_a_scan(radius):
     inner, outer = np.sin(net / 2) ** 2, np.sin((radius - net) / 2) ** 2  # the measures of caps of S^2
     least = float(np.min(1 + (1 + np.log(outer / inner)) / outer))
     assert covering_number(radius, dim=2, method="random").value == pytest.approx(least, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("dim", "radius", "best_lower", "zonal", "lattice"),
-    [(2, 0.1, 2.69, 2.82, 2.83), (4, 0.1, 4.73, 5.48, 5.33), (8, 0.1, 8.87, 11.00, 10.32),
-     (24, 0.01, 49.09, 55.82, 50.77)],
-)  # fmt: skip
-def test_printed_in_the_theorem(dim, radius, best_lower, zonal, lattice):
-    for method, log10 in {"best-lower": best_lower, "zonal": zonal, "lattice": lattice}.items():
-        assert covering_number(radius, dim=dim, method=method).log10 == pytest.approx(log10, abs=0.00501)
 
 
 # optimal coverings of S^2: number of caps and their radius in degrees (tetrahedron, octahedron, icosahedron)
@@ -80,8 +77,7 @@ def test_lower_is_below_every_upper(dim, radius):
     below = covering_number(radius, dim=dim, method="best-lower").log
     best = covering_number(radius, dim=dim).log
     assert below <= best + 1e-12
-    for method in SUFFICIENT:
-        assert covering_number(radius, dim=dim, method=method).log >= best
+    assert best == min(covering_number(radius, dim=dim, method=method).log for method in SUFFICIENT)
     for method in NECESSARY:
         assert covering_number(radius, dim=dim, method=method).log <= below
 
@@ -142,8 +138,6 @@ def test_outside_its_range_a_method_is_trivial(method, dim, radius, condition):
     outside = covering_number(radius, dim=dim, method=method)
     assert outside.value == (1.0 if method in NECESSARY else math.inf)
     assert condition in outside.failed
-    with pytest.raises(HypothesisError):
-        covering_number(radius, dim=dim, method=method).require()
 
 
 def test_boroczky_and_wintsches_constant_is_400():
@@ -197,10 +191,3 @@ def test_radius_where_nothing_is_said():
     assert covering_radius(100, dim=2, method="circle").value == pytest.approx(math.pi)
     assert covering_radius(100, dim=3, method="fejes-toth").value == 0.0
     assert covering_radius(100, dim=3, method="simplex").value == 0.0
-
-
-def test_arrays_of_radii_and_dimensions_broadcast():
-    table = covering_number([0.1, 0.2], dim=[[2], [8]], method="volume")
-    assert table.shape == (2, 2)
-    assert table[1, 0].log == covering_number(0.1, dim=8, method="volume").log
-    assert covering_radius([10, 100], dim=[[2], [8]])[1, 1].log == covering_radius(100, dim=8).log

@@ -154,10 +154,6 @@ def test_roundings_of_single_precision_take_a_larger_eps():
     assert double.bound.value <= 0.1
     assert single.bound.value <= 0.1
     assert dict(single.bound.constants)["roundings"] > 1e6 * dict(double.bound.constants)["roundings"]
-    with pytest.raises(ValueError, match="roundings in float32 alone may add"):
-        prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0, dtype="float32")
-    with pytest.raises(ValueError, match="roundings in float64 alone may add"):
-        prompts.executor_budget((2, 4, 1), 1e-11)
 
 
 @pytest.mark.parametrize("size", [1, 3, 12, 20])
@@ -218,8 +214,6 @@ def test_keys_on_a_sphere(dim, columns):
     error = np.abs(executor.run(executor.encode(network), x) - network(x)).max()
     assert error <= budget.bound.value
     assert error < 1e-3
-    with pytest.raises(ValueError, match="'keys' must have a margin of at least 1"):
-        prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0).executor(keys)
 
 
 def test_a_budget_prints_as_a_table():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from bounds import prompts
-from bounds.records import HypothesisError
 from spherapprox.prompts.executor import ReluNetwork
 
 PARITY = ReluNetwork(
@@ -67,7 +66,5 @@ def test_chains_that_do_not_snap():
     bound = prompts.chain_error(0.3, 5, snap_radius=0.25)
     assert bound.value == math.inf
     assert not bound.holds
-    with pytest.raises(HypothesisError, match=r"eps <= 0.25"):
-        prompts.chain_error(0.3, 5, snap_radius=0.25).require()
     many = prompts.chain_error(0.01, [1, 2, 3])
     assert [round(item.value, 12) for item in many] == [0.01, 0.02, 0.03]

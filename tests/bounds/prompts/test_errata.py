@@ -33,12 +33,11 @@ def test_312_the_change_of_the_outputs_has_full_rank():
 
 
 def test_314_the_printed_tokens_are_read_one_too_high():
-    for v, count in ((2, 4), (3, 27), (4, 256)):
+    for v in (2, 3):
         model = VirtualToken(v, kind="map")
         every = [np.array(target) for target in itertools.product(range(v), repeat=v)]
         printed = [[model.generate((target + 1) / v, x)[0] for x in range(v)] for target in every]
         right = [target for target, result in zip(every, printed, strict=True) if np.array_equal(result, target)]
-        assert len(every) == count
         assert len(right) == 1
         assert np.array_equal(right[0], np.full(v, v - 1))
         assert np.array_equal(printed, np.minimum(np.array(every) + 1, v - 1))

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds import prompts
-from bounds.records import HypothesisError
 
 TOKENS = {"token_dim": 3, "separation": 0.5, "smallest_norm": 1.0, "largest_norm": 3.0}
 
@@ -87,8 +86,6 @@ def test_hypotheses_of_boltzmann_operators():
         result = prompts.boltzmann_separation(a, b)
         assert failed in result.failed
         assert (result.log, result.value) == (-math.inf, 0.0)
-        with pytest.raises(HypothesisError, match=r"8\.9"):
-            prompts.boltzmann_separation(a, b).require()
     # gaps in either vector alone do not suffice
     with mp.workdps(40):
         a, b = [mp.mpf(9), mp.mpf("4.5"), mp.mpf(0)], [mp.mpf(9), mp.mpf("4.5") - mp.mpf("1e-6"), mp.mpf("-0.1")]

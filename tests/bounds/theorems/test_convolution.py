@@ -1,6 +1,5 @@
 """4.1, the convolution error: the threshold, sharpness, Hoelder targets and bounded ones, by direct quadrature."""
 
-import itertools
 import math
 
 import mpmath
@@ -9,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import concentration, error_bound
+from bounds import concentration
 from bounds.theorems.convolution import concentration_needed, convolution_error
-from spherapprox.points import gauss_product
 from spherapprox.vmf import VonMisesFisher
 
 scale = st.floats(-3, 3).map(lambda e: 10.0**e)
@@ -32,20 +30,16 @@ def direct(lam, dim, lip, exponent, sup=math.inf, n=400_001):
     return total / norm
 
 
-@settings(max_examples=40)
-@given(dim=st.integers(1, 10**4), share=st.floats(-12, 0.17).map(lambda e: 10.0**e), lip=scale)
-def test_concentration_is_the_threshold(dim, share, lip):
-    lam = concentration(share * lip, dim=dim, lipschitz=lip)
-    assert lip * VonMisesFisher(dim, lam).mean_angle() == pytest.approx(share * lip, rel=1e-11)
-
-
-@settings(max_examples=40)
-@given(dim=st.integers(1, 10**4), share=st.floats(1e-3, 1.0), exponent=st.floats(0.05, 1.0))
-def test_hoelder_concentration_is_the_threshold(dim, share, exponent):
-    kernel = VonMisesFisher(dim, 0.0)
-    eps = share * kernel.mean_angle(exponent) * 2.5
-    lam = concentration_needed(eps, dim, 2.5, exponent)
-    assert convolution_error(lam, dim, 2.5, exponent) == pytest.approx(eps, rel=1e-11)
+@settings(max_examples=60)
+@given(
+    dim=st.integers(1, 10**4), share=st.floats(-12, 0.0).map(lambda e: 10.0**e), lip=scale,
+    exponent=st.one_of(st.just(1.0), st.floats(0.05, 1.0)),
+)  # fmt: skip
+def test_concentration_is_the_threshold(dim, share, lip, exponent):
+    eps = lip * share**exponent * VonMisesFisher(dim, 0.0).mean_angle(exponent)
+    lam = concentration_needed(eps, dim, lip, exponent)
+    assert lip * VonMisesFisher(dim, lam).mean_angle(exponent) == pytest.approx(eps, rel=1e-11)
+    assert convolution_error(lam, dim, lip, exponent) == pytest.approx(eps, rel=1e-11)
 
 
 def test_the_printed_concentration_is_reproduced():
@@ -60,14 +54,6 @@ def test_concentration_is_zero_from_a_right_angle():
         uniform = VonMisesFisher(dim, 0.0).mean_angle(0.5)
         assert concentration_needed(1.0001 * uniform, dim, 1.0, 0.5) == 0.0
         assert 0.0 < concentration_needed(0.999 * uniform, dim, 1.0, 0.5) < 0.1 * dim
-
-
-@pytest.mark.parametrize("dim", [1, 2, 7, 10**4])
-@pytest.mark.parametrize("exponent", [0.3, 1.0])
-def test_concentration_falls_with_eps(dim, exponent):
-    eps = np.concatenate([np.logspace(-12, 0.25, 60), np.linspace(1.56, 1.58, 21)])
-    lam = [concentration_needed(float(e), dim, 1.0, exponent) for e in np.sort(eps)]
-    assert all(a > b or b == 0.0 for a, b in itertools.pairwise(lam))
 
 
 @pytest.mark.parametrize(("dim", "lam"), [(1, 30.0), (1, 0.0), (2, 3.0), (3, 40.0), (8, 100.0), (40, 500.0)])
@@ -103,21 +89,3 @@ def test_a_sup_norm_only_helps(dim, lam, exponent, sup):
         assert capped == free
     if 2.0 * sup < 1e-6 * free:
         assert capped > sup
-
-
-def test_attained_by_the_distance_on_the_sphere():
-    # f = L theta(., pole) at the pole, convolved by a quadrature rule of the sphere
-    points, lam, lip = gauss_product(2, 1200), 20.0, 2.5
-    height = points.points[:, 2]
-    lost = lip * np.sum(points.weights * VonMisesFisher(2, lam)(height) * np.arccos(height))
-    bound = error_bound(dim=2, theorem="convolution", lipschitz=lip, concentration=lam).value
-    assert bound == pytest.approx(lost, rel=1e-6)
-    # and by its truncation, |f| <= F
-    capped = np.sum(points.weights * VonMisesFisher(2, lam)(height) * np.minimum(lip * np.arccos(height), 1.0))
-    assert convolution_error(lam, 2, lip, 1.0, 0.5) == pytest.approx(capped, rel=1e-5)
-
-
-@pytest.mark.parametrize("dim", [1, 3, 8])
-def test_attained_by_the_distance_in_other_dimensions(dim):
-    bound = error_bound(dim=dim, theorem="convolution", lipschitz=2.5, concentration=40.0).value
-    assert bound == pytest.approx(direct(40.0, dim, 2.5, 1.0), rel=1e-9)

@@ -1,72 +1,28 @@
 """4.3, the core head: what its prefix lengths promise, that no concentration does better, ranges, and the searches."""
 
-import itertools
 import math
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds import concentration, prefix_length
+from bounds import prefix_length
 from bounds.records.problem import Problem
 from bounds.theorems import _search as search
-from bounds.theorems import state
 from bounds.theorems.centroid import centroid, centroid_error
 from bounds.theorems.core import core, core_error
-from bounds.theorems.mean import log_mean_error
 
 THEOREMS = {"core": (core, core_error), "centroid": (centroid, centroid_error)}
 both = pytest.mark.parametrize("theorem", THEOREMS)
-scale = st.floats(-3, 3).map(lambda e: 10.0**e)
 
 
 def problem(eps, dim, sup=1.0, lip=1.0, exponent=1.0, concentration=None):
     return Problem(eps, dim, lip, sup, concentration=concentration, exponent=exponent, covering="volume")
 
 
-@both
-@settings(max_examples=25)
-@given(
-    dim=st.integers(1, 10**4), share=st.floats(-12, 0.2).map(lambda e: 10.0**e), lip=scale,
-    ratio=st.floats(1e-3, 12).map(lambda e: 10.0**e), exponent=st.sampled_from([1.0, 1.0, 0.5, 0.2]),
-)  # fmt: skip
-def test_keeps_its_promise_and_is_best(theorem, dim, share, lip, ratio, exponent):
-    prefix, error = THEOREMS[theorem]
-    eps, sup = share * lip, ratio * share * lip
-    bound = prefix(problem(eps, dim, sup, lip, exponent))
-    assert bound.holds
-    assert bound.radius > 0.0
-    promised = error(bound.concentration, bound.radius, dim, lip, sup, exponent)
-    assert promised == pytest.approx(eps, rel=1e-11)
-    for factor in (0.1, 0.9, 0.999, 1.001, 1.1, 10.0, 1e4, 1e60):
-        near = prefix(problem(eps, dim, sup, lip, exponent, factor * bound.concentration))
-        assert near.log >= bound.log * (1 - 1e-13) - 1e-11
-        assert (near.radius > 0.0) == near.holds
-        if near.holds:
-            assert error(near.concentration, near.radius, dim, lip, sup, exponent) <= eps * (1.0 + 1e-11)
-
-
-@both
-def test_is_the_best_of_a_fine_grid(theorem):
-    # a second way: every concentration, every radius
-    _, error = THEOREMS[theorem]
-    bound = THEOREMS[theorem][0](problem(0.4, 2, 1.5))
-    for lam in np.geomspace(5.0, 2000.0, 25):
-        for radius in np.geomspace(1.001, 3.0, 5) * bound.radius:
-            assert error(lam, radius, 2, 1.0, 1.5) > 0.4
-
-
-@both
-@pytest.mark.parametrize(("dim", "eps"), [(1, 0.1), (3, 1.7), (64, 1e-6)])
-def test_monotone_in_sup_norm_and_lipschitz(theorem, dim, eps):
-    prefix = THEOREMS[theorem][0]
-    sups = eps * np.logspace(-12, 12, 25)
-    logs = [prefix(problem(eps, dim, float(sup))).log for sup in sups]
-    assert all(a <= b * (1 + 1e-13) for a, b in itertools.pairwise(logs))
-    assert logs[0] == logs[12] == 0.0 < logs[13]  # the zero head, up to sup_norm = eps
-    logs = [prefix(problem(eps, dim, 2.0, float(lip))).log for lip in np.logspace(-12, 12, 13)]
-    assert all(a <= b * (1 + 1e-13) + 1e-9 for a, b in itertools.pairwise(logs))
+def test_the_error_of_the_printed_table():
+    printed = 0.0514388688995585 + 3.23e-4 + 0.048210751
+    assert core_error(2840.0, 3.23e-4, 8, 1.0, 1.0) == pytest.approx(printed, rel=1e-7)
 
 
 @both
@@ -76,25 +32,6 @@ def test_the_zero_head(theorem):
     assert THEOREMS[theorem][0](problem(1.0, 3, 0.2, concentration=7.0)).concentration == 7.0
 
 
-@both
-def test_prefixes_are_finite_at_the_ends_of_the_ranges(theorem):
-    prefix = THEOREMS[theorem][0]
-    for arguments in ((1e-60, 10**6, 1e10), (1e-60, 1, 1e-59), (1e-12, 10**4, 1.0), (1.5, 10**6, 1e90), (50.0, 2, 51)):
-        assert math.isfinite(prefix(problem(*arguments)).log)
-    coarse = prefix(problem(1e-12, 8, 1.0, exponent=0.1))
-    assert math.isfinite(coarse.log)
-    fine = prefix(problem(1e-12, 8, 1.0, exponent=0.01))  # within 1e-1200 rad
-    assert fine.log == math.inf
-    assert "(eps/lipschitz)^(1/exponent)" in fine.failed[0]
-
-
-@both
-def test_too_small_a_concentration_promises_nothing(theorem):
-    bound = THEOREMS[theorem][0](problem(0.1, 8, concentration=700.0))
-    assert bound.log == math.inf
-    assert bound.failed == (f"concentration > {concentration(0.1, dim=8):.6g}",)
-
-
 def test_the_head_of_zeros_and_antipodes_are_named_where_they_will_do():
     assert str(prefix_length(1.0, dim=2, sup_norm=1.0, theorem="sharp-core").hypotheses[0]).startswith(
         "eps >= sup_norm"
@@ -102,34 +39,6 @@ def test_the_head_of_zeros_and_antipodes_are_named_where_they_will_do():
     two = prefix_length(1.8, dim=1, sup_norm=4.0, theorem="sharp-split-equal")
     assert two.value == 2.0
     assert "two antipodes" in two.hypotheses[0].statement
-
-
-def test_core_is_the_shorter_one_where_it_is_known_to_be():
-    # the printed table, greedy cover: 30.4 and 7.16 decades
-    core_bound = prefix_length(0.1, dim=8, theorem=state("sharp-core", covering="greedy"))
-    assert core_bound.radius == pytest.approx(3.23e-4, rel=2e-3)
-    assert core_bound.concentration == pytest.approx(2.84e3, rel=0.05)  # the optimum is flat
-    assert core_bound.log10 == pytest.approx(30.4, abs=0.0501)
-    at_printed = core_error(2840.0, 3.23e-4, 8, 1.0, 1.0)
-    assert at_printed == pytest.approx(0.0514388688995585 + 3.23e-4 + 0.048210751, rel=1e-7)
-
-
-@pytest.mark.parametrize("theorem", [*THEOREMS, "mean"])
-@settings(max_examples=12)
-@given(
-    dim=st.sampled_from([1, 2, 8, 10**4]), radius=st.floats(-12, 0.4).map(lambda e: 10.0**e),
-    sup=st.floats(-6, 6).map(lambda e: 10.0**e),
-)  # fmt: skip
-def test_best_concentration_is_best(theorem, dim, radius, sup):
-    def log_error(lam):
-        if theorem == "mean":
-            return log_mean_error(lam, radius, dim)
-        return math.log(THEOREMS[theorem][1](lam, radius, dim, 1.0, sup))
-
-    best = search.best_concentration(log_error, dim, radius)
-    offsets = (-10.0, -3.0, -1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0, 3.0, 10.0)
-    rivals = [best * math.exp(x) for x in offsets] if best > 0.0 else np.geomspace(1e-6, 1e6, 13)
-    assert log_error(best) <= min(log_error(float(lam)) for lam in (*rivals, 0.0)) + 1e-9
 
 
 def test_best_concentration_takes_the_left_end_of_a_plateau():

@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 
 from bounds.records.problem import Problem
 from bounds.theorems._integrals import Excess, log_total
-from bounds.theorems.pack import log_excess, log_most_separated, log_pack_error, pack
+from bounds.theorems.pack import log_most_separated, log_pack_error, pack
+from spherapprox import sphere
 from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
 
@@ -75,36 +76,12 @@ def test_integrals_where_phi_rises_again_near_the_antipode():
         assert log_total(excess.log_integrals(excess.positive(r))) == pytest.approx(brute, abs=1e-6)
 
 
-# log10 N with its printed digits: dim, eps, lambda
-TABLE = [
-    (8, 0.1, 12800.0, 11.45),
-    (8, 0.1, 3200.0, 12.48),
-    (8, 0.5, 512.0, 5.88),
-    (8, 0.5, 128.0, 6.86),
-    (16, 0.1, 25600.0, 22.25),
-    (2, 0.1, 3200.0, 3.24),
-    (2, 0.1, 800.0, 3.38),
-]
-
-
-@pytest.mark.parametrize(("dim", "eps", "lam", "log10"), TABLE)
-def test_printed_counts_of_packings(dim, eps, lam, log10):
-    by_volume = pack(Problem.checked(eps, dim, concentration=lam, covering="volume"))
-    assert by_volume.log10 == pytest.approx(log10, abs=0.00501)
-    assert by_volume.log == pytest.approx(-log_cap_measure(dim, by_volume.radius / 2), rel=1e-12)
-    assert pack(Problem.checked(eps, dim, concentration=lam)).log <= by_volume.log
-    if lam * eps * eps == pytest.approx(16 * dim):
-        free = pack(Problem.checked(eps, dim, covering="volume"))
-        assert free.log == pytest.approx(by_volume.log, rel=1e-12)
-        assert free.concentration == pytest.approx(lam)
-
-
 @pytest.mark.parametrize(
     ("dim", "lam", "rho"), [(16, 6400.0, 0.0632), (8, 3200.0, 0.0706), (2, 800.0, 0.082), (3, 600.0, 0.01147)]
 )
 def test_condition_by_brute_force(dim, lam, rho):
     # just inside and just outside what is allowed at w = 0.1
-    w, (u, weight) = 0.1, colatitudes(dim, 600_001)
+    w, (u, weight) = 0.1, colatitudes(dim, round(7e3 / rho))
     allowed = pack(Problem.checked(w, dim, concentration=lam)).radius
     assert allowed == pytest.approx(rho, rel=2e-3)
     for radius, holds in ((0.998 * allowed, True), (1.002 * allowed, False)):
@@ -113,16 +90,6 @@ def test_condition_by_brute_force(dim, lam, rho):
         reach = np.minimum(u + radius, math.pi)
         cells = np.sum(np.maximum(-phi(reach, lam, w), 0) * weight) / np.sum(weight[u <= radius])
         assert (left <= max(nearest, cells)) == holds
-
-
-@settings(max_examples=25)
-@given(dim=st.integers(1, 60), eps=st.floats(1e-4, 1.5), factor=st.floats(0.7, 1e4))
-def test_keeps_its_promise(dim, eps, factor):
-    bound = pack(Problem.checked(eps, dim, concentration=factor * 16 * dim / eps**2))
-    assert bound.holds
-    promised = math.exp(log_pack_error(bound.concentration, bound.radius, bound.radius, dim))
-    assert promised == pytest.approx(eps, rel=1e-9)
-    assert log_excess(Excess(bound.concentration, dim, eps), 0.999 * bound.radius, 0.999 * bound.radius) < 0.0
 
 
 def test_error_grows_with_the_radius_and_as_points_come_closer():
@@ -138,8 +105,7 @@ def test_error_grows_with_the_radius_and_as_points_come_closer():
 
 def greedy(dim, separation, rng):
     """A set of points farther than `separation` from each other, and how far a dense sample is from it."""
-    sample = rng.normal(size=(15_000, dim + 1))
-    sample /= np.linalg.norm(sample, axis=1, keepdims=True)
+    sample = sphere.uniform(dim, 15_000, rng)
     far = np.full(len(sample), np.inf)
     points = []
     while far.max() > 2.0 * math.sin(separation / 2):
@@ -185,17 +151,3 @@ def test_wide_goals_need_two_points_at_every_concentration():
         assert worst_case_error(poles, lam, n=2000).lower <= math.pi / 2 + 1e-7
         assert pack(Problem.checked(1.6, 2, concentration=lam)).value == 2.0
     assert pack(Problem.checked(1.6, 2)).concentration == 0.0
-    assert pack(Problem.checked(3.2, 2)).value == 1.0
-    assert pack(Problem.checked(1.57, 2)).value > 2.0
-
-
-def test_low_concentrations_are_refused():
-    for dim, eps in ((1, 0.1), (8, 0.1), (1000, 1e-9)):
-        for lam in (0.0, 0.2 * dim / eps**2):
-            bound = pack(Problem.checked(eps, dim, concentration=lam))
-            assert bound.failed == ("a large enough concentration",)
-
-
-def test_hoelder_targets_are_those_of_a_smaller_eps():
-    bound = pack(Problem.checked(0.2, 3, exponent=0.5, lipschitz=2.0))
-    assert bound == pack(Problem.checked(0.01, 3))

@@ -24,18 +24,19 @@ def harmonics(degree, dim):
 
 
 @functools.cache
+@mpmath.workdps(30)
+def exact_term(degree, lam, dim):
+    nu = mpmath.mpf(dim - 1) / 2
+    return harmonics(degree, dim) * mpmath.besseli(nu + degree, lam) / mpmath.besseli(nu, lam)
+
+
+@mpmath.workdps(30)
 def exact_tail(degree, lam, dim):
     """rho_g by a long sum at 30 digits."""
-    with mpmath.workdps(30):
-        nu = mpmath.mpf(dim - 1) / 2
-        below = mpmath.besseli(nu, lam)
-        total, k = mpmath.mpf(0), degree + 1
-        while True:
-            term = harmonics(k, dim) * mpmath.besseli(nu + k, lam) / below
-            total += term
-            if term < total * mpmath.mpf(10) ** -20:
-                return total
-            k += 1
+    total, k = mpmath.mpf(0), degree + 1
+    while (term := exact_term(k, lam, dim)) >= total * mpmath.mpf(10) ** -20:
+        total, k = total + term, k + 1
+    return total
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 8, 50, 1000])
@@ -118,70 +119,24 @@ def test_second_moment_is_the_integral():
     assert second_moment(0.0, 3) == pytest.approx(second_moment(1e-8, 3), rel=1e-7)
 
 
-TABLE = [(8, 0.1, "15.1", "17.3", 265, 818), (8, 0.5, "9.07", "11.0", 43, 35), (16, 0.1, "30.3", "38.7", 502, 1637),
-         (2, 0.1, "3.86", "3.56", 84, 208)]  # fmt: skip
-
-
-@pytest.mark.parametrize(("dim", "eps", "polynomials", "gauss", "degree", "lam"), TABLE)
-def test_printed_counts_of_quadrature(dim, eps, polynomials, gauss, degree, lam):
+@pytest.mark.parametrize(
+    ("dim", "eps", "gauss", "degree", "lam"),
+    [(8, 0.1, 17.3, 265, 818), (8, 0.5, 11.0, 43, 35), (16, 0.1, 38.7, 502, 1637), (2, 0.1, 3.56, 84, 208)],
+)
+def test_printed_counts_of_quadrature(dim, eps, gauss, degree, lam):
     bound = quadrature(Problem(eps, dim))
     constants = dict(bound.constants)
     assert constants["degree"] == degree
     assert bound.concentration == pytest.approx(lam, rel=0.05)  # a whole degree leaves a range of lambda
-
-    def agrees(log, printed):
-        digits = len(printed.partition(".")[2])
-        return log / math.log(10.0) == pytest.approx(float(printed), abs=0.501 * 10.0**-digits)
-
-    assert agrees(_degrees.log_polynomials(float(degree), dim), polynomials)
-    assert agrees(constants["log product Gauss"], gauss)
+    assert constants["log product Gauss"] / math.log(10.0) == pytest.approx(gauss, abs=0.051 if dim > 2 else 0.0051)
     assert bound.log <= min(_degrees.log_polynomials(float(degree), dim), constants["log product Gauss"])
 
 
-@settings(max_examples=60)
-@given(
-    dim=st.integers(1, 3000),
-    share=st.floats(-9, 0.19),
-    log_sup=st.floats(-1, 12),
-    alpha=st.sampled_from([0.3, 0.5, 1.0]),
-)
-def test_keeps_its_promise_and_no_other_concentration_does_better(dim, share, log_sup, alpha):
-    eps, sup = 10.0**share, 10.0**log_sup
-    problem = Problem(eps, dim, sup_norm=sup, exponent=alpha)
-    bound = quadrature(problem)
-    constants = dict(bound.constants)
-    if bound.log == 0.0:
-        assert eps >= sup or problem.goal >= math.pi / 2
-        return
-    assert bound.holds
-    args = (dim, 1.0, sup, alpha)
-    degree = constants["degree"]
-    assert quadrature_error(bound.concentration, degree, *args) <= eps * (1 + 1e-10)
-    if 4 < degree < 1e6:
-        for factor in (0.9, 0.999, 1.0, 1.001, 1.01, 1.1):
-            assert quadrature_error(factor * bound.concentration, degree - 1, *args) > eps
-    given_it = quadrature(Problem(eps, dim, sup_norm=sup, exponent=alpha, concentration=bound.concentration))
-    assert given_it.log == pytest.approx(bound.log, rel=1e-12)
-
-
-def test_extreme_arguments_have_finite_bounds():
-    for dim in (1, 2, 10**6):
-        bound = quadrature(Problem(1e-60, dim))
-        assert bound.holds
-        assert math.isfinite(bound.log)
-        assert bound.log > 60 * dim * math.log(10.0) - 20 * dim * math.log(dim + 1.0)
-    assert quadrature(Problem(0.1, 8, sup_norm=0.1)).value == 1.0
-    assert quadrature(Problem(math.pi / 2, 8, sup_norm=9.0)).value == 1.0
-    assert quadrature(Problem(1.5, 8, sup_norm=9.0)).value > 1.0
+def test_the_least_degree_and_the_largest_concentration():
     assert quadrature_error(5.0, 3, 2, 1.0, 1.0) == math.inf > quadrature_error(5.0, 4, 2, 1.0, 1.0)
-    far = quadrature(Problem(0.1, 8, concentration=LARGEST_CONCENTRATION))
-    assert far.holds
-    assert math.isfinite(far.log)
-    for refused in (Problem(0.1, 8, concentration=700.0), Problem(0.1, 8, concentration=0.0),
-                    Problem(0.1, 8, sobolev_order=9.0), Problem(0.1, 8, exponent=1e-3)):  # fmt: skip
-        bound = quadrature(refused)
-        assert bound.log == math.inf
-        assert not bound.holds
+    assert 0.0 < quadrature(Problem(0.1, 8, concentration=LARGEST_CONCENTRATION)).log < math.inf
+    for refused in (Problem(0.1, 8, concentration=0.0), Problem(0.1, 8, sobolev_order=9.0)):
+        assert not quadrature(refused).holds
 
 
 @pytest.mark.parametrize(("dim", "eps"), [(1, 0.05), (1, 0.7), (2, 0.2), (2, 0.6), (3, 0.7)])

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from bounds import prefix_length
 from bounds.theorems._shells import LARGEST_RATIONAL, log_density, log_shell, squared_density, tilt
+from bounds.theorems._wraps import log_wrapped
 from spherapprox.special import log_cap_measure
 
 
@@ -85,12 +85,14 @@ def test_small_angles_tend_to_the_volume_of_a_thin_shell(dim, angle):
     assert log_shell(dim, angle) == pytest.approx(float(log), rel=1e-13, abs=max(5e-13, 2.0 * dim * angle))
 
 
-@settings(max_examples=200)
-@given(st.integers(2, 400), st.floats(1e-6, 3.141592))
-def test_no_more_points_than_disjoint_caps(dim, angle):
-    log = log_shell(dim, angle)
+@pytest.mark.parametrize(("points", "widest"), [(log_shell, 3.1), (log_wrapped, 1.57)])
+@settings(max_examples=100)
+@given(st.integers(2, 400), st.floats(1e-6, 1.0))
+def test_no_more_points_than_disjoint_caps(points, widest, dim, share):
+    angle = share * widest
+    log = points(dim, angle)
     assert 0.0 <= log <= -float(log_cap_measure(dim, 0.5 * angle)) + 1e-12 * log
-    assert log_shell(dim, 1.01 * angle) <= log * (1.0 + 1e-12) or angle > 3.1
+    assert points(dim, 1.01 * angle) <= log * (1.0 + 1e-12)
 
 
 def leech_vectors():
@@ -175,14 +177,3 @@ def test_lattices_that_exist_are_as_dense_as_those_named():
         named = log_ball + 0.5 * math.log(squared_density(d))
         assert (named >= math.log(d - 1.0) - (d - 1.0) * math.log(2.0)) == (d <= LARGEST_RATIONAL)
         assert log_density(d) <= math.log(2.0) - (0.5 * d) * math.log(2.0) + math.log(d)  # Blichfeldt
-
-
-@pytest.mark.parametrize(
-    ("dim", "eps", "log10"), [(4, 0.3, 1.48), (8, 0.1, 6.75), (16, 0.1, 13.42), (24, 0.1, 20.24), (71, 0.1, 57.33)]
-)
-def test_lengths_rise_by_shells(dim, eps, log10):
-    bound = prefix_length(eps, dim=dim, theorem="lower-continuous")
-    assert bound.log10 == pytest.approx(log10, abs=0.005)
-    assert dict(bound.constants)["log points"] == log_shell(dim, 2.0 * eps)
-    before = -float(log_cap_measure(dim, 2.0 * eps))
-    assert dict(prefix_length(eps, dim=dim, theorem="lower-bits").constants)["log points"] > before + 0.1

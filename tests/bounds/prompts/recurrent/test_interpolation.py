@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.prompts import recurrent
-from bounds.records import HypothesisError
 
 
 def grid_weights(q, cells, slope):
@@ -127,8 +126,6 @@ def test_a_slope_that_no_grid_makes_up_for():
         )
         assert narrow.failed == ("cells at least 2/slope wide",)
         assert wide.as_integer() == cells**dim
-    with pytest.raises(HypothesisError, match="slope > 2"):
-        recurrent.prompt_length(0.1, dim=2, theorem="grid", slope=19.0).require()
 
 
 def test_the_extension_attains_its_error_and_no_sampling_does_better():
@@ -151,11 +148,8 @@ def test_discs_cover_no_square_more_cheaply_than_the_plane():
     rows = np.arange(14) * 1.5 * radius + 0.5 * radius
     columns = np.arange(13) * math.sqrt(3.0) * radius
     discs = np.array([(c - 0.5 * math.sqrt(3.0) * radius * (i % 2), r) for i, r in enumerate(rows) for c in columns])
-    x = np.array([*itertools.product(np.linspace(0.0, 1.0, 201), repeat=2)])
-    assert (
-        max(np.linalg.norm(part[:, None] - discs, axis=2).min(axis=1).max() for part in np.array_split(x, 20))
-        < 0.0500001
-    )
+    x = np.array([*itertools.product(np.linspace(0.0, 1.0, 101), repeat=2)])
+    assert np.linalg.norm(x[:, None] - discs, axis=2).min(axis=1).max() < 0.0500001
     assert count < len(discs) == 182 < recurrent.prompt_length(radius, dim=2, norm="euclidean").as_integer()
 
 
@@ -207,8 +201,3 @@ def test_very_large_and_very_small_numbers():
         assert 0.0 < below <= above < math.inf
         assert recurrent.state_bits(1e-50, **cube).log > 0.0
     assert recurrent.error_bound(dim=10**6, n=2**53, norm="euclidean", theorem="lower").value > 0.5
-
-
-def test_arrays_give_bounds_of_all():
-    bounds = recurrent.prompt_length([0.1, 0.05], dim=[[1], [2]])
-    assert [[bound.as_integer() for bound in row] for row in bounds] == [[5, 10], [25, 100]]

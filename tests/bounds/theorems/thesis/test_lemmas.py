@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bounds import covering_number
 from bounds.theorems.thesis import harmonics
 from bounds.theorems.thesis import lemmas as thesis
-from spherapprox import EqualMeasurePartition, special
+from spherapprox import EqualMeasurePartition, special, sphere
 from spherapprox.vmf import VonMisesFisher
 
 
@@ -47,13 +47,11 @@ def test_cap_counts_are_in_order(dim, log_delta):
 
 def test_riemann_sums_stay_within_b27():
     # g(x, y) = exp(5 <x, y>) on S^2: its slope in y is at most that of exp(5 cos t)
-    rng = np.random.default_rng(5)
     partition = EqualMeasurePartition(2, 60)
     centres = partition.centers()
     grid = np.linspace(0.0, math.pi, 10_001)
     slope = np.max(5.0 * np.sin(grid) * np.exp(5.0 * np.cos(grid)))
-    x = rng.normal(size=(200, 3))
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x = sphere.uniform(2, 200, rng=5)
     exact = math.sinh(5.0) / 5.0
     error = np.max(np.abs(exact - np.exp(5.0 * x @ centres.T).mean(axis=1)))
     sharp = thesis.log_riemann_error(math.log(slope), partition.cell_radius(), printed=False)

@@ -1,4 +1,3 @@
-import math
 import re
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from spherapprox._archive import Record
 HEADS = (CoreHead, SplitHead, ClassicalHead)
 every = pytest.mark.parametrize("kind", HEADS)
 FORMAT = Path(__file__).parents[2] / "docs" / "format.md"
-DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture
@@ -173,29 +171,6 @@ def test_equal_objects_make_equal_files(path):
     assert contents[0] == contents[1]
     load(path).save(path)
     assert path.read_bytes() == contents[0]
-
-
-def test_files_of_version_1_are_read():
-    """Saved by version 0.1.0 before the format changed."""
-    rows = np.vstack([np.eye(3), -np.eye(3)])
-    head = load(DATA / "classical-head-1.npz")
-    values = np.column_stack([rows[:, 0] / 3.0, [-0.0, 5e-324, 1e300, 0.1, 1.0, 2.0]])
-    rule = PointSet(rows, covering_radius=math.acos(3**-0.5), degree=3)
-    assert head == ClassicalHead(rows.astype(np.float32), values, 5.5, rule, interaction="printed", mask=-12.5)
-    assert_same_bits(head.values, values)
-    assert_same_set(head.points, rule)
-    cells = EqualMeasurePartition(2, 6, "centroid")
-    core = load(DATA / "core-head-1.npz")
-    assert core == CoreHead(cells.centers(), np.arange(6) / 7.0, 2.25, cells)
-    assert core.points == cells
-
-
-def test_every_changed_byte_of_version_1_is_refused(path):
-    saved = (DATA / "core-head-1.npz").read_bytes()
-    for i in range(len(saved)):
-        path.write_bytes(saved[:i] + bytes([saved[i] ^ 0x10]) + saved[i + 1 :])
-        with pytest.raises(ValueError, match=r"head.npz' is (damaged|no file of spherapprox|malformed)"):
-            load(path)
 
 
 def split(**changes):

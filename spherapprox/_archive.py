@@ -213,8 +213,9 @@ def _read_verified(file: IO[bytes], size: int, most_arrays: int) -> tuple[dict[s
     form, version, writer = (header.pop(key) for key in ("format", "version", "written_by"))
     if form != FORMAT or version != VERSION:
         raise _Refused(
-            f"cannot be read: {_checks.show(writer)} wrote it in version {_checks.show(version)} of the format {form!r}, and "
-            f"{FORMAT} {__version__} reads version {VERSION} of {FORMAT!r}; load it with the library that wrote it"
+            f"cannot be read: {_checks.show(writer)} wrote it in version {_checks.show(version)} of the format "
+            f"{form!r}, and {FORMAT} {__version__} reads version {VERSION} of {FORMAT!r}; load it with the library "
+            "that wrote it"
         )
     return header, arrays
 

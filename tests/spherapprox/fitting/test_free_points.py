@@ -13,7 +13,7 @@ both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
 
 @both
 def test_half_of_the_points_do_better(kind):
-    x, y = noisy(400, 0.0)
+    x, y = noisy(250, 0.0)
     at = sphere.uniform(2, 2000, rng=9)
     fixed, free = kind.fit(x, y, n=40, rng=0), kind.fit(x, y, n=20, rng=0, points="free")
     few = kind.fit(x, y, n=20, rng=0)
@@ -90,7 +90,7 @@ def test_y_may_have_any_size(kind, size):
 
 @both
 def test_float32_stays_and_vectors_keep_their_shape(kind):
-    x, y = noisy(80, 0.1)
+    x, y = noisy(60, 0.1)
     head = kind.fit(x.astype(np.float32), y.astype(np.float32), n=6, points="free", rng=0)
     assert head.control_points.dtype == head.values.dtype == np.float32
     assert rms(head(x.astype(np.float32)) - y) < 0.4

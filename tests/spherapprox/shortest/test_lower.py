@@ -291,7 +291,7 @@ class TestReference:
         found = [token_lower_bound(FIELD, eps, relative=True, concentration=x) for eps in (0.05, 0.01, 1e-3, 1e-4)]
         assert all(bound.n >= n for bound, n in zip(found, wanted, strict=True))
 
-    @pytest.mark.parametrize(("eps", "n"), [(0.05, 3), (0.003, 14)])
+    @pytest.mark.parametrize(("eps", "n"), [(0.05, 3), (0.01, 8)])
     def test_the_field_at_every_concentration(self, eps, n):
         found = token_lower_bound(FIELD, eps, relative=True, certified=True)
         assert (found.n, found.certified, found.concentrations) == (n, True, (0.0, math.inf))
@@ -309,13 +309,12 @@ class TestReference:
             for exact, got in zip(pair[0].parts, pair[1].parts, strict=True):
                 np.testing.assert_allclose(got, exact, atol=1e-12)
 
-    @pytest.mark.parametrize(("eps", "n"), [(0.1, 5), (0.001, 10)])
-    def test_free_keys_on_products_of_circles(self, eps, n):
+    def test_free_keys_on_products_of_circles(self):
         wave = targets.random_bandlimited(3, 5, rng=0)
-        found = token_lower_bound(wave, 3.19 * eps, keys="free", certified=True)
-        assert found.n >= n
+        found = token_lower_bound(wave, 3.19e-3, keys="free", certified=True)
+        assert found.n >= 10
         assert (found.theorem, found.concentrations) == ("torus", (0.0, math.inf))
-        assert token_lower_bound(wave, 3.19 * eps).n > n  # unit keys need more
+        assert token_lower_bound(wave, 3.19e-3).n > 10  # unit keys need more
 
     @pytest.mark.parametrize(("degree", "n"), [(1, 2), (2, 3), (4, 3), (5, 4), (11, 4), (12, 5)])
     def test_split_heads_by_changes_of_sign(self, degree, n):
@@ -384,12 +383,6 @@ def test_targets_of_any_size_have_the_same_bound(kind, keys, dim):
 
 
 class TestRefuted:
-    @pytest.mark.parametrize("false", [{"sup_norm": 0.5}, {"lipschitz": 0.5}])
-    @pytest.mark.parametrize("kind", ["core", "split"])
-    def test_false_constants_prove_nothing(self, false, kind):
-        with pytest.raises(ValueError, match=next(iter(false))):
-            token_lower_bound(Target(lambda x: x[:, 0], 2, **false), 0.1, kind)
-
     def test_a_loose_sup_norm_is_warned_of(self):
         with pytest.warns(RuntimeWarning, match="'target' states sup_norm=15"):
             found = token_lower_bound(Target(lambda x: x[:, 0], 1, sup_norm=15.0), 0.1, relative=True)

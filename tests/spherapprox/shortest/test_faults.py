@@ -156,7 +156,7 @@ def test_searches_and_fits_end_in_the_same_head_with_any_number_of_threads():
     code = (
         "import hashlib, numpy as np; from spherapprox import *; from spherapprox.shortest import *\n"
         "options = dict(tokens=TokenFormat(keys='free'), search=SearchOptions(lower=False, starts=1))\n"
-        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.3, relative=True, **options)\n"
+        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.3, 'core', relative=True, **options)\n"
         "print([(row.n, row.lower, row.start, row.starts) for row in found.history])\n"
         "x = sphere.uniform(7, 300, rng=0); y = np.tanh(3.0 * x[:, 0]) * x[:, 1]\n"
         "fitted = SplitHead.fit(x, y, n=6, concentration=3.0, points='free', rng=0)\n"

@@ -27,8 +27,6 @@ HEADER, CHECKSUM = "header", "sha256"
 
 MOST_ARRAYS, DEEPEST = 20_000, 20
 """The most arrays of a file, and names that lead to one: what is forged ends before long work."""
-_HEADER_1, _SEAL_1 = "spherapprox.json", 64
-"""Version 1: the header's member, and the length of the checksum at the end of the file, in hexadecimal digits."""
 
 
 @dataclass(frozen=True)
@@ -192,13 +190,13 @@ class _Refused(Exception):
 
 
 def _read_verified(file: IO[bytes], size: int, most_arrays: int) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Read the header and the arrays of a file of any version, and check its checksum."""
+    """Read the header and the arrays of a file, and check its checksum."""
     # Step 1: an archive of arrays, none of which is compressed
     if not zipfile.is_zipfile(file):
         raise _Refused(f"is no file of {FORMAT}, or was cut off: load reads what .save wrote; copy it again")
     file.seek(0)
     with np.load(file, allow_pickle=False) as archive:
-        if not {HEADER, _HEADER_1} & set(archive.files):
+        if HEADER not in archive.files:
             raise _Refused(f"is no file of {FORMAT}, but an archive of something else: load reads what .save wrote")
         members = archive.zip.infolist()
         if any(m.compress_type != zipfile.ZIP_STORED for m in members) or sum(m.file_size for m in members) > size:
@@ -206,25 +204,18 @@ def _read_verified(file: IO[bytes], size: int, most_arrays: int) -> tuple[dict[s
         if len(members) > most_arrays:
             raise _Refused(f"is malformed: it has {len(members)} arrays, more than {most_arrays}; save its parts")
         arrays = {name: archive[name] for name in archive.files}
-    # Step 2: its checksum, which version 1 has at the file's end
-    if _HEADER_1 in arrays:
-        file.seek(0)
-        sealed = file.read()
-        right = hashlib.sha256(sealed[:-_SEAL_1]).hexdigest().encode() == sealed[-_SEAL_1:]
-        text = arrays.pop(_HEADER_1)
-    else:
-        checksum = arrays.pop(CHECKSUM)
-        right = np.array_equal(checksum, _checksum(arrays))
-        text = arrays.pop(HEADER).tobytes()
-    if not right:
+    # Step 2: its checksum
+    checksum = arrays.pop(CHECKSUM)
+    if not np.array_equal(checksum, _checksum(arrays)):
         raise _Refused("is damaged: its arrays do not have its checksum; copy it again, or save it anew")
-    # Step 3: its header, of a version that is known
-    header = json.loads(text)
+    # Step 3: its header, of this version
+    header = json.loads(arrays.pop(HEADER).tobytes())
     form, version, writer = (header.pop(key) for key in ("format", "version", "written_by"))
-    if form != FORMAT or version > VERSION:
+    if form != FORMAT or version != VERSION:
         raise _Refused(
-            f"cannot be read: {_checks.show(writer)} wrote it in version {version} of the format {form!r}, and "
-            f"{FORMAT} {__version__} reads up to version {VERSION} of {FORMAT!r}; upgrade {FORMAT}"
+            f"cannot be read: {_checks.show(writer)} wrote it in version {_checks.show(version)} of the format "
+            f"{form!r}, and {FORMAT} {__version__} reads version {VERSION} of {FORMAT!r}; load it with the library "
+            "that wrote it"
         )
     return header, arrays
 

@@ -65,4 +65,4 @@ def test_every_public_callable_is_documented(name):
     if ">>> " not in (section(doc, "Examples") or ""):
         example = owner and section(inspect.cleandoc(owner.__doc__), "Examples")
         call = r"\w\(" if thing.__name__ == "__call__" else rf"\.{thing.__name__}\("
-        assert re.search(rf">>> .*{call}", example or ""), "no example, and none of its class calls it"
+        assert re.search(rf"(?m)^(>>>|\.\.\.) .*{call}", example or ""), "no example, and none of its class calls it"

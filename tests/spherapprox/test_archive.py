@@ -207,9 +207,10 @@ def saved_array(array):
     ("head", "arrays", "message"),
     [
         (header(version=3, written_by="spherapprox 9.1"), {}, r"'spherapprox 9.1' wrote it in version 3 of the format "
-         r"'spherapprox', and spherapprox [\d.]+ reads up to version 2 .*; upgrade spherapprox"),
+         r"'spherapprox', and spherapprox [\d.]+ reads version 2 of .*; load it with"),
         (header(format="else"), {}, "wrote it in version 2 of the format 'else'"),
-        (header(version="2"), {}, "is damaged, or no file"),
+        (header(version=1), {}, "wrote it in version 1 of the format"),
+        (header(version="2"), {}, "wrote it in version '2' of the format"),
         (b"[]", {}, "is damaged, or no file"),
         (b"{", {}, "is damaged, or no file"),
         (b"[" * 100_000, {}, "is damaged, or no file"),

@@ -23,10 +23,10 @@ def search(target=height, eps=0.1, kind="split", **options):
     return searches.search(target, eps, kind, **{"dim": 2, "lower": False, "starts": 2} | options)
 
 
-@pytest.mark.parametrize("eps", [2.0, 1e200, 1e308])
-def test_an_eps_above_the_target_takes_a_constant(eps):
-    found = search(eps=eps)
-    assert (found.n, found.reached, found.eps) == (1, True, eps)
+def test_an_eps_above_the_target_takes_a_constant():
+    for eps in (2.0, 1e308):
+        found = search(eps=eps)
+        assert (found.n, found.reached, found.eps) == (1, True, eps)
     assert search(lambda x: 1e-300 * x[:, 0], 1.0).reached
     assert search(lambda x: 0.0 * x[:, 0], 1e-3, relative=True).error.lower == 0.0
 
@@ -48,11 +48,10 @@ def test_what_the_target_raises_is_raised_and_a_folder_that_is_missing_comes_fir
     assert len(calls) < 3
 
 
-@pytest.mark.parametrize("bound", [1e-300, 1e-5])
-@pytest.mark.parametrize("kind", ["core", "split"])
+@pytest.mark.parametrize(("kind", "bound"), [("core", 1e-300), ("split", 1e-5)])
 def test_heads_with_values_beyond_their_bound_are_in_no_row(kind, bound):
     with pytest.warns(RuntimeWarning, match="no head within eps"):
-        found = search(kind=kind, value_bound=bound, max_tokens=3)
+        found = search(kind=kind, value_bound=bound, max_tokens=2)
     assert all(row.largest_value <= bound for row in found.history)
     assert not any(row.lower <= found.eps for row in found.history)
 
@@ -109,7 +108,7 @@ class TestResumed:
             found = search(FIELD, 0.2, relative=True, start=earlier, max_tokens=2)
         assert found.n <= 2
 
-    @pytest.mark.parametrize("change", [{"keys": "free"}, {"norm": "rms"}, {"polish": True}])
+    @pytest.mark.parametrize("change", [{"norm": "rms"}, {"polish": True}])
     def test_what_failed_with_other_options_is_tried_again(self, earlier, change):
         found = search(FIELD, 0.2, relative=True, start=earlier, **change)
         assert found.n <= search(FIELD, 0.2, relative=True, **change).n
@@ -118,15 +117,15 @@ class TestResumed:
         assert earlier.failed[0] >= 1
 
     def test_free_keys_are_shorter_where_unit_ones_failed(self):
-        unit = search(FIELD, 0.05, relative=True)
-        assert search(FIELD, 0.05, relative=True, keys="free", start=unit).n <= unit.failed[0]
+        unit = search(FIELD, 0.15, "core", relative=True)
+        assert search(FIELD, 0.15, "core", relative=True, keys="free", start=unit).n <= unit.failed[0]
 
     def test_fits_that_time_cut_short_are_tried_again(self, tmp_path):
         path = tmp_path / "checkpoint.npz"
         with pytest.warns(RuntimeWarning, match="no head within eps"):
-            cut = search(FIELD, 0.03, relative=True, starts=1, time_limit=0.05, checkpoint=path)
+            cut = search(FIELD, 0.1, relative=True, starts=1, time_limit=0.05, checkpoint=path)
         assert cut.history[-1].starts == 0
-        assert search(FIELD, 0.03, relative=True, starts=1, start=path, checkpoint=path).reached
+        assert search(FIELD, 0.1, relative=True, starts=1, start=path, checkpoint=path).reached
         assert load(path).reached
 
 
@@ -134,7 +133,7 @@ class TestResumed:
 def test_the_time_limit_holds(options):
     begin = time.process_time()  # of this process alone, however busy the machine is
     with pytest.warns(RuntimeWarning, match="no head within eps"):
-        search(FIELD, 1e-3, relative=True, time_limit=0.3, **options)
+        search(FIELD, 1e-3, relative=True, time_limit=0.15, **options)
     assert time.process_time() - begin < 4.0
 
 
@@ -153,12 +152,15 @@ def test_an_interruption_ends_the_search_and_restores_the_threads(tmp_path):
     assert isinstance(load(path), ShortestHead)
 
 
-def test_the_same_head_with_any_number_of_threads():
+def test_searches_and_fits_end_in_the_same_head_with_any_number_of_threads():
     code = (
-        "import hashlib; from spherapprox import shortest_head, targets; from spherapprox.shortest import *\n"
-        "options = dict(tokens=TokenFormat(keys='free'), search=SearchOptions(lower=False, starts=2))\n"
-        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.15, relative=True, **options)\n"
+        "import hashlib, numpy as np; from spherapprox import *; from spherapprox.shortest import *\n"
+        "options = dict(tokens=TokenFormat(keys='free'), search=SearchOptions(lower=False, starts=1))\n"
+        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.3, 'core', relative=True, **options)\n"
         "print([(row.n, row.lower, row.start, row.starts) for row in found.history])\n"
-        "print(hashlib.sha256(found.head.control_points.tobytes() + found.head.values.tobytes()).hexdigest())"
+        "x = sphere.uniform(7, 300, rng=0); y = np.tanh(3.0 * x[:, 0]) * x[:, 1]\n"
+        "fitted = SplitHead.fit(x, y, n=6, concentration=3.0, points='free', rng=0)\n"
+        "for head in (found.head, fitted):\n"
+        "    print(hashlib.sha256(head.control_points.tobytes() + head.values.tobytes()).hexdigest())"
     )
     assert run_with_threads(code, "1") == run_with_threads(code, "2") != ""

@@ -200,8 +200,7 @@ class TestShortestHead:
         with pytest.raises(ValueError, match="with degree=6: a head of 1 tokens within eps = 1e-06 was found"):
             shortest_head(Target(head, 1, degree=6), 1e-6, "core")
 
-    @pytest.mark.parametrize("eps", [0.3, 0.15])
-    @pytest.mark.parametrize("degree", [2, 3])
+    @pytest.mark.parametrize(("degree", "eps"), [(2, 0.3), (3, 0.15)])
     def test_every_error_was_seen_at_its_point(self, degree, eps):
         wave = targets.zonal_harmonic(2, degree)
         found = search(wave, eps, "core", starts=1)
@@ -242,15 +241,20 @@ class TestShortestHead:
         assert sup_error(found.head, cone).lower <= 0.2
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    path = tmp_path_factory.mktemp("shortest") / "checkpoint.npz"
+    return search(FIELD, 0.1, relative=True, keys="free", starts=2, checkpoint=path), path
+
+
 class TestOptions:
-    @pytest.mark.parametrize(("eps", "kind", "most"), [(0.1, "core", 6), (0.1, "split", 8), (0.03, "core", 13)])
-    def test_free_keys_take_few_tokens(self, eps, kind, most):
-        found = search(FIELD, eps, kind, keys="free", relative=True)
-        assert found.reached
-        assert found.n <= most
-        assert found.head.concentration.shape == (found.n,)
-        assert sup_error(found.head, FIELD).lower <= found.eps
-        assert found.row.numbers == 4 * found.n
+    def test_free_keys_take_few_tokens(self, searched):
+        for found, most in ((searched[0], 8), (search(FIELD, 0.03, "core", keys="free", relative=True, starts=2), 13)):
+            assert found.reached
+            assert found.n <= most
+            assert found.head.concentration.shape == (found.n,)
+            assert sup_error(found.head, FIELD).lower <= found.eps
+            assert found.row.numbers == 4 * found.n
 
     def test_free_keys_are_proven_on_the_circle(self):
         found = search(targets.random_bandlimited(1, 3, rng=0), 0.05, keys="free", relative=True, certified=True)
@@ -267,20 +271,21 @@ class TestOptions:
 
     @pytest.mark.parametrize("kind", ["core", "split"])
     def test_values_stay_within_their_bound(self, kind):
-        free = search(FIELD, 0.2, kind, relative=True, starts=2)
-        found = search(FIELD, 0.2, kind, relative=True, starts=2, value_bound=FIELD.sup_norm)
+        free, found = (
+            search(FIELD, 0.3, kind, relative=True, starts=2, value_bound=bound) for bound in (None, FIELD.sup_norm)
+        )
         assert found.reached
         assert np.abs(found.head.values).max() <= FIELD.sup_norm < free.row.largest_value
 
     def test_averages_of_small_values_reach_nothing(self):
         with pytest.warns(RuntimeWarning, match="'value_bound' stay 0.5 below the .* no head within eps"):
-            found = search(lambda x: x[:, 0], 0.05, "split", dim=1, value_bound=0.5)
+            found = search(lambda x: x[:, 0], 0.05, "split", dim=1, value_bound=0.5, starts=1)
         assert np.abs(found.head.values).max() <= 0.5
         assert max(row.n for row in found.history) <= 4
 
     @pytest.mark.parametrize(("dtype", "digits"), [("float16", 11), ("bfloat16", 8)])
     def test_tokens_are_numbers_of_16_bits(self, dtype, digits):
-        found = search(FIELD, 0.2, relative=True, dtype=dtype)
+        found = search(FIELD, 0.2, relative=True, dtype=dtype, starts=1)
         assert found.reached
         prefix = ClassicalHead.from_head(found.head).prefix
         stored = round_to(prefix, dtype)
@@ -289,26 +294,16 @@ class TestOptions:
         assert np.array_equal(scaled, np.rint(scaled))
         assert sup_error(found.head, FIELD).lower <= found.eps
 
-    def test_a_polish_leaves_few_tokens(self):  # 8 in the reference
-        found = search(FIELD, 0.05, "core", relative=True, starts=1, polish=True)
+    def test_a_polish_leaves_few_tokens(self):  # 6 in the reference
+        found = search(FIELD, 0.1, "core", relative=True, starts=1, polish=True)
         assert found.reached
-        assert found.n <= 12
+        assert found.n <= 8
 
     def test_a_target_that_jumps_is_not_searched_for_long(self):
         with pytest.warns(RuntimeWarning, match="jumps by 1: every head errs by 0.5 at least"):
             found = search(targets.land(), 0.1, "core")
         assert not found.reached
         assert found.history[-1].n <= 4
-
-    def test_steep_is_no_jump(self):
-        found = search(lambda x: np.tanh(20.0 * x[:, 0]), 0.4, "split", dim=1)
-        assert found.reached
-
-    def test_the_time_limit_ends_fits(self):
-        with pytest.warns(RuntimeWarning, match="no head"):
-            found = search(targets.random_bandlimited(2, 20, rng=0), 1e-3, relative=True, time_limit=1.0)
-        assert not found.reached
-        assert sum(row.seconds for row in found.history) < 10.0
 
     def test_a_bound_that_time_ended_is_none(self, monkeypatch):
         def late(*_, **__):
@@ -332,10 +327,10 @@ class TestOptions:
 
 class TestFixedPoints:
     def test_a_band_limited_target_on_the_circle_takes_no_more_than_its_degree(self):
-        circle = targets.random_bandlimited(1, 12, rng=0)
-        found = search(circle, 0.05, "core", relative=True, starts=1, max_tokens=27)
+        circle = targets.random_bandlimited(1, 8, rng=0)
+        found = search(circle, 0.05, "core", relative=True, starts=1, max_tokens=19)
         assert found.reached
-        assert found.n <= 25
+        assert found.n <= 17
 
     @pytest.mark.parametrize("dim", [1, 2, 3, 5])
     def test_families_have_no_more_points_than_asked_for(self, dim):
@@ -349,12 +344,6 @@ class TestFixedPoints:
         found = search(lambda x: x[:, :2] * [1.0, 0.1] + 7.0, 1.02, "split", dim=2)
         assert found.n == 1
         np.testing.assert_allclose(found.head.values, 7.0, atol=0.01)
-
-
-@pytest.fixture(scope="module")
-def searched(tmp_path_factory):
-    path = tmp_path_factory.mktemp("shortest") / "checkpoint.npz"
-    return search(FIELD, 0.1, relative=True, keys="free", checkpoint=path), path
 
 
 class TestRecords:
@@ -372,10 +361,10 @@ class TestRecords:
 
     def test_a_search_goes_on(self, searched):
         found, path = searched
-        finer = search(FIELD, 0.05, relative=True, keys="free", start=path)
+        finer = search(FIELD, 0.07, relative=True, keys="free", starts=2, start=path)
         assert finer.reached
         assert {row.n for row in found.history} <= {row.n for row in finer.history}
-        again = search(FIELD, 0.1, relative=True, keys="free", start=found)
+        again = search(FIELD, 0.1, relative=True, keys="free", starts=2, start=found)
         assert again.n <= found.n
         assert not {row.n for row in again.history if row.seconds} & {row.n for row in found.history}  # none is fitted
 
@@ -395,21 +384,21 @@ class TestRecords:
             search(FIELD, 0.05, "core", start=found)
 
     def test_progress_prints_each_rung(self, capsys):
-        found = search(FIELD, 0.2, "core", relative=True, progress=True)
+        found = search(FIELD, 0.2, "core", relative=True, progress=True, starts=2)
         lines = capsys.readouterr().out.splitlines()
         assert len(lines) >= len(found.history)
-        assert lines[0].startswith("N=1 not in 5 starts: error")
+        assert lines[0].startswith("N=1 not in 3 starts: error")
         assert any(f"N={found.n} error" in line for line in lines)
 
 
 class TestHeads:
     def test_heads_are_shortened(self):
-        long = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 2000), 200.0)
-        packed = search(long, 0.05, relative=True, keys="free")
+        long = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 100.0)
+        packed = search(long, 0.1, relative=True, keys="free", starts=2)
         assert packed.reached
-        assert packed.n < 100
+        assert packed.n < 10
         assert sup_error(packed.head, Target(long, 2)).lower <= packed.eps
-        classical = search(ClassicalHead.from_head(long), 0.2, relative=True)
+        classical = search(ClassicalHead.from_head(long), 0.2, relative=True, starts=1)
         assert isinstance(classical.head, SplitHead)
         assert np.ndim(classical.head.concentration) == 0
 
@@ -421,7 +410,7 @@ class TestHeads:
         rng = np.random.default_rng(0)
         head = kind(sphere.uniform(2, 7, rng=rng), rng.standard_normal(7), lengths)
         for options in ({"relative": True}, {"norm": "rms", "max_tokens": 7}):
-            short = search(head, 1e-5, keys=keys, starts=1, time_limit=1.0, **options)
+            short = search(head, 1e-5, keys=keys, starts=1, time_limit=0.5, **options)
             assert short.reached
             assert short.n <= 7
             assert sup_error(short.head, head).lower <= short.eps

@@ -62,7 +62,7 @@ class SequenceAttention(torch.nn.Module):
         self.largest_logit = 2.0 * layers.mask + head.total_concentration
         dtype = torch.float64 if dtype is None else dtype
         options = make_options(cast(Any, head), dtype, device, self.largest_logit * layers.embedding_dim)
-        hold(self, "prefix", head.prefix, trainable, options)
+        hold(self, "prefix", head.prefix, trainable=trainable, options=options)
         options["device"] = self.prefix.device
         self.up = _linear(layers.up, layers.up_bias, options)
         self.down, self.readout = _linear(layers.down, None, options), _linear(layers.readout, None, options)

@@ -205,7 +205,7 @@ class _Task:
         while gains:
             for i in range(len(x)):
                 starts = np.concatenate([best[i : i + 1], near[i]])
-                interval = largest_error(self.moving(best, i), starts, MAXIMA, rng, False)
+                interval = largest_error(self.moving(best, i), starts, MAXIMA, rng=rng, progress=False)
                 best[i] = interval.at
             gains, before = not once and interval.lower > (1.0 + _GAIN) * before, interval.lower
         return ErrorInterval(float(self.distances(best[None])[0]), np.inf, best)

@@ -123,7 +123,7 @@ def reachable_by_layer(
     frozen, norm = as_layer(layer), _checks.choice(norm, "norm", NORMS)
     tolerance = None if atol is None else _checks.real(atol, "atol", minimum=0.0)
     asking = array(x, "x", ("N", frozen.width))
-    contents = arrays(content, "content", len(asking), ("n", frozen.width), "x")
+    contents = arrays(content, "content", len(asking), shape=("n", frozen.width), owner="x")
     out = frozen.output_weights
     outputs = array(targets, "targets", (len(asking), len(out)))
     limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)

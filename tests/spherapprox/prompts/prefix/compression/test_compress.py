@@ -291,7 +291,7 @@ class TestSelection:
 class TestDerivatives:
     @pytest.mark.parametrize("mass", [0.0, 0.7])
     def test_the_gradient_and_the_matrix_are_those_of_differences(self, mass):
-        problem = Problem.of(KEY, VALUE, QUERIES[:80], np.linspace(0.5, 1.5, 80), True, mass)
+        problem = Problem.of(KEY, VALUE, QUERIES[:80], weights=np.linspace(0.5, 1.5, 80), bias=True, mass=mass)
         result = solve_values(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
         right = gradient(result, problem.samples).ravel()
         for i, direction in enumerate(np.eye(result.tokens.parameters)):
@@ -388,7 +388,7 @@ class TestCalls:
 
 
 def test_values_that_tokens_cannot_have_are_refused():
-    problem = Problem.of(KEY, 1e300 * VALUE, QUERIES, np.ones(len(QUERIES)), False, 0.0)
+    problem = Problem.of(KEY, 1e300 * VALUE, QUERIES, weights=np.ones(len(QUERIES)), bias=False, mass=0.0)
     tokens = problem.tokens(KEY[:3], np.zeros(3))
     for size, room in ((1e5, True), (1e30, False)):
         large = replace(tokens, values=np.full(tokens.values.shape, size))

@@ -110,9 +110,9 @@ def worst_case_error(
     --------
     >>> from spherapprox import EqualMeasurePartition
     >>> from spherapprox.prompts.sequences import worst_case_error
-    >>> cells = EqualMeasurePartition(2, 400)
-    >>> [round(worst_case_error(cells, 200.0, length=2, metric=metric).lower, 2) for metric in ("max", "sum")]
-    [0.14, 0.26]
+    >>> arcs = EqualMeasurePartition(1, 6)
+    >>> [round(worst_case_error(arcs, 20.0, length=2, metric=metric, n=100).lower, 2) for metric in ("max", "sum")]
+    [0.54, 1.05]
     """
     task = _Task(points, concentration, length, metric, lipschitz)
     count = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")

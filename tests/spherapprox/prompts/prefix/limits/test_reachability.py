@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attention_layers import random_layer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -359,15 +360,10 @@ def test_linear_programs_say_no_more_of_equal_queries_than_is_true(seed):
     assert coupled <= alone * (1 + 1e-9)
 
 
-def layer_case(seed, heads=2, groups=2, d=8, n=3):
+def layer_case(seed, groups=2):
     rng = np.random.default_rng(seed)
-    step = d // heads
-    query, out = rng.standard_normal((2, d, d))
-    key, value = rng.standard_normal((2, step * groups, d))
-    layer = AttentionLayer(query, key, value, out, out_bias=rng.standard_normal(d), heads=heads, key_value_heads=groups)
-    x = np.tile(rng.standard_normal(d), (n, 1))
-    content = [rng.standard_normal((int(rng.integers(2, 6)), d)) for _ in range(n)]
-    return rng, layer, x, content
+    layer, x = random_layer(rng, 8, 2, groups), np.tile(rng.standard_normal(8), (3, 1))
+    return rng, layer, x, [rng.standard_normal((int(rng.integers(2, 6)), 8)) for _ in range(3)]
 
 
 def layer_outputs(layer, x, content, prefix=None):

@@ -2,24 +2,18 @@
 
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pytest
+from attention_layers import random_layer
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, SplitHead, points, targets
 from spherapprox.prompts.prefix import AttentionLayer, program
 
-
-def frozen(rng, d=32, heads=4, groups=None, s=None, p=None, biases=True, scale=None, spread=0.3):
-    s, groups = s or d // heads, groups or heads
-    p = p or s
-    sizes = {"query": (heads * s, d), "key": (groups * s, d), "value": (groups * p, d), "out": (d, heads * p)}
-    weights = {name: spread * rng.standard_normal(shape) for name, shape in sizes.items()}
-    if biases:
-        weights |= {f"{name}_bias": spread * rng.standard_normal(shape[0]) for name, shape in sizes.items()}
-    return AttentionLayer(**weights, heads=heads, key_value_heads=groups, scale=scale)
+frozen = partial(random_layer, size=0.3, bias=0.3)
 
 
 def interface(rng, d, dim, outputs=1):
@@ -83,7 +77,7 @@ def test_the_content_shows_where_its_share_does(offset, shows):
     "shape",
     [
         {"d": 32, "heads": 1}, {"d": 64, "heads": 8}, {"d": 256, "heads": 8}, {"d": 48, "heads": 4, "s": 6, "p": 2},
-        {"d": 64, "heads": 4, "groups": 2}, {"d": 64, "heads": 4, "groups": 1}, {"d": 64, "heads": 2, "biases": False},
+        {"d": 64, "heads": 4, "groups": 2}, {"d": 64, "heads": 4, "groups": 1}, {"d": 64, "heads": 2, "bias": 0.0},
         {"d": 64, "heads": 2, "scale": 1.7},
     ],
 )  # fmt: skip
@@ -108,7 +102,8 @@ def test_layers_of_many_shapes(kind, shape):
 )  # fmt: skip
 def test_the_bound_holds(seed, heads, dim, length, offset, kind, causal):
     rng = np.random.default_rng(seed)
-    layer = frozen(rng, 32, heads, spread=rng.choice([0.1, 0.5, 1.0]))
+    size = rng.choice([0.1, 0.5, 1.0])
+    layer = random_layer(rng, 32, heads, size=size, bias=size)
     rows = rng.standard_normal((20, dim + 1))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     head = SplitHead(rows, rng.standard_normal((20, 2)), rng.uniform(0.0, 30.0, 20))
@@ -146,7 +141,7 @@ def test_no_content_leaves_the_head():
 
 def test_a_layer_without_shift_or_query_bias_has_no_levels():
     rng = np.random.default_rng(4)
-    layer = frozen(rng, 24, 4, biases=False)
+    layer = frozen(rng, 24, 4, bias=0.0)
     head = SplitHead(points.fibonacci(30).points, rng.standard_normal(30), 20.0)
     options = interface(rng, 24, 2) | {"shift": None}
     # 4 (m + 1) + 1 = 13 equations, and keys of 6 numbers have to meet 3

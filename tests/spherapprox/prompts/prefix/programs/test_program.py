@@ -10,7 +10,7 @@ from attention_layers import random_layer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spherapprox import EqualMeasurePartition, SplitHead, points, targets
+from spherapprox import EqualMeasurePartition, SplitHead, points, sphere, targets
 from spherapprox.prompts.prefix import AttentionLayer, program
 
 frozen = partial(random_layer, size=0.3, bias=0.3)
@@ -104,12 +104,9 @@ def test_the_bound_holds(seed, heads, dim, length, offset, kind, causal):
     rng = np.random.default_rng(seed)
     size = rng.choice([0.1, 0.5, 1.0])
     layer = random_layer(rng, 32, heads, size=size, bias=size)
-    rows = rng.standard_normal((20, dim + 1))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    head = SplitHead(rows, rng.standard_normal((20, 2)), rng.uniform(0.0, 30.0, 20))
+    head = SplitHead(sphere.uniform(dim, 20, rng=rng), rng.standard_normal((20, 2)), rng.uniform(0.0, 30.0, 20))
     programmed = program(head, layer, **interface(rng, 32, dim, 2), kind=kind, offset=offset)
-    y = rng.standard_normal((length, dim + 1))
-    y /= np.linalg.norm(y, axis=1, keepdims=True)
+    y = sphere.uniform(dim, length, rng=rng)
     content = rng.standard_normal((9, 32)) if not causal else None
     away = np.linalg.norm(programmed.attend(y, content, causal=causal) - head(y), axis=1)
     rounding = 1e-13 * programmed.condition * (30.0 + abs(offset)) * (1.0 + programmed.bound(y, content).max())
@@ -195,17 +192,12 @@ def test_less_precision_loses_what_is_said(dtype, loss):
     assert loss / 1000.0 < lost < min(loss, 2.0 * programmed.condition * 20.0 * unit)
 
 
-def sphere(n):
-    y = np.random.default_rng(n).standard_normal((n, 3))
-    return y / np.linalg.norm(y, axis=1, keepdims=True)
-
-
 def test_weights_of_any_size_are_programmed():
     # squares of their rows overflow or vanish
     rng = np.random.default_rng(0)
     layer, inputs = frozen(rng), interface(rng, 32, 2)
-    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
-    y = sphere(7)
+    head = SplitHead(sphere.uniform(2, 20, rng=20), rng.standard_normal(20), 5.0)
+    y = sphere.uniform(2, 7, rng=7)
     for size in (2.0**-600, 2.0**600):
         weights = {name: getattr(layer, name) for name in ("query", "key", "value", "query_bias")}
         scaled = AttentionLayer(**weights, out=size * layer.out, heads=4)
@@ -222,7 +214,7 @@ def test_weights_of_any_size_are_programmed():
 def test_read_outs_without_digits_are_refused(kind):
     rng = np.random.default_rng(1)
     layer, inputs = frozen(rng), interface(rng, 32, 2)
-    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
+    head = SplitHead(sphere.uniform(2, 20, rng=20), rng.standard_normal(20), 5.0)
     tiny = inputs | {"embedding": 1e-14 * inputs["embedding"]}
     with pytest.raises(ValueError, match=r"'layer' must have queries that depend more on the points: .* no digit"):
         program(head, layer, **tiny, kind=kind)
@@ -236,8 +228,8 @@ def test_read_outs_without_digits_are_refused(kind):
 def test_points_as_tensors():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(2)
-    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
+    head = SplitHead(sphere.uniform(2, 20, rng=20), rng.standard_normal(20), 5.0)
     programmed = program(head, frozen(rng), **interface(rng, 32, 2))
-    y = sphere(4)
+    y = sphere.uniform(2, 4, rng=4)
     np.testing.assert_array_equal(programmed.attend(torch.tensor(y, requires_grad=True)), programmed.attend(y))
     assert programmed.bound(torch.eye(3, dtype=torch.bfloat16)).shape == (3,)

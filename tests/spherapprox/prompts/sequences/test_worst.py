@@ -129,9 +129,9 @@ def test_tokens_of_a_long_sequence_move_until_none_gains():
 
 
 def test_the_worst_is_not_made_of_the_tokens_own_maxima():
-    rng = np.random.default_rng(113)
-    points = [sphere.uniform(1, n, rng=rng) for n in (5, 4)]
-    result = worst_case_error(points, [29.9, 4.9], n=100)
-    many = np.stack([sphere.uniform(1, 10_000, rng=rng) for _ in range(2)], axis=1)
+    rng = np.random.default_rng(118)
+    points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]
+    result = worst_case_error(points, [29.9, 4.9], n=1000)
+    many = np.stack([sphere.uniform(3, 10_000, rng=rng) for _ in range(2)], axis=1)
     assert mean_distance(many, points, [29.9, 4.9]).max() <= result.lower
-    assert result.lower >= 1.29546  # climbs from maxima alone end at 1.2929
+    assert result.lower >= 1.80681  # climbs from maxima alone end at 1.8047

@@ -209,9 +209,9 @@ def _squared_lengths(array: Floats) -> Float64:
     return np.asarray(lengths)
 
 
-def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
+def sequences(x: ArrayLike, name: str = "x", *, dim: int, length: int | str = "T") -> Floats:
     """Return sequences of points of S^m, shape (T, m+1) or (batch, T, m+1), after checking their unit length."""
-    array = shaped(_floats(x, name), name, ("T", dim + 1), ("batch", "T", dim + 1), note=f" for dim = {dim}")
+    array = shaped(_floats(x, name), name, (length, dim + 1), ("batch", length, dim + 1), note=f" for dim = {dim}")
     flat = array.reshape(-1, dim + 1)
     if not _have_unit_length(flat):
         _explain_rows(flat, name, dim)

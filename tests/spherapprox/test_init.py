@@ -31,7 +31,7 @@ def test_most_names_load_neither_scipy_nor_a_compiler():
 
 
 def test_bounds_loads_no_matplotlib():
-    loaded = loaded_after("import bounds; bounds.validate")
+    loaded = loaded_after("import bounds, spherapprox.prompts.prefix; bounds.validate")
     assert "spherapprox.heads" in loaded
     assert not loaded & {"matplotlib", "torch"}
 

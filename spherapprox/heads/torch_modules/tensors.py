@@ -59,13 +59,19 @@ def _number(scalar: Any) -> float:
     return float(INTERACTIONS.index(scalar) if isinstance(scalar, str) else scalar)
 
 
+def float_dtype(dtype: Any) -> Any:
+    """Return torch.float32 or torch.float64, which is the default."""
+    if dtype not in (None, torch.float32, torch.float64):
+        raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
+    return torch.float64 if dtype is None else dtype
+
+
 def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
     """Return the dtype and the device of a head's tensors, checked to hold its numbers."""
     if dtype is None:
         own = np.result_type(head.control_points, head.values)
         dtype = torch.float32 if own == np.float32 else torch.float64
-    if dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
+    dtype = float_dtype(dtype)
     largest = max(largest, float(np.abs(head.values).max()))
     if largest > torch.finfo(dtype).max / 4.0:
         raise ValueError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._checks import instance, needs, show
+from ..._checks import instance, needs
 
 with needs("PyTorch", "to_torch", "torch"):
     import torch
 
-from ...heads.torch_modules.tensors import held, in_parts
+from ...heads.torch_modules.tensors import float_dtype, held, in_parts
 from .blocks import Block
 from .executor import Executor
 
@@ -96,10 +96,7 @@ class ExecutorModule(torch.nn.Module):
 
     def __init__(self, executor: Executor, *, dtype: Any = None, device: Any = None) -> None:
         super().__init__()
-        kind = torch.float64 if dtype is None else dtype
-        if kind not in (torch.float32, torch.float64):
-            raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
-        options = {"dtype": kind, "device": device}
+        options = {"dtype": float_dtype(dtype), "device": device}
         self.executor = instance(executor, "executor", Executor)
         self.blocks = torch.nn.ModuleList(ResidualBlock(block, options) for block in executor.blocks())
         self.requires_grad_(False)

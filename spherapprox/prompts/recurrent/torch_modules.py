@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..._checks import choice, needs, show
+from ..._checks import choice, needs
 
 with needs("PyTorch", "to_torch", "torch"):
     import torch
 
 from ..._types import Float64
-from ...heads.torch_modules.tensors import NUMBERS, exported, held
+from ...heads.torch_modules.tensors import NUMBERS, exported, float_dtype, held
 from .gates import Gates, relu_network
 from .layer import MODULES, Layer
 from .network import Network
@@ -71,10 +71,7 @@ class RecurrentModule(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.kind = choice(kind, "kind", MODULES)
-        dtype = torch.float64 if dtype is None else dtype
-        if dtype not in (torch.float32, torch.float64):
-            raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
-        self.dtype = dtype
+        self.dtype = dtype = float_dtype(dtype)
         bound = network.value_bound if value_bound is None else value_bound
         units, reader, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
         width = max(len(unit.start) for unit in units)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,15 +23,12 @@ from .layers import SequenceLayers
 if TYPE_CHECKING:
     import torch
 
-UNDERFLOW = 800.0
-"""What a mask exceeds the concentrations by: other positions and inputs then have weight 0 in float64."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SequenceHead(_archive.Savable):
     """Average values over control sequences, by a softmax of ``sum_i concentration_i <x_i, b_i>``.
 
-    Two attention layers of one head each, with the prefix in the second, compute it (`attend`).
+    Two attention layers of one head each, the prefix in the second, are it (`attend`, docs/theorems/7.2-two-layers.md).
 
     Parameters
     ----------
@@ -55,14 +51,10 @@ class SequenceHead(_archive.Savable):
 
     Notes
     -----
-    The weights of a product are products of T softmaxes: N = n_1 ... n_T control sequences, T N tokens of the prefix,
-    cost n_1 + ... + n_T exponentials and a contraction of the values, one token after another.
+    The weights of a product are products of T softmaxes (docs/theorems/7.3-product-prefixes.md): N = n_1 ... n_T
+    control sequences, T N tokens of the prefix, cost n_1 + ... + n_T exponentials and a contraction of the values.
 
     A head is frozen, and its arrays are read-only float64 copies. Heads are equal if all that they were made from is.
-
-    References
-    ----------
-    docs/theorems/7.2-two-layers.md and 7.3-product-prefixes.md.
 
     Examples
     --------
@@ -101,15 +93,10 @@ class SequenceHead(_archive.Savable):
         if not np.abs(values).max() <= controls.LARGEST:
             raise ValueError(f"'values' must be at most {controls.LARGEST:g} in size: scale them down")
         concentration = controls.concentrations(self.concentration, length)
-        total = float(np.sum(np.broadcast_to(concentration, (length,))))
+        self.__dict__.update(control_points=points, values=controls.frozen(values), concentration=concentration)
         mask = cast("float | None", self.mask)
-        mask = min(total + UNDERFLOW, controls.LARGEST) if mask is None else mask
-        mask = _checks.real(mask, "mask", minimum=0.0, maximum=controls.LARGEST)
-        for name, value in (
-            ("control_points", points), ("values", controls.frozen(values)), ("concentration", concentration),
-            ("mask", mask),
-        ):  # fmt: skip
-            object.__setattr__(self, name, value)
+        mask = min(self.total_concentration + controls.UNDERFLOW, controls.LARGEST) if mask is None else mask
+        self.__dict__.update(mask=_checks.real(mask, "mask", minimum=0.0, maximum=controls.LARGEST))
 
     @classmethod
     def from_target(
@@ -135,36 +122,32 @@ class SequenceHead(_archive.Savable):
             If the target returns another shape, the values would be too large for memory, or as `SequenceHead` does.
         """
         _checks.callable_(target, "target")
-        rows, options = controls.of_tokens(points, length), {} if mask is None else {"mask": mask}
-        return cls(rows, controls.sample(target, rows), cast(Any, concentration), **options)
+        rows = controls.of_tokens(points, length)
+        return cls(rows, controls.sample(target, rows), cast(Any, concentration), mask=cast(Any, mask))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled or copied head: NumPy forgets which arrays are read-only; nothing is checked again."""
-        points = state["control_points"]
-        arrays = (*points,) if isinstance(points, tuple) else (points,)
-        for array in (*arrays, state["values"], np.asarray(state["concentration"])):
-            array.flags.writeable = False
         self.__dict__.update(state)
+        for array in self._arrays():
+            array.flags.writeable = False
+
+    def _arrays(self) -> list[Float64]:
+        points = self.control_points if isinstance(self.control_points, tuple) else (self.control_points,)
+        return [*points, self.values, np.asarray(self.concentration)]
 
     def _arguments(self) -> dict[str, Any]:
-        points: Any = self.control_points
-        if isinstance(points, tuple):
-            points = tuple(PointSet(rows) for rows in points)
-        arguments = {"control_points": points, "values": self.values, "concentration": self.concentration}
-        return arguments | {"mask": self.mask}
+        points = self.control_points
+        sets = tuple(map(PointSet, points)) if isinstance(points, tuple) else points
+        return vars(self) | {"control_points": sets}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SequenceHead) or type(other) is not type(self):
             return NotImplemented
-        pair = self._compared(), other._compared()
-        return len(pair[0]) == len(pair[1]) and all(itertools.starmap(np.array_equal, zip(*pair, strict=True)))
+        pair = self._arrays(), other._arrays()
+        return self.mask == other.mask and len(pair[0]) == len(pair[1]) and all(map(np.array_equal, *pair))
 
     def __hash__(self) -> int:
         return hash((type(self), self.values.shape, self.mask, *self.values.ravel()[:8].tolist()))
-
-    def _compared(self) -> list[Any]:
-        points = self.control_points if isinstance(self.control_points, tuple) else (self.control_points,)
-        return [*points, self.values, np.asarray(self.concentration), self.mask]
 
     def __repr__(self) -> str:
         sizes = " x ".join(map(str, controls.sizes(self.control_points)))
@@ -184,8 +167,7 @@ class SequenceHead(_archive.Savable):
     @property
     def dim(self) -> int:
         """The manifold's dimension m of the sphere S^m on which tokens lie."""
-        rows = self.control_points[0] if isinstance(self.control_points, tuple) else self.control_points
-        return int(rows.shape[-1]) - 1
+        return int(self.control_points[0].shape[-1]) - 1
 
     @property
     def n_outputs(self) -> int:
@@ -229,10 +211,7 @@ class SequenceHead(_archive.Savable):
         return values.reshape(*tokens.shape[:-1], self.n_outputs)
 
     def _sequences(self, x: ArrayLike) -> Float64:
-        tokens = _checks.sequences(_checks.detached(x), dim=self.dim).astype(np.float64)
-        if tokens.shape[-2] != self.length:
-            raise ValueError(f"'x' must be sequences of {self.length} tokens, got {tokens.shape[-2]}")
-        return tokens
+        return _checks.sequences(_checks.detached(x), dim=self.dim, length=self.length).astype(np.float64)
 
     def as_split_head(self) -> SplitHead:
         """Return the same function as a split head on S^(T (dim+1) - 1), over all N control sequences.
@@ -244,8 +223,8 @@ class SequenceHead(_archive.Savable):
         ValueError
             If its N control points would be too large for memory.
         """
-        numbers = len(self) * self.length * (self.dim + 1)
-        _checks.memory(24.0 * numbers, "the control points of all sequences", "call the head itself")
+        numbers = 24.0 * len(self) * self.length * (self.dim + 1)
+        _checks.memory(numbers, "the control points of all sequences", "call the head itself")
         sequences = controls.at(self.control_points, np.arange(len(self)))
         points, total = controls.concatenated(sequences, self.concentration)
         return SplitHead(points, self.values.reshape(len(self), -1), total)
@@ -315,15 +294,6 @@ class SequenceHead(_archive.Savable):
         ------
         ImportError, TypeError, ValueError
             If PyTorch is missing, `dtype` another one or too small for the numbers, or the prefix too large for memory.
-
-        Examples
-        --------
-        >>> import numpy as np, torch
-        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
-        >>> module = head.to_torch()
-        >>> x = torch.eye(3, dtype=torch.float64)[:2]
-        >>> bool(np.abs(module(x).numpy() - head(x)).max() < 1e-14)
-        True
         """
         module = load("spherapprox.prompts.sequences.torch_modules")
         return module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)

@@ -9,7 +9,15 @@ from ..._checks import needs
 with needs("PyTorch", "to_torch", "torch"):
     import torch
 
-from ...heads.torch_modules.tensors import attention_path, check, frozen_attention, hold, in_parts, make_options
+from ...heads.torch_modules.tensors import (
+    attention_path,
+    check,
+    float_dtype,
+    frozen_attention,
+    hold,
+    in_parts,
+    make_options,
+)
 
 if TYPE_CHECKING:
     from .head import SequenceHead
@@ -60,9 +68,9 @@ class SequenceAttention(torch.nn.Module):
         layers = head.layers
         self.length, self.dim = head.length, head.dim
         self.largest_logit = 2.0 * layers.mask + head.total_concentration
-        dtype = torch.float64 if dtype is None else dtype
-        options = make_options(cast(Any, head), dtype, device, self.largest_logit * layers.embedding_dim)
-        hold(self, "prefix", head.prefix, trainable, options)
+        largest = self.largest_logit * layers.embedding_dim
+        options = make_options(cast(Any, head), float_dtype(dtype), device, largest=largest)
+        hold(self, "prefix", head.prefix, trainable=trainable, options=options)
         options["device"] = self.prefix.device
         self.up = _linear(layers.up, layers.up_bias, options)
         self.down, self.readout = _linear(layers.down, None, options), _linear(layers.readout, None, options)

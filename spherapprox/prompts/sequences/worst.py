@@ -110,9 +110,9 @@ def worst_case_error(
     --------
     >>> from spherapprox import EqualMeasurePartition
     >>> from spherapprox.prompts.sequences import worst_case_error
-    >>> cells = EqualMeasurePartition(2, 400)
-    >>> [round(worst_case_error(cells, 200.0, length=2, metric=metric).lower, 2) for metric in ("max", "sum")]
-    [0.14, 0.26]
+    >>> arcs = EqualMeasurePartition(1, 6)
+    >>> [round(worst_case_error(arcs, 20.0, length=2, metric=metric, n=100).lower, 2) for metric in ("max", "sum")]
+    [0.54, 1.05]
     """
     task = _Task(points, concentration, length, metric, lipschitz)
     count = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
@@ -205,7 +205,7 @@ class _Task:
         while gains:
             for i in range(len(x)):
                 starts = np.concatenate([best[i : i + 1], near[i]])
-                interval = largest_error(self.moving(best, i), starts, MAXIMA, rng, False)
+                interval = largest_error(self.moving(best, i), starts, MAXIMA, rng=rng, progress=False)
                 best[i] = interval.at
             gains, before = not once and interval.lower > (1.0 + _GAIN) * before, interval.lower
         return ErrorInterval(float(self.distances(best[None])[0]), np.inf, best)

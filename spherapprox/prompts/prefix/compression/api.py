@@ -206,13 +206,14 @@ def _problem(
     _checks.operations(work, "attention of 'queries' to 'prefix'", "take fewer queries")
     factor = 1.0 / math.sqrt(keys.shape[1]) if scale is None else _checks.real(scale, "scale", above=0.0)
     biased = _checks.flag(bias, "bias")
-    weight = _MASS * biased if mass is None else mass
+    mass = _MASS * biased if mass is None else mass
     shares = _checks.weights_for(weights, "weights", len(rows))  # type: ignore[arg-type]
     mask = shares > 0.0
     with np.errstate(over="ignore"):
         x = factor * rows[mask]
     with one_blas_thread():  # threads change the last bits
-        return Problem.of(keys, values, x, np.maximum(shares[mask] / shares.max(), 1e-300), biased, weight), factor
+        shares = np.maximum(shares[mask] / shares.max(), 1e-300)
+        return Problem.of(keys, values, x, weights=shares, bias=biased, mass=mass), factor
 
 
 def _result(

@@ -53,7 +53,7 @@ class Problem:
     bias: bool
 
     @classmethod
-    def of(cls, key: Float64, value: Float64, x: Float64, weights: Float64, bias: bool, mass: float) -> Problem:
+    def of(cls, key: Float64, value: Float64, x: Float64, *, weights: Float64, bias: bool, mass: float) -> Problem:
         """Return the problem of keys (n, d), values (n, p) and queries times their scale (m, d)."""
         unit = unit_of(x)
         with np.errstate(over="ignore"):

@@ -196,7 +196,7 @@ def fit_layer(
     """
     weights = as_layer(layer)
     sources = _checks.shaped(finite(x, "x"), "x", ("N", weights.width))
-    contents = arrays(content, "content", len(sources), ("n", weights.width), "x")
+    contents = arrays(content, "content", len(sources), shape=("n", weights.width), owner="x")
     shape = len(sources), len(weights.out_bias)
     outputs = _checks.shaped(finite(targets, "targets"), "targets", shape, note=" as outputs have")
     with one_blas_thread():

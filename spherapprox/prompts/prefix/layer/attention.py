@@ -32,7 +32,7 @@ def attend(x: Float64, key: Float64, value: Float64, bias: Float64 | None = None
 
 
 def beside(
-    query: Float64, key: Float64, value: Float64, prefix_key: Float64, prefix_value: Float64, *, scale: float,
+    query: Float64, key: Float64, value: Float64, *, prefix_key: Float64, prefix_value: Float64, scale: float,
     mask: Bools | None = None,
 ) -> Float64:  # fmt: skip
     """Return attention (..., T, p) over a prefix (..., L, s) and the content (..., n, s) that is seen, (T, n)."""

@@ -51,8 +51,8 @@ def read_contexts(
 
 def keys_and_values(query: Float64, key: Any, value: Any) -> tuple[list[Float64], list[Float64]]:
     """Return the checked keys and values of the context of each query."""
-    keys = arrays(key, "key", len(query), ("n", query.shape[1]))
-    values = arrays(value, "value", len(query), ("n", "p"))
+    keys = arrays(key, "key", len(query), shape=("n", query.shape[1]))
+    values = arrays(value, "value", len(query), shape=("n", "p"))
     p = values[0].shape[1]
     for i, (k, v) in enumerate(zip(keys, values, strict=True)):
         if v.shape != (len(k), p):
@@ -67,7 +67,7 @@ def attend_contexts(x: Float64, keys: list[Float64], values: list[Float64]) -> t
     return np.concatenate([mean for mean, _ in contexts]), np.concatenate([mass for _, mass in contexts])
 
 
-def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owner: str = "query") -> list[Float64]:
+def arrays(value: Any, name: str, count: int, *, shape: tuple[int | str, ...], owner: str = "query") -> list[Float64]:
     """Return the array of each row, from one array or as many as there are rows."""
     is_array = isinstance(value, np.ndarray) or hasattr(value, "detach")
     if is_array:

@@ -232,7 +232,7 @@ class AttentionLayer:
         rows = fitting(prefix, shape).repeated(self.heads)
         logits = query[..., 0].size * (len(rows) + key.shape[-2])
         _checks.memory(24.0 * logits, "attention", "take fewer rows of 'x' at a time")
-        return beside(query, key, value, rows.key, rows.value, scale=self.scale, mask=mask)
+        return beside(query, key, value, prefix_key=rows.key, prefix_value=rows.value, scale=self.scale, mask=mask)
 
     def attend(
         self, x: ArrayLike, content: ArrayLike | None = None, *, prefix: Prefix | None = None, causal: bool = False

@@ -119,7 +119,7 @@ class Prefix:
                 )
         if k.shape[-2] != v.shape[-2]:
             raise ValueError(f"'key' and 'value' must have as many rows, got shapes {k.shape} and {v.shape}")
-        return beside(q, k, v, self.key, self.value, scale=scale_for(scale, q.shape[-1]))
+        return beside(q, k, v, prefix_key=self.key, prefix_value=self.value, scale=scale_for(scale, q.shape[-1]))
 
 
 def fitting(prefix: Prefix | None, shape: tuple[int, int, int]) -> Prefix:

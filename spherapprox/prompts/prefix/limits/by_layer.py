@@ -123,7 +123,7 @@ def reachable_by_layer(
     frozen, norm = as_layer(layer), _checks.choice(norm, "norm", NORMS)
     tolerance = None if atol is None else _checks.real(atol, "atol", minimum=0.0)
     asking = array(x, "x", ("N", frozen.width))
-    contents = arrays(content, "content", len(asking), ("n", frozen.width), "x")
+    contents = arrays(content, "content", len(asking), shape=("n", frozen.width), owner="x")
     out = frozen.output_weights
     outputs = array(targets, "targets", (len(asking), len(out)))
     limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
@@ -139,7 +139,8 @@ def reachable_by_layer(
         beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
         rounding = _ROUNDING * condition
         error = max(float(beyond) - rounding * float(np.abs(shifted).max()), 0.0)
-        norms = [_norm(block, norm) for block in np.split(inverse, frozen.heads)]
+        order = 2 if norm == "euclidean" else np.inf
+        norms = [float(np.linalg.norm(block, order)) for block in np.split(inverse, frozen.heads)]
         error = max(error, *_bounds(heads, norms, len(asking), rounding=rounding * float(np.abs(inner).max())))
         longest = max((len(head.prefix) for head in heads if head.prefix is not None), default=0)
         equal_limits = replace(limits, length=longest or limits.length)
@@ -170,11 +171,6 @@ def _inverse(out: Float64) -> tuple[Float64, float]:
             f"{values[-1]:.3g} to {values[0]:.3g}: other outputs of the heads would do; ask `reachable` of each head"
         )
     return (right_vectors.T / values) @ left_vectors.T, float(values[0] / values[-1])
-
-
-def _norm(block: Float64, norm: str) -> float:
-    """Return the norm of a matrix between vectors in the norm."""
-    return float(np.linalg.norm(block, 2) if norm == "euclidean" else np.abs(block).sum(axis=1).max())
 
 
 def _questions(

@@ -192,7 +192,8 @@ class PrefixAttention(torch.nn.Module):
                 f"'key' and 'value' must have the same shape, got {tuple(key.shape)} and {tuple(value.shape)}"
             )
         q, k, v = projected(mha, query, key, value)
-        mask = self._mask(q, content_mask(q, k, attn_mask, key_padding_mask, is_causal), k.shape[2])
+        of_content = content_mask(q, k, attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal)
+        mask = self._mask(q, of_content, k.shape[2])
         k, v = (
             torch.cat([far.to(own.dtype).expand(own.shape[0], -1, -1, -1), own], dim=2)
             for far, own in zip(self.keys_and_values(), (k, v), strict=True)

@@ -91,7 +91,7 @@ def joined(mha: Any, heads: Any, batched: bool) -> Any:
     return torch.nn.functional.linear(rows, mha.out_proj.weight, mha.out_proj.bias)  # as torch: it calls no out_proj
 
 
-def content_mask(query: Any, key: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
+def content_mask(query: Any, key: Any, attn_mask: Any, *, key_padding_mask: Any, is_causal: bool) -> Any:
     """Return what is added to the logits of content, up to (batch, heads, T, n); None if nothing is."""
     batch, heads, length, _ = query.shape
     n, mask = key.shape[2], None

@@ -109,70 +109,14 @@ def test_a_module_of_torch_is_copied():
     single = nn.Linear(2, 1, dtype=torch.bfloat16)
     exact = float((single.weight.double().sum() + single.bias.double()).detach())
     assert ReluNetwork.from_torch([single])(np.ones((1, 2)))[0, 0] == pytest.approx(exact, rel=1e-12)
-    for wrong in (nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Sequential(), nn.Sequential(nn.Tanh())):
-        with pytest.raises(ValueError, match=r"Linear, ReLU, \.\.\., Linear"):
-            ReluNetwork.from_torch(wrong)
-    with pytest.raises(TypeError, match=r"torch.nn.Sequential, got Linear"):
-        ReluNetwork.from_torch(single)
 
 
-def test_what_passes_rows_on_is_passed_over_and_what_does_not_is_named():
+def test_what_passes_rows_on_is_passed_over_and_weights_are_read_as_they_are_computed():
     torch = pytest.importorskip("torch")
-    nn = torch.nn
-    linear, last = nn.Linear(4, 8), nn.Linear(8, 1)
-    module = nn.Sequential(nn.Flatten(), linear, nn.ReLU(), nn.Dropout(0.5), nn.Identity(), last).double()
-    x = torch.randn(3, 4, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"got Linear, ReLU, Dropout, Linear: module.eval\(\) drops nothing"):
-        ReluNetwork.from_torch(module)
-    result = ReluNetwork.from_torch(module.eval())(x.numpy())
-    np.testing.assert_allclose(result, module(x).detach(), rtol=0, atol=1e-14)
-    with pytest.raises(ValueError, match=r"got Linear, BatchNorm1d, ReLU, Linear: .*fuse_linear_bn_eval"):
-        ReluNetwork.from_torch([linear, nn.BatchNorm1d(8), nn.ReLU(), last])
-    with pytest.raises(ValueError, match=r"got Flatten, Linear"):
-        ReluNetwork.from_torch([nn.Flatten(0), linear])
-
-
-def test_modules_that_compute_something_else_than_their_weights_say_are_refused():
-    torch = pytest.importorskip("torch")
-    nn = torch.nn
-
-    class Twice(nn.Linear):
-        def forward(self, x):
-            return 2.0 * super().forward(x)
-
-    class Residual(nn.Sequential):
-        def forward(self, x):
-            return x + super().forward(x)
-
-    watched = nn.Linear(4, 4)
-    watched.register_forward_hook(lambda module, inputs, output: -output)
-    replaced = nn.Linear(4, 4)
-    replaced.forward = lambda x: x
-    for wrong, text in (
-        ([Twice(4, 4)], r"'module\[0\]'.*Twice with a forward of its own"),
-        ([nn.Linear(4, 4), nn.ReLU(), watched], r"'module\[2\]'.*Linear with forward hooks"),
-        ([nn.Identity(), replaced], r"'module\[1\]'.*Linear with a forward of its own"),
-        (Residual(nn.Linear(4, 4)), "'module' must be a torch.nn.Sequential, got Residual with a forward"),
-    ):
-        with pytest.raises(TypeError, match=text):
-            ReluNetwork.from_torch(wrong)
-    doubled = nn.Linear(4, 4)
-    nn.utils.parametrizations.weight_norm(doubled)
+    nn, x = torch.nn, torch.randn(3, 4, dtype=torch.float64)
+    layers = nn.Flatten(), nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.5), nn.Identity(), nn.Linear(8, 1)
+    module = nn.Sequential(*layers).double().eval()
+    nn.utils.parametrizations.weight_norm(module[1])
     with torch.no_grad():
-        doubled.parametrizations.weight.original0 *= 2.0
-        x = torch.randn(3, 4)
-        np.testing.assert_allclose(ReluNetwork.from_torch([doubled])(x), doubled(x), rtol=0, atol=1e-6)
-
-
-def test_adapters_are_refused_until_they_are_merged():
-    torch, peft = pytest.importorskip("torch"), pytest.importorskip("peft")
-    torch.manual_seed(0)
-    module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)).double()
-    config = peft.LoraConfig(target_modules=["0"], r=2, init_lora_weights=False)
-    adapted, x = peft.get_peft_model(module, config).double().eval(), torch.randn(3, 4, dtype=torch.float64)
-    with pytest.raises(TypeError, match=r"'module\[0\]'.*Linear with an adapter: model.merge_and_unload\(\)"):
-        ReluNetwork.from_torch(adapted.base_model.model)
-    with torch.no_grad():
-        expected = adapted(x)
-        result = ReluNetwork.from_torch(adapted.merge_and_unload())(x)
-    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
+        module[1].parametrizations.weight.original0 *= 2.0
+        np.testing.assert_allclose(ReluNetwork.from_torch(module)(x), module(x), rtol=0, atol=1e-13)

@@ -16,8 +16,6 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from spherapprox.prompts.executor.torch_modules import ExecutorModule  # noqa: E402
-
 
 def random_network(budget, seed=0):
     rng = np.random.default_rng(seed)
@@ -132,16 +130,6 @@ def test_one_prompt_for_each_input_and_gradients():
     assert x.grad.abs().max() > 0.01
 
 
-def test_the_executor_of_the_page_in_both_precisions():
-    budget = prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0)
-    executor, network = budget.executor(), random_network(budget)
-    prompt, x = executor.encode(network), np.random.default_rng(0).uniform(-1.0, 1.0, (6, 2))
-    for dtype in (torch.float64, torch.float32):
-        outputs = executor.to_torch(dtype=dtype)(prompt, x).double().numpy()
-        assert np.abs(outputs - network(x)).max() <= 1e-3
-        assert np.abs(outputs - executor.run(prompt, x)).max() <= (1e-12 if dtype == torch.float64 else 1e-5)
-
-
 def test_a_trained_network_runs():
     torch.manual_seed(0)
     mlp = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)).double()
@@ -166,9 +154,3 @@ def test_a_trained_network_runs():
     assert sum(largest.segments) > sum(budget.segments)
     few = x[:4]
     assert np.abs(executor.to_torch()(executor.encode(network), few).numpy() - mlp(few).detach().numpy()).max() < 0.02
-
-
-@pytest.mark.parametrize("wrong", [None, "abc", 1.0, torch.ones(2)], ids=lambda v: type(v).__name__)
-def test_modules_are_made_of_executors(wrong):
-    with pytest.raises(TypeError, match=r"^'executor' must be an Executor, got"):
-        ExecutorModule(wrong)

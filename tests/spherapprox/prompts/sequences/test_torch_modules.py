@@ -32,25 +32,22 @@ def test_the_module_is_the_head(length, dim, concentration):
 
 
 def test_made_of_stock_modules_that_know_no_function():
-    one, other = (made(seed, mask=900.0, concentration=lam).to_torch() for seed, lam in ((0, 9.0), (5, 40.0)))
+    heads = [made(seed, mask=900.0, concentration=lam) for seed, lam in ((0, 9.0), (5, 40.0))]
+    for dtype in (torch.float32, torch.float64):
+        one, other = (head.to_torch(dtype=dtype) for head in heads)
+        states = one.state_dict(), other.state_dict()
+        assert states[0].keys() == states[1].keys()
+        assert [name for name in states[0] if not torch.equal(states[0][name], states[1][name])] == ["prefix"]
     kinds = [type(module) for module in one.children()]
     assert kinds.count(torch.nn.MultiheadAttention) == 2
     assert kinds.count(torch.nn.Linear) == 3
     assert all(module.num_heads == 1 for module in (one.first, one.second))
-    states = one.state_dict(), other.state_dict()
-    assert states[0].keys() == states[1].keys()
-    assert [name for name in states[0] if not torch.equal(states[0][name], states[1][name])] == ["prefix"]
     assert not [name for name, parameter in one.named_parameters() if parameter.requires_grad]
     # the weights run the other function with its prefix
     one.load_state_dict(states[1])
     x = sequences()
-    assert np.abs(one(torch.tensor(x)).numpy() - made(5, mask=900.0, concentration=40.0)(x)).max() <= 1e-12
-
-
-def test_layers_of_float32_are_those_of_the_mask():
-    heads = [made(seed, mask=900.0, concentration=lam) for seed, lam in ((0, 9.0), (5, 40.0))]
-    states = [head.to_torch(dtype=torch.float32).state_dict() for head in heads]
-    assert [name for name in states[0] if not torch.equal(states[0][name], states[1][name])] == ["prefix"]
+    assert np.abs(one(torch.tensor(x)).numpy() - heads[1](x)).max() <= 1e-12
+    assert torch.equal(one.train()(torch.tensor(x)), one.eval()(torch.tensor(x)))
 
 
 @pytest.mark.parametrize("concentration", [1.0, 30.0, 1000.0])
@@ -82,8 +79,3 @@ def test_the_prefix_trains():
 def test_traces_take_any_number_of_sequences():
     module, x = made().to_torch(), torch.tensor(sequences())
     torch.testing.assert_close(torch.jit.trace(module, (x,))(x[:4]), module(x[:4]), rtol=0, atol=1e-14)
-
-
-def test_evaluation_is_training():
-    module, x = made().to_torch(), torch.tensor(sequences())
-    assert torch.equal(module.train()(x), module.eval()(x))

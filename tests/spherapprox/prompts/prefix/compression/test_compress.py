@@ -19,7 +19,7 @@ from spherapprox.prompts.prefix.compression.problem import Problem
 RNG = np.random.default_rng(0)
 KEY, VALUE, QUERIES = RNG.standard_normal((60, 5)), RNG.standard_normal((60, 3)), RNG.standard_normal((200, 5))
 LONG = Prefix(KEY, VALUE)
-BRIEF, RMS = Descent(starts=1), Descent(norm="rms")
+BRIEF, RMS = Descent(starts=1), Descent(norm="rms", starts=1)
 
 
 def attention(queries, key, value, scale, bias=0.0):
@@ -56,27 +56,19 @@ class TestExactCases:
             assert result.mass_error < 1e-7
             np.testing.assert_allclose(result.log_mass(fresh), attention(fresh, key, value, 8**-0.5)[1], atol=1e-5)
 
-    def test_one_token_is_enough_for_equal_values(self):
-        result = compress(Prefix(KEY, np.ones((60, 2))), QUERIES, eps=1e-6, solver=Descent(mass=0.0))
-        assert result.n == 1
-
-    def test_values_of_zero_are_kept(self):
-        result = compress(Prefix(KEY, np.zeros((60, 2))), QUERIES, length=2)
+    def test_equal_values_need_one_token_and_those_of_zero_are_kept(self):
+        assert compress(Prefix(KEY, np.ones((60, 2))), QUERIES, eps=1e-6, solver=Descent(mass=0.0)).n == 1
+        result = compress(Prefix(KEY, np.zeros((60, 2))), QUERIES, length=2, solver=BRIEF)
         assert result.error == 0.0
         assert not result(QUERIES).any()
 
-    def test_as_many_tokens_as_the_prefix_has_are_itself(self):
-        for length in (60, 100):
-            result = compress(LONG, QUERIES, length=length)
-            assert result.n == 60
-            assert numbers(result) == (0.0,) * 4
-            np.testing.assert_array_equal(result.key, KEY)
-            np.testing.assert_allclose(result(QUERIES), attention(QUERIES, KEY, VALUE, 5**-0.5)[0], atol=1e-13)
-
-    def test_one_token_is_itself(self):
-        result = compress(Prefix(KEY[:1], VALUE[:1]), QUERIES, eps=0.1)
-        assert result.n == 1
-        assert result.error == 0.0
+    @pytest.mark.parametrize(("n", "asked"), [(60, {"length": 60}), (60, {"length": 100}), (1, {"eps": 0.1})])
+    def test_as_many_tokens_as_the_prefix_has_are_itself(self, n, asked):
+        result = compress(Prefix(KEY[:n], VALUE[:n]), QUERIES, **asked)
+        assert result.n == n
+        assert numbers(result) == (0.0,) * 4
+        np.testing.assert_array_equal(result.key, KEY[:n])
+        np.testing.assert_allclose(result(QUERIES), attention(QUERIES, KEY[:n], VALUE[:n], 5**-0.5)[0], atol=1e-13)
 
     def test_an_error_that_no_shorter_prefix_has_gives_the_prefix(self):
         result = compress(Prefix(KEY[:3], 1e3 * VALUE[:3]), QUERIES, eps=1e-15, solver=BRIEF)
@@ -86,9 +78,9 @@ class TestExactCases:
 
 
 class TestErrors:
-    @pytest.mark.parametrize("options", [{}, {"bias": False}, {"solver": Descent(mass=0.0)}, {"solver": RMS}])
+    @pytest.mark.parametrize("options", [{}, {"bias": False}, {"solver": replace(BRIEF, mass=0.0)}, {"solver": RMS}])
     def test_those_stated_are_those_of_plain_attention(self, options):
-        result = compress(LONG, QUERIES, length=5, **options)
+        result = compress(LONG, QUERIES, length=4, **{"solver": BRIEF} | options)
         np.testing.assert_allclose(numbers(result), errors_of(result, QUERIES), rtol=1e-9, atol=1e-12)
         assert (result.bias is None) == (options.get("bias") is False)
         expected = attention(QUERIES, result.key, result.value, 5**-0.5, 0.0 if result.bias is None else result.bias)
@@ -104,40 +96,39 @@ class TestErrors:
                 assert row.rms < 0.75 * select(LONG, QUERIES, row.n, method=method).rms
 
     def test_the_error_asked_for_is_reached_and_not_much_earlier(self):
-        result = compress(LONG, QUERIES, eps=0.1, solver=BRIEF)
-        error, _, mass_error, _ = errors_of(result, QUERIES)
-        assert error <= 0.1
-        assert 0.5 * mass_error <= 0.1
+        result = compress(LONG, QUERIES[:100], eps=0.2, solver=BRIEF)
+        error, _, mass_error, _ = errors_of(result, QUERIES[:100])
+        assert max(error, 0.5 * mass_error) <= 0.2
         tried = {row.n: row for row in result.history}
-        assert max(tried[result.n - 1].error, 0.5 * tried[result.n - 1].mass_error) > 0.1
-        assert result.n < 20
+        assert max(tried[result.n - 1].error, 0.5 * tried[result.n - 1].mass_error) > 0.2
+        assert result.n < 12
 
     @pytest.mark.parametrize("norm", ["sup", "rms"])
     def test_an_error_asked_for_holds_for_log_masses(self, norm):
-        result = compress(LONG, QUERIES[:100], eps=1.0, solver=Descent(mass=20.0, norm=norm, starts=1))
+        result = compress(LONG, QUERIES[:100], eps=3.0, solver=Descent(norm, mass=20.0, starts=1))
         error = errors_of(result, QUERIES[:100])[2 if norm == "sup" else 3]
-        assert 0.1 < 20.0 * error <= 1.0
+        assert 0.3 < 20.0 * error <= 3.0
 
     def test_norms_are_what_they_say(self):
-        worst, mean = (compress(LONG, QUERIES, length=8, solver=Descent(norm, starts=2)) for norm in ("sup", "rms"))
+        worst, mean = (compress(LONG, QUERIES, length=8, solver=Descent(norm, starts=1)) for norm in ("sup", "rms"))
         assert worst.error < 0.9 * mean.error
         assert mean.rms <= worst.rms
-        result = compress(LONG, QUERIES, eps=0.1, solver=replace(RMS, starts=1))
-        assert errors_of(result, QUERIES)[1] <= 0.1 < result.error
+        result = compress(LONG, QUERIES, eps=0.3, solver=RMS)
+        assert errors_of(result, QUERIES)[1] <= 0.3 < result.error
 
     def test_mass_trades_outputs_for_log_masses(self):
-        kept, lost = (compress(LONG, QUERIES, length=6, solver=Descent(mass=mass, norm="rms")) for mass in (1.0, 0.0))
+        kept, lost = (compress(LONG, QUERIES, length=6, solver=replace(RMS, mass=mass)) for mass in (1.0, 0.0))
         assert kept.mass_rms < 0.7 * lost.mass_rms
         assert lost.rms < kept.rms
 
     def test_without_mass_keys_are_shifted_to_it(self):
-        result = compress(LONG, QUERIES, length=6, solver=Descent(mass=0.0, norm="rms"))
+        result = compress(LONG, QUERIES, length=6, solver=replace(RMS, mass=0.0))
         missed = result.log_mass(QUERIES) - attention(QUERIES, KEY, VALUE, 5**-0.5)[1]
         assert abs(missed.mean()) < 1e-9
         assert np.abs(missed @ QUERIES).max() < 1e-6
 
     def test_outputs_beside_other_tokens_change_by_no_more_than_stated(self):
-        result, rng = compress(LONG, QUERIES, length=6), np.random.default_rng(3)
+        result, rng = compress(LONG, QUERIES, length=6, solver=BRIEF), np.random.default_rng(3)
         outputs, masses = attention(QUERIES, KEY, VALUE, 5**-0.5)
         size = np.linalg.norm(outputs, axis=1).max()
         for log_mass in (-2.0, 0.0, 2.0):
@@ -153,49 +144,41 @@ class TestErrors:
 
     def test_weights_leave_queries_out(self):
         weights = np.where(QUERIES[:, 0] > 0.0, 1.0, 0.0)
-        result = compress(LONG, QUERIES, length=4, weights=weights)
-        same = compress(LONG, QUERIES[weights > 0.0], length=4)
+        result = compress(LONG, QUERIES, length=4, weights=weights, solver=BRIEF)
+        same = compress(LONG, QUERIES[weights > 0.0], length=4, solver=BRIEF)
         np.testing.assert_array_equal(result.key, same.key)
         assert result.error == pytest.approx(errors_of(result, QUERIES[weights > 0.0])[0])
 
     def test_shifts_and_factors_of_queries_do_not_matter(self):
         result = compress(LONG, QUERIES, length=4, solver=RMS)
-        moved = compress(Prefix(KEY / 50.0, VALUE), 50.0 * QUERIES, length=4, solver=RMS)
-        assert moved.rms == pytest.approx(result.rms, rel=1e-3)
         for factor in (1e-200, 1e200):
             same = compress(Prefix(KEY, factor * VALUE), QUERIES, length=4, solver=RMS)
             assert same.rms == pytest.approx(result.rms, rel=1e-3)
         far = compress(LONG, QUERIES + 100.0 * KEY[0], length=4, solver=RMS)
         assert np.isfinite(numbers(far)).all()
 
-    @pytest.mark.parametrize("factor", [1e-300, 1e200])
-    @pytest.mark.parametrize("bias", [True, False])
+    @pytest.mark.parametrize(("factor", "bias"), [(1e-300, True), (1e200, False)])
     def test_units_of_keys_do_not_matter(self, factor, bias):
         result = compress(LONG, QUERIES[:100], length=3, bias=bias, solver=BRIEF)
         same = compress(Prefix(factor * KEY, VALUE), QUERIES[:100] / factor, length=3, bias=bias, solver=BRIEF)
         assert same.rms == pytest.approx(result.rms, rel=1e-3)
-        actual = attention(
-            QUERIES[:100], same.key / factor, same.value, 5**-0.5, 0.0 if same.bias is None else same.bias
-        )
-        np.testing.assert_allclose(same(QUERIES[:100] / factor), actual[0], atol=1e-9)
+        expected = attention(QUERIES[:100], same.key / factor, same.value, 5**-0.5, same.bias if bias else 0.0)
+        np.testing.assert_allclose(same(QUERIES[:100] / factor), expected[0], atol=1e-9)
         itself = compress(Prefix(factor * KEY, VALUE), QUERIES / factor, length=60)
         np.testing.assert_array_equal(itself.key, factor * KEY)
 
     def test_units_of_weights_do_not_matter(self):
         weights = np.linspace(0.5, 1.0, 200)
-        first, other = (compress(LONG, QUERIES, length=2, weights=w) for w in (weights, 2.0**1023 * weights))
+        first, other = (compress(LONG, QUERIES, length=2, weights=f * weights, solver=RMS) for f in (1.0, 2.0**1023))
         np.testing.assert_array_equal(first.key, other.key)
         apart = compress(LONG, QUERIES[:50], length=2, weights=10.0 ** np.linspace(-300.0, 300.0, 50), solver=BRIEF)
         assert np.isfinite(numbers(apart)).all()
 
     @pytest.mark.filterwarnings("ignore:'queries' must be")
-    @pytest.mark.parametrize("norm", ["sup", "rms"])
-    @pytest.mark.parametrize("length", [12, 30, 58])
+    @pytest.mark.parametrize(("norm", "length"), [("sup", 12), ("rms", 30), ("sup", 30), ("rms", 58)])
     def test_long_keys_are_no_worse_than_selected_ones(self, norm, length):
         key = 300.0 * KEY
-        result = compress(
-            Prefix(key, VALUE), QUERIES[:80], length=length, solver=Descent(mass=0.0, norm=norm, starts=1)
-        )
+        result = compress(Prefix(key, VALUE), QUERIES[:80], length=length, solver=Descent(norm, mass=0.0, starts=1))
         for method in ("pursuit", "attention"):
             chosen = select(Prefix(key, VALUE), QUERIES[:80], length, method=method)
             pair = (result.error, chosen.error) if norm == "sup" else (result.rms, chosen.rms)
@@ -217,7 +200,7 @@ class TestErrors:
         # fits from narrow kernels stall at errors of 0.78 and 1.0
         b = np.random.default_rng(5).standard_normal((2000, 3))
         b /= np.linalg.norm(b, axis=1, keepdims=True)
-        options = {"length": 9, "scale": 1.0, "solver": Descent(mass=0.0, norm="rms", starts=2)}
+        options = {"length": 9, "scale": 1.0, "solver": replace(RMS, mass=0.0, starts=2)}
         assert compress(Prefix(3000.0 * b, b[:, :1] ** 2 - b[:, 1:2]), b[:600], **options).error < 0.05
         assert compress(Prefix(3000.0 * b, np.cos(4.0 * b[:, :1]) * b[:, 1:2]), b[:600], **options).error < 0.3
 
@@ -226,7 +209,7 @@ class TestFewQueries:
     def test_errors_at_others_are_said(self):
         # 10 tokens have 90 free numbers, and 40 queries are asked for 160
         with pytest.warns(RuntimeWarning, match=r"'queries' must be 45 .* for 10 tokens, got 40: give more") as caught:
-            result = compress(LONG, np.tile(QUERIES[:40], (2, 1)), length=10, solver=replace(RMS, starts=1))
+            result = compress(LONG, np.tile(QUERIES[:40], (2, 1)), length=10, solver=RMS)
         left_out, here = map(float, re.findall(r"(\S+) at every fifth .* (\S+) here", str(caught[0].message))[0])
         assert here == pytest.approx(result.rms, rel=1e-2)
         assert left_out > 1.5 * here
@@ -235,7 +218,7 @@ class TestFewQueries:
     def test_enough_queries_give_no_warning(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            compress(LONG, QUERIES[:45], length=10, solver=replace(RMS, starts=1))
+            compress(LONG, QUERIES[:45], length=10, solver=RMS)
             compress(LONG, QUERIES[:4], length=60)  # itself
 
     def test_work_does_not_grow_with_the_cube_of_the_free_numbers(self, monkeypatch):
@@ -255,9 +238,6 @@ class TestSelection:
         assert len(np.unique(result.key, axis=0)) == 12
         assert np.abs(result.key[:, None] - KEY).max(axis=2).min(axis=1).max() < 1e-12
         np.testing.assert_allclose(numbers(result), errors_of(result, QUERIES), rtol=1e-9, atol=1e-12)
-
-    def test_all_tokens_keep_everything(self):
-        assert max(numbers(select(LONG, QUERIES, 60))) < 1e-6
 
     def test_attention_takes_the_tokens_attended_most(self):
         masses = np.exp(QUERIES @ KEY.T / np.sqrt(5.0))
@@ -291,7 +271,7 @@ class TestSelection:
 class TestDerivatives:
     @pytest.mark.parametrize("mass", [0.0, 0.7])
     def test_the_gradient_and_the_matrix_are_those_of_differences(self, mass):
-        problem = Problem.of(KEY, VALUE, QUERIES[:80], np.linspace(0.5, 1.5, 80), True, mass)
+        problem = Problem.of(KEY, VALUE, QUERIES[:80], weights=np.linspace(0.5, 1.5, 80), bias=True, mass=mass)
         result = solve_values(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
         right = gradient(result, problem.samples).ravel()
         for i, direction in enumerate(np.eye(result.tokens.parameters)):
@@ -325,20 +305,20 @@ def projected_matrix(result, samples: Samples):
 
 class TestCalls:
     def test_the_same_seed_gives_the_same_prefix(self):
-        first, second = (compress(LONG, QUERIES, length=3, solver=Descent(rng=3)) for _ in range(2))
+        seeds = (3, 3, 4)
+        first, second, other = (compress(LONG, QUERIES, length=3, solver=replace(RMS, rng=seed)) for seed in seeds)
         for name in ("key", "value", "bias"):
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-        assert not np.array_equal(first.key, compress(LONG, QUERIES, length=3, solver=Descent(rng=4, starts=1)).key)
+        assert not np.array_equal(first.key, other.key)
 
     def test_threads_of_the_blas_change_no_bit(self):
         rng = np.random.default_rng(0)
         prefix = Prefix(rng.standard_normal((60, 24)), rng.standard_normal((60, 8)))
         queries = rng.standard_normal((1500, 24))
-        solver = Descent(norm="rms", starts=1)
         result = []
         for threads in (1, 2):
             with threadpool_limits(threads, "blas"):
-                result += [compress(prefix, queries, length=12, solver=solver), select(prefix, queries, 20)]
+                result += [compress(prefix, queries, length=6, solver=RMS), select(prefix, queries, 20)]
         for first, second in zip(result[:2], result[2:], strict=True):
             np.testing.assert_array_equal(first.key, second.key)
             np.testing.assert_array_equal(first.value, second.value)
@@ -346,12 +326,12 @@ class TestCalls:
 
     def test_arguments_are_left_alone(self):
         key, value, queries = KEY.copy(), VALUE.copy(), QUERIES.copy()
-        compress(Prefix(key, value), queries, length=3)
+        compress(Prefix(key, value), queries, length=3, solver=RMS)
         for actual, expected in ((key, KEY), (value, VALUE), (queries, QUERIES)):
             np.testing.assert_array_equal(actual, expected)
 
     def test_progress_prints_a_line_for_each_length(self, capsys):
-        result = compress(LONG, QUERIES, eps=0.3, solver=Descent(starts=1, progress=True))
+        result = compress(LONG, QUERIES, eps=0.3, solver=replace(RMS, progress=True))
         lines = capsys.readouterr().out.splitlines()
         assert sorted(int(line[2:].split()[0]) for line in lines) == [row.n for row in result.history]
         assert len(result.table().splitlines()) == len(lines) + 2
@@ -388,7 +368,7 @@ class TestCalls:
 
 
 def test_values_that_tokens_cannot_have_are_refused():
-    problem = Problem.of(KEY, 1e300 * VALUE, QUERIES, np.ones(len(QUERIES)), False, 0.0)
+    problem = Problem.of(KEY, 1e300 * VALUE, QUERIES, weights=np.ones(len(QUERIES)), bias=False, mass=0.0)
     tokens = problem.tokens(KEY[:3], np.zeros(3))
     for size, room in ((1e5, True), (1e30, False)):
         large = replace(tokens, values=np.full(tokens.values.shape, size))

@@ -4,18 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from attention_layers import random_layer, random_module
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spherapprox.prompts.prefix import AttentionLayer, Prefix, as_layer, context, prefix_effect, prefix_share
-
-
-def made(rng, d=8, heads=2, groups=None, s=4, p=3, size=1.0):
-    groups = groups or heads
-    sizes = {"query": (heads * s, d), "key": (groups * s, d), "value": (groups * p, d), "out": (5, heads * p)}
-    weights = {name: size * rng.standard_normal(shape) for name, shape in sizes.items()}
-    biases = {f"{name}_bias": rng.standard_normal(shape[0]) for name, shape in sizes.items()}
-    return AttentionLayer(**weights, **biases, heads=heads, key_value_heads=groups)
 
 
 def softmax(logits):
@@ -50,10 +43,7 @@ def test_tiny_and_whole_shares_keep_their_digits():
 @pytest.mark.parametrize("causal", [True, False])
 def test_effect_is_what_the_module_does(causal):
     torch = pytest.importorskip("torch")
-    torch.manual_seed(1)
-    mha = torch.nn.MultiheadAttention(16, 4, batch_first=True, dtype=torch.float64)
-    for parameter in mha.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
+    mha = random_module(16, 4, seed=1, batch_first=True)
     x, tokens = torch.randn(6, 16, dtype=torch.float64), torch.randn(3, 16, dtype=torch.float64)
     long = torch.cat([tokens, x])
     mask = torch.cat([torch.zeros(6, 3, dtype=torch.bool), torch.triu(torch.full((6, 6), causal), 1)], 1)
@@ -81,7 +71,7 @@ def test_effect_is_what_the_module_does(causal):
 )  # fmt: skip
 def test_identities_of_the_page(seed, heads, rows, length, causal, size):
     rng = np.random.default_rng(seed)
-    layer = made(rng, heads=heads[0], groups=heads[1], size=size)
+    layer = random_layer(rng, 8, *heads, s=4, p=3, outputs=5, size=size)
     x = rng.standard_normal((2, rows, 8))
     keys = rng.standard_normal((heads[1], length, 4)), rng.standard_normal((heads[1], length, 3))
     effect = prefix_effect(x, Prefix(*keys), layer, causal=causal)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from attention_layers import random_module
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,10 +26,7 @@ def test_two_hundred_prefixes_do_not_tell_them_apart():
 
 def test_a_module_does_not_tell_them_apart():
     torch = pytest.importorskip("torch")
-    torch.manual_seed(0)
-    mha = torch.nn.MultiheadAttention(32, 4, batch_first=True, dtype=torch.float64).requires_grad_(False)
-    for parameter in mha.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
+    mha = random_module(32, 4, std=0.3, batch_first=True).requires_grad_(False)
     x = torch.randn(4, 32, dtype=torch.float64)
     other = torch.tensor(collision(x, mha, rng=1))
     assert torch.linalg.norm(other - x) > 0.1 * torch.linalg.norm(x)

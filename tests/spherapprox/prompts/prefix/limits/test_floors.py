@@ -1,6 +1,7 @@
 """`prefix_floor` against closed forms, grids and prefixes at random."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -60,15 +61,12 @@ def test_a_floor_in_the_limit_of_small_masses_has_a_witness_beside_the_smallest(
     assert not floor.attained
     assert floor.log_psi == pytest.approx(-30.0 - math.log(1e9))
     assert error(*map(np.array, problem), floor.log_psi, floor.value) == pytest.approx(0.2, rel=1e-9)
+    large = prefix_floor(*CORNERS[:2], [-7.0, 3.0])  # and in the limit of large ones beside the largest
+    assert large.log_psi == pytest.approx(3.0 + math.log(1e9))
+    assert not large.attained
 
 
-def test_a_floor_in_the_limit_of_large_masses_has_a_witness_beside_the_largest():
-    floor = prefix_floor([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.5, 0.5]], [-7.0, 3.0])
-    assert floor.log_psi == pytest.approx(3.0 + math.log(1e9))
-    assert not floor.attained
-
-
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 @example(1180)
 def test_no_prefix_beats_the_floor_and_its_own_attains_it(seed):
@@ -98,7 +96,7 @@ def test_no_prefix_beats_the_floor_and_its_own_attains_it(seed):
             assert error(targets, means, masses, log_psi, value, norm) >= floor.error - 1e-13 * size
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_two_contexts_against_a_fine_grid(seed):
     rng = np.random.default_rng(seed)
@@ -112,7 +110,7 @@ def test_two_contexts_against_a_fine_grid(seed):
         assert grid <= floor + 5e-3 * np.abs([t, s, a, b]).max()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_many_contexts_against_a_search_over_masses_and_intervals(seed):
     _rng, targets, means, masses = case(seed, most=9)
@@ -126,7 +124,7 @@ def test_many_contexts_against_a_search_over_masses_and_intervals(seed):
         assert best >= floor * (1 - 1e-12) - 1e-14
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32))
 def test_floors_are_the_same_in_other_units_and_places(seed):
     rng, targets, means, masses = case(seed)
@@ -155,7 +153,7 @@ def test_floors_are_the_same_in_other_units_and_places(seed):
             )
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_log_masses_far_apart(seed):
     # where one context outweighs all others, a pair is worth what the heavier one wants changed
@@ -214,7 +212,7 @@ def test_short_values_are_best_where_they_weigh_most():
 
 
 @given(st.integers(0, 2**31))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_values_within_a_bound_are_as_good_as_any_in_the_euclidean_norm(seed):
     # two contexts and a bound are three balls, which may meet in pairs only
     rng, targets, means, log_masses = case(seed)
@@ -264,8 +262,6 @@ def test_three_points_of_a_triangle_need_more_than_their_pairs():
 
 
 def test_bounds_are_fast_for_many_contexts():
-    import time
-
     rng = np.random.default_rng(0)
     targets, means = rng.standard_normal((2, 64, 64))
     begin = time.process_time()

@@ -2,24 +2,18 @@
 
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pytest
+from attention_layers import random_layer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spherapprox import EqualMeasurePartition, SplitHead, points, targets
+from spherapprox import EqualMeasurePartition, SplitHead, points, sphere, targets
 from spherapprox.prompts.prefix import AttentionLayer, program
 
-
-def frozen(rng, d=32, heads=4, groups=None, s=None, p=None, biases=True, scale=None, spread=0.3):
-    s, groups = s or d // heads, groups or heads
-    p = p or s
-    sizes = {"query": (heads * s, d), "key": (groups * s, d), "value": (groups * p, d), "out": (d, heads * p)}
-    weights = {name: spread * rng.standard_normal(shape) for name, shape in sizes.items()}
-    if biases:
-        weights |= {f"{name}_bias": spread * rng.standard_normal(shape[0]) for name, shape in sizes.items()}
-    return AttentionLayer(**weights, heads=heads, key_value_heads=groups, scale=scale)
+frozen = partial(random_layer, size=0.3, bias=0.3)
 
 
 def interface(rng, d, dim, outputs=1):
@@ -83,7 +77,7 @@ def test_the_content_shows_where_its_share_does(offset, shows):
     "shape",
     [
         {"d": 32, "heads": 1}, {"d": 64, "heads": 8}, {"d": 256, "heads": 8}, {"d": 48, "heads": 4, "s": 6, "p": 2},
-        {"d": 64, "heads": 4, "groups": 2}, {"d": 64, "heads": 4, "groups": 1}, {"d": 64, "heads": 2, "biases": False},
+        {"d": 64, "heads": 4, "groups": 2}, {"d": 64, "heads": 4, "groups": 1}, {"d": 64, "heads": 2, "bias": 0.0},
         {"d": 64, "heads": 2, "scale": 1.7},
     ],
 )  # fmt: skip
@@ -108,13 +102,11 @@ def test_layers_of_many_shapes(kind, shape):
 )  # fmt: skip
 def test_the_bound_holds(seed, heads, dim, length, offset, kind, causal):
     rng = np.random.default_rng(seed)
-    layer = frozen(rng, 32, heads, spread=rng.choice([0.1, 0.5, 1.0]))
-    rows = rng.standard_normal((20, dim + 1))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    head = SplitHead(rows, rng.standard_normal((20, 2)), rng.uniform(0.0, 30.0, 20))
+    size = rng.choice([0.1, 0.5, 1.0])
+    layer = random_layer(rng, 32, heads, size=size, bias=size)
+    head = SplitHead(sphere.uniform(dim, 20, rng=rng), rng.standard_normal((20, 2)), rng.uniform(0.0, 30.0, 20))
     programmed = program(head, layer, **interface(rng, 32, dim, 2), kind=kind, offset=offset)
-    y = rng.standard_normal((length, dim + 1))
-    y /= np.linalg.norm(y, axis=1, keepdims=True)
+    y = sphere.uniform(dim, length, rng=rng)
     content = rng.standard_normal((9, 32)) if not causal else None
     away = np.linalg.norm(programmed.attend(y, content, causal=causal) - head(y), axis=1)
     rounding = 1e-13 * programmed.condition * (30.0 + abs(offset)) * (1.0 + programmed.bound(y, content).max())
@@ -146,7 +138,7 @@ def test_no_content_leaves_the_head():
 
 def test_a_layer_without_shift_or_query_bias_has_no_levels():
     rng = np.random.default_rng(4)
-    layer = frozen(rng, 24, 4, biases=False)
+    layer = frozen(rng, 24, 4, bias=0.0)
     head = SplitHead(points.fibonacci(30).points, rng.standard_normal(30), 20.0)
     options = interface(rng, 24, 2) | {"shift": None}
     # 4 (m + 1) + 1 = 13 equations, and keys of 6 numbers have to meet 3
@@ -200,17 +192,12 @@ def test_less_precision_loses_what_is_said(dtype, loss):
     assert loss / 1000.0 < lost < min(loss, 2.0 * programmed.condition * 20.0 * unit)
 
 
-def sphere(n):
-    y = np.random.default_rng(n).standard_normal((n, 3))
-    return y / np.linalg.norm(y, axis=1, keepdims=True)
-
-
 def test_weights_of_any_size_are_programmed():
     # squares of their rows overflow or vanish
     rng = np.random.default_rng(0)
     layer, inputs = frozen(rng), interface(rng, 32, 2)
-    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
-    y = sphere(7)
+    head = SplitHead(sphere.uniform(2, 20, rng=20), rng.standard_normal(20), 5.0)
+    y = sphere.uniform(2, 7, rng=7)
     for size in (2.0**-600, 2.0**600):
         weights = {name: getattr(layer, name) for name in ("query", "key", "value", "query_bias")}
         scaled = AttentionLayer(**weights, out=size * layer.out, heads=4)
@@ -227,7 +214,7 @@ def test_weights_of_any_size_are_programmed():
 def test_read_outs_without_digits_are_refused(kind):
     rng = np.random.default_rng(1)
     layer, inputs = frozen(rng), interface(rng, 32, 2)
-    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
+    head = SplitHead(sphere.uniform(2, 20, rng=20), rng.standard_normal(20), 5.0)
     tiny = inputs | {"embedding": 1e-14 * inputs["embedding"]}
     with pytest.raises(ValueError, match=r"'layer' must have queries that depend more on the points: .* no digit"):
         program(head, layer, **tiny, kind=kind)
@@ -241,8 +228,8 @@ def test_read_outs_without_digits_are_refused(kind):
 def test_points_as_tensors():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(2)
-    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
+    head = SplitHead(sphere.uniform(2, 20, rng=20), rng.standard_normal(20), 5.0)
     programmed = program(head, frozen(rng), **interface(rng, 32, 2))
-    y = sphere(4)
+    y = sphere.uniform(2, 4, rng=4)
     np.testing.assert_array_equal(programmed.attend(torch.tensor(y, requires_grad=True)), programmed.attend(y))
     assert programmed.bound(torch.eye(3, dtype=torch.bfloat16)).shape == (3,)

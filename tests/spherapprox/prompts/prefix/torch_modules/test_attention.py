@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from attention_layers import random_module
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,15 +19,6 @@ from torch import nn  # noqa: E402
 from spherapprox.prompts.prefix.torch_modules import PrefixAttention, head_inputs  # noqa: E402
 
 SPACES = ("key_values", "tokens")
-
-
-def made(d=12, heads=3, seed=0, **options):
-    """Return a module with weights and biases that all matter."""
-    torch.manual_seed(seed)
-    mha = nn.MultiheadAttention(d, heads, **{"dtype": torch.float64, **options})
-    for parameter in mha.parameters():
-        nn.init.normal_(parameter, std=0.5)
-    return mha
 
 
 class Alone(nn.Module):
@@ -79,7 +71,9 @@ def test_it_is_the_module_on_the_prefix_and_the_content(data):
     length -= draw(st.sampled_from([0, 0, 1]))
     batch_first, batched, cross, weighted, averaged = (draw(st.booleans()) for _ in range(5))
     n = draw(st.integers(1, 5)) if cross else t
-    mha = made(4 * heads, heads, draw(st.integers(0, 9)), bias=draw(st.booleans()), batch_first=batch_first)
+    mha = random_module(
+        4 * heads, heads, seed=draw(st.integers(0, 9)), bias=draw(st.booleans()), batch_first=batch_first
+    )
     order = (lambda *a: a) if batch_first else (lambda b, *a: (a[0], b, *a[1:]))
     x = torch.randn(order(batch, t, 4 * heads) if batched else (t, 4 * heads), dtype=torch.float64)
     content = torch.randn(order(batch, n, 4 * heads) if batched else (n, 4 * heads), dtype=torch.float64)
@@ -107,7 +101,7 @@ def test_it_is_the_module_on_the_prefix_and_the_content(data):
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("hint", [True, False])
 def test_the_first_place_sees_the_prefix_and_itself(space, weighted, hint):
-    mha = made(batch_first=True)
+    mha = random_module(batch_first=True)
     x, tokens = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
     module = PrefixAttention(mha, as_layer(mha).prefix(tokens), space=space)
     mask = None if hint else torch.ones(5, 5, dtype=torch.bool).triu(1)
@@ -125,7 +119,7 @@ def test_the_first_place_sees_the_prefix_and_itself(space, weighted, hint):
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("rows", [1, 4])
 def test_the_last_queries_are_at_the_end_of_the_content(rows, weighted):
-    mha = made(batch_first=True)
+    mha = random_module(batch_first=True)
     x, tokens = torch.randn(2, 6, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
     module = PrefixAttention(mha, as_layer(mha).prefix(tokens))
     whole = module(x, x, x, is_causal=True)[0][:, 6 - rows :]
@@ -135,20 +129,9 @@ def test_the_last_queries_are_at_the_end_of_the_content(rows, weighted):
         module(x, x[:, 1:], x[:, 1:], is_causal=True)
 
 
-@pytest.mark.parametrize("weighted", [True, False])
-def test_masks_of_each_sequence_and_head(weighted):
-    mha = made(batch_first=True)
-    x, mask = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(6, 5, 5, dtype=torch.float64)
-    tokens = torch.randn(3, 12, dtype=torch.float64)
-    long = tokens_before(mha, tokens, x)
-    expected = mha(x, long, long, attn_mask=widened(mask, 3))[0]
-    result = PrefixAttention(mha, as_layer(mha).prefix(tokens))(x, x, x, attn_mask=mask, need_weights=weighted)[0]
-    torch.testing.assert_close(result, expected, rtol=0, atol=1e-13)
-
-
 @pytest.mark.parametrize("same", [True, False])
 def test_keys_and_values_of_their_own_and_other_values_than_keys(same):
-    mha = made()
+    mha = random_module()
     query, key, value = torch.randn(3, 4, 2, 12, dtype=torch.float64)
     key = query if same else key
     rng = np.random.default_rng(0)
@@ -164,7 +147,7 @@ def test_keys_and_values_of_their_own_and_other_values_than_keys(same):
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_prefixes_of_heads_that_differ_in_length(masked, weighted):
-    mha = made(batch_first=True)
+    mha = random_module(batch_first=True)
     x, rng = torch.randn(2, 5, 12, dtype=torch.float64), np.random.default_rng(0)
     prefixes = [Prefix(*rng.standard_normal((2, n, 4))) if n else None for n in (2, 0, 6)]
     module = PrefixAttention(mha, prefixes)
@@ -183,7 +166,7 @@ def test_prefixes_of_heads_that_differ_in_length(masked, weighted):
 
 
 def test_prefixes_are_read_back():
-    mha = made()
+    mha = random_module()
     whole = as_layer(mha).prefix(torch.randn(5, 12))
     for space in SPACES:
         module = PrefixAttention(mha, whole, space=space)
@@ -192,15 +175,15 @@ def test_prefixes_are_read_back():
             np.testing.assert_allclose(part.key, whole.key[h], rtol=0, atol=1e-14)
             np.testing.assert_allclose(part.value, whole.value[h], rtol=0, atol=1e-14)
         torch.testing.assert_close(again.prefix_key, module.keys_and_values()[0])
-    one = made(4, 1)
+    one = random_module(4, 1)
     short = Prefix(np.ones((2, 4)), np.zeros((2, 4)))
     assert PrefixAttention(one, short).prefix_key.shape == (1, 2, 4)
 
 
 @pytest.mark.parametrize("masked", [True, False])
 def test_torchs_own_bias_of_keys_is_a_prefix_of_one_token(masked):
-    mha = made(d=12, heads=3, batch_first=True, add_bias_kv=True)
-    plain = made(d=12, heads=3, batch_first=True)
+    mha = random_module(d=12, heads=3, batch_first=True, add_bias_kv=True)
+    plain = random_module(d=12, heads=3, batch_first=True)
     plain.load_state_dict({name: t for name, t in mha.state_dict().items() if not name.startswith("bias_")})
     key, value = (bias.detach().reshape(3, 1, 4) for bias in (mha.bias_k, mha.bias_v))
     x = torch.randn(2, 5, 12, dtype=torch.float64)
@@ -273,7 +256,7 @@ def test_decoder_layers_take_prefixes_of_both_attentions():
 
 @pytest.mark.parametrize("space", SPACES)
 def test_gradients_flow_to_the_prefix_and_the_inputs_alone(space):
-    mha = made(4, 2, batch_first=True)
+    mha = random_module(4, 2, batch_first=True)
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(2, 4)), space=space)
     names = [name for name, parameter in module.named_parameters() if parameter.requires_grad]
     assert names == (["prefix_key", "prefix_value"] if space == "key_values" else ["prefix_tokens"])
@@ -290,7 +273,7 @@ def test_gradients_flow_to_the_prefix_and_the_inputs_alone(space):
 
 @pytest.mark.parametrize("space", SPACES)
 def test_training_lowers_the_loss_and_leaves_the_layer(space):
-    mha = made(batch_first=True)
+    mha = random_module(batch_first=True)
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(4, 12)), space=space)
     kept, x = copy.deepcopy(mha.state_dict()), torch.randn(2, 5, 12, dtype=torch.float64)
     expected = mha(x, x, x)[0] + 0.1
@@ -307,13 +290,13 @@ def test_training_lowers_the_loss_and_leaves_the_layer(space):
 
 @pytest.mark.parametrize("ragged", [True, False])
 def test_states_and_copies(ragged):
-    mha, rng = made(batch_first=True), np.random.default_rng(0)
+    mha, rng = random_module(batch_first=True), np.random.default_rng(0)
     rows = [Prefix(*rng.standard_normal((2, n, 4))) for n in ((3, 1, 3) if ragged else (3, 3, 3))]
     module, x = PrefixAttention(mha, rows), torch.randn(2, 5, 12, dtype=torch.float64)
     file = io.BytesIO()
     torch.save(module.state_dict(), file)
     file.seek(0)
-    other = PrefixAttention(made(seed=5, batch_first=True), [Prefix(0 * row.key, row.value) for row in rows])
+    other = PrefixAttention(random_module(seed=5, batch_first=True), [Prefix(0 * row.key, row.value) for row in rows])
     other.load_state_dict(torch.load(file, weights_only=True))
     copied = copy.deepcopy(module)
     for one in (other, copied):
@@ -331,7 +314,7 @@ def test_states_and_copies(ragged):
 @pytest.mark.parametrize("weighted", [True, False])
 def test_less_precision(dtype, limit, weighted):
     dtype = getattr(torch, dtype)
-    mha = made(64, 4, batch_first=True).to(dtype)
+    mha = random_module(64, 4, batch_first=True).to(dtype)
     nn.init.normal_(mha.in_proj_weight, std=0.15)
     x, tokens = torch.randn(2, 9, 64).to(dtype), torch.randn(5, 64).to(dtype)
     layer = as_layer(mha)
@@ -345,7 +328,7 @@ def test_less_precision(dtype, limit, weighted):
 
 @pytest.mark.parametrize("space", SPACES)
 def test_prefixes_of_more_precision(space):
-    mha = made(batch_first=True).bfloat16()
+    mha = random_module(batch_first=True).bfloat16()
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12).bfloat16()), space=space)
     x = torch.randn(2, 5, 12).bfloat16()
     expected = [module(x, x, x, need_weights=weighted)[0] for weighted in (True, False)]
@@ -357,7 +340,7 @@ def test_prefixes_of_more_precision(space):
 
 
 def test_autocast():
-    mha = made(batch_first=True).float()
+    mha = random_module(batch_first=True).float()
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12)))
     x = torch.randn(2, 5, 12)
     expected = module(x, x, x)[0]
@@ -373,7 +356,7 @@ def test_autocast():
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.filterwarnings("ignore")  # of tracing
 def test_exported_modules_take_any_number_of_sequences(space):
-    mha = made(batch_first=True)
+    mha = random_module(batch_first=True)
     module, x = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12)), space=space), torch.randn(3, 5, 12)
     wrapped, x = Alone(module), x.double()
     traced = torch.jit.trace(wrapped, (x,))
@@ -383,7 +366,7 @@ def test_exported_modules_take_any_number_of_sequences(space):
 
 
 def test_dropout_is_the_modules():
-    mha = made(batch_first=True, dropout=0.5)
+    mha = random_module(batch_first=True, dropout=0.5)
     x, tokens = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
     module, long = PrefixAttention(mha, as_layer(mha).prefix(tokens)), tokens_before(mha, tokens, x)
     torch.manual_seed(4)

@@ -1,26 +1,21 @@
 """`program_module`: torch's own layers compute split heads, from points to read-outs."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
+from attention_layers import random_module
 
 torch = pytest.importorskip("torch")
 
 from spherapprox import EqualMeasurePartition, SplitHead, points, targets  # noqa: E402
 from spherapprox.prompts.prefix import as_layer, fit_layer, fit_prefix, program, reachable_by_layer  # noqa: E402
-from spherapprox.prompts.prefix.torch_modules import PrefixAttention, ProgrammedAttention, program_module  # noqa: E402
+from spherapprox.prompts.prefix.torch_modules import PrefixAttention, program_module  # noqa: E402
 
 FIELD = targets.geomagnetic_field(2025.0)
 Y = torch.tensor(points.uniform(2, 6, rng=1).points)
-
-
-def layer(d, heads, *, dtype=torch.float64, seed=0, **options):
-    torch.manual_seed(seed)
-    mha = torch.nn.MultiheadAttention(d, heads, dtype=dtype, **options)
-    for parameter in mha.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return mha
+layer = partial(random_module, std=0.3)
 
 
 def interface(d, outputs=None, seed=0):
@@ -111,21 +106,6 @@ def test_it_is_in_evaluation_if_the_layer_is():
     assert program_module(layer(64, 4), head, **interface(64)).training
 
 
-def test_a_layer_trained_here():
-    # a layer that has learned to sort out the nearest of its tokens, then a map of the Earth
-    mha = layer(64, 4, dtype=torch.float32, batch_first=True)
-    optimiser = torch.optim.Adam(mha.parameters(), 1e-3)
-    for _ in range(30):
-        x = torch.randn(16, 10, 64)
-        loss = torch.mean((mha(x, x, x, need_weights=False)[0] - x.roll(1, 1)) ** 2)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 150.0)
-    module = program_module(mha.double(), head, **interface(64))
-    np.testing.assert_allclose(module(Y).detach().numpy(), head(Y.numpy()), rtol=0, atol=1e-8)
-
-
 def test_prefixes_of_every_maker_go_into_the_layer():
     mha = layer(64, 4, batch_first=True)
     arrays, rng = as_layer(mha), np.random.default_rng(5)
@@ -142,12 +122,6 @@ def test_prefixes_of_every_maker_go_into_the_layer():
     witness = reachable_by_layer(mha, x[:1, -1], x[:1], expected[:1]).prefix
     result = PrefixAttention(mha, witness)(*3 * [torch.tensor(x[:1])], need_weights=False)[0][:, -1]
     np.testing.assert_allclose(result.detach().numpy(), expected[:1], atol=1e-6)
-
-
-@pytest.mark.parametrize("wrong", [None, "abc", 1.0, torch.ones(2)], ids=lambda v: type(v).__name__)
-def test_modules_are_made_of_what_is_programmed(wrong):
-    with pytest.raises(TypeError, match=r"^'programmed' must be a ProgrammedPrefix, got"):
-        ProgrammedAttention(layer(8, 2), wrong)
 
 
 def test_points_of_other_dtypes():

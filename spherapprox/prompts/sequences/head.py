@@ -294,6 +294,13 @@ class SequenceHead(_archive.Savable):
         ------
         ImportError, TypeError, ValueError
             If PyTorch is missing, `dtype` another one or too small for the numbers, or the prefix too large for memory.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
+        >>> bool(np.abs(head.to_torch()(torch.eye(3).double()[:2]).numpy() - head(np.eye(3)[:2])).max() < 1e-14)
+        True
         """
         module = load("spherapprox.prompts.sequences.torch_modules")
         return module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)

@@ -1,5 +1,6 @@
 import contextlib
 import dataclasses
+import gc
 import itertools
 import os
 import re
@@ -96,6 +97,7 @@ def client():
 
 def scheduled(client):
     """What the scheduler still knows of, once it has forgotten what it can."""
+    gc.collect()  # errors of earlier tests hold frames, and these hold futures
     deadline = time.monotonic() + 30.0
     while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
         if time.monotonic() > deadline:

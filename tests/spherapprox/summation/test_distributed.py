@@ -96,14 +96,16 @@ def client():
 
 
 def scheduled(client):
-    """What the scheduler still knows of, once it has forgotten what it can."""
+    """The tasks that the scheduler still knows, with their states, once it has forgotten what it can."""
     gc.collect()  # errors of earlier tests hold frames, and these hold futures
     deadline = time.monotonic() + 30.0
-    while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+    while tasks := client.run_on_scheduler(
+        lambda dask_scheduler: {k: t.state for k, t in dask_scheduler.tasks.items()}
+    ):
         if time.monotonic() > deadline:
-            return False
+            break
         time.sleep(0.02)
-    return True
+    return tasks
 
 
 # tasks and their union, without a cluster
@@ -207,7 +209,7 @@ def test_a_cluster_gives_the_same_and_forgets_the_rest(client, capsys):
         result = distributed.evaluate_log(x, cells, 1.0, 1e5, normalize=True, **sums)
     assert np.abs(result).max() < 1e-10
     assert "24/24" in capsys.readouterr().err
-    assert scheduled(client)
+    assert scheduled(client) == {}
     with client.as_current():
         agree(distributed.evaluate(x, cells, first_of_each, 2.0), evaluate(x, b, b[:, 0] + 2.0, 2.0))
 
@@ -282,7 +284,7 @@ def test_errors_of_tasks_are_raised_and_the_rest_cancelled(client):
 
     with pytest.raises(ValueError, match="'values' must be finite, got nan") as error:
         distributed.evaluate(x, cells, late, 1.0, client=client, chunks=(2, 3))
-    assert scheduled(client)
+    assert scheduled(client) == {}
     assert error.value.__notes__[0].startswith("at control points 2")
 
 

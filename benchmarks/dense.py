@@ -157,11 +157,11 @@ def split_peers(x: Array, b: Array, w: Array) -> Iterator[tuple[str, Callable[[]
         blocks = range(0, len(x), 128)
         yield "  its products alone", lambda: np.concatenate([(tx[i : i + 128] @ tb.T @ tw).numpy() for i in blocks])
 
-    def numpy_tiles() -> Array:
+    def by_numpy() -> Array:
         sums = numpy_tiles(x, b, np.hstack([w, np.ones((len(w), 1), w.dtype)]), TILE)
         return sums[:, :-1] / sums[:, -1:]
 
-    yield "numpy L2 tiles", numpy_tiles
+    yield "numpy L2 tiles", by_numpy
 
 
 def rounds_of(calls: dict[str, Callable[[], Any]], rounds: int, threads: int) -> dict[str, float]:

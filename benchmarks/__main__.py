@@ -24,6 +24,8 @@ sys.path.insert(0, str(FOLDER))  # the scripts import their neighbours so
 
 from catalogue import INTERRUPTED, Script, missing, options, scripts  # noqa: E402
 
+GRACE = 5.0  # seconds in which an interrupted script may end
+
 
 def listing(found: dict[str, Script]) -> str:
     """Return what can be run, in words."""
@@ -55,7 +57,7 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
     except KeyboardInterrupt:
         try:
-            process.wait(5.0)  # a terminal interrupts both
+            process.wait(GRACE)  # a terminal interrupts both
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
             process.wait()

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -191,11 +192,12 @@ def test_an_interruption_of_the_parent_alone_reaches_the_child(folder, tmp_path)
     )
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # it may be ignored here
     code += f"import runpy, pathlib, sys; main = runpy.run_path({str(folder / '__main__.py')!r})['main']"
-    code += "; raise SystemExit(main(['slow'], pathlib.Path.cwd()))"
+    code += "; main.__globals__['GRACE'] = 0.3; raise SystemExit(main(['slow'], pathlib.Path.cwd()))"
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes)
     while not (tmp_path / "on").exists():
         assert parent.poll() is None
+        time.sleep(0.01)
     parent.send_signal(signal.SIGINT)
     assert parent.communicate(timeout=60)[1].splitlines()[-1] == "slow: interrupted"
     assert parent.returncode == 130

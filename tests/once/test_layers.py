@@ -8,7 +8,7 @@ import pytest
 
 from spherapprox import _loading
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LOADERS = ("load", "_load", "Later", "import_module", "load_submodule")
 DOORS = ("spherapprox", "bounds", "spherapprox.heads", "spherapprox._loading")
 """What names what lies above, for users."""

@@ -28,7 +28,7 @@ GRACE = 5.0  # seconds in which an interrupted script may end
 
 
 def listing(found: dict[str, Script]) -> str:
-    """Return what can be run, in words."""
+    """Return the list of experiments and scripts, as text."""
     rows = [(s.name, s.said, ", ".join(s.requires)) for s in found.values() if s.experiment]
     others = [(s.name, s.said) for s in found.values() if not s.experiment]
     table = tabulate(rows, headers=["experiment", "question", "needs"], maxcolwidths=[None, 70, None])

@@ -83,7 +83,7 @@ def plain(value: Any) -> Any:
 
 
 def lively(value: Any) -> Any:
-    """Return what `plain` was given: infinite and undefined numbers again."""
+    """Return the numbers that `plain` was given: infinite and undefined ones again."""
     if isinstance(value, dict):
         return {key: lively(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -92,7 +92,7 @@ def lively(value: Any) -> Any:
 
 
 def key(case: Case, version: str = __version__) -> str:
-    """Return what the rows of a case are kept under."""
+    """Return the key of a case, under which its rows are kept."""
     return json.dumps([version, plain(case)], sort_keys=True)
 
 

@@ -125,7 +125,7 @@ def row(head: rules.Head, target: rules.Target, certified: bool) -> dict[str, An
 
 
 def theory(case: dict[str, Any], target: rules.Target) -> list[dict[str, Any]]:
-    """Return what is proven for every target of this modulus: errors that suffice, errors that no scheme undercuts."""
+    """Return the bounds for every target of this modulus: errors that suffice, errors that no scheme undercuts."""
     scale, rows = rules.size(target), []
     for n in case["n"]:
         upper = bounds.best_concentration(theorem="sharp-split", target=target, points=Prefix(n=n)).value

@@ -28,7 +28,7 @@ CALLS = 9
 
 
 def calls(rng: np.random.Generator) -> dict[str, Callable[[], Any]]:
-    """Return what is timed, by its name."""
+    """Return the calls to time, by their names."""
     query, contexts = np.tile(rng.standard_normal(64), (64, 1)), rng.standard_normal((2, 64, 12, 64))
     wanted = rng.standard_normal((64, 64))
     several, goals = rng.standard_normal((2, 1000, 64))

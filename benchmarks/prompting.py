@@ -82,7 +82,7 @@ class Decoder(torch.nn.Module):
         self.norm, self.out = torch.nn.LayerNorm(WIDTH), torch.nn.Linear(WIDTH, SYMBOLS)
 
     def embedded(self, x: Any) -> Any:
-        """Return what the layer reads."""
+        """Return the inputs of the layer."""
         return self.symbols(x) + self.places.weight[: x.shape[1]]
 
     def forward(self, x: Any) -> Any:

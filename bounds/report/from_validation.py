@@ -155,7 +155,7 @@ def _claims(claims: Sequence[Claim]) -> Table:
 
 
 def _head(validation: Validation, head: Head) -> Facts:
-    """Return what the head is, and by which options it was validated."""
+    """Return the rows of a head's numbers, and the options by which it was validated."""
     pairs = [
         ("kind", type(head).__name__), ("control points", f"{len(head):,}"),
         ("made from", "bare rows" if head.points is None else repr(head.points)),

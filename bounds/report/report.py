@@ -187,7 +187,7 @@ class Report:
 
 @functools.cache
 def environment() -> Any:
-    """Return what renders the pages: all text is escaped, and a name that is missing is an error."""
+    """Return the environment of the templates: all text is escaped, and a name that is missing is an error."""
     import jinja2  # when the first page is written
 
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
@@ -205,7 +205,7 @@ def name_sphere(dim: int) -> str:
 
 
 def list_facts(target: Target, note: str = "") -> Facts:
-    """Return what is stated of a target, with the origins of its constants."""
+    """Return the constants stated of a target, with their origins."""
     pairs = [("function", str(target.name)), ("sphere", f"{name_sphere(target.dim)} in R^{target.dim + 1}")]
     pairs += [("unit", target.unit)] if target.unit else []
     pairs += [("exponent", f"{target.exponent:g}")] if target.exponent != 1.0 else []

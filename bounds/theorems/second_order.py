@@ -38,7 +38,7 @@ class PointwiseTheorem:
     local: bool = False
 
     def lack(self, target: Target) -> str:
-        """Return what a target lacks for the theorem, in words, empty for nothing."""
+        """Return the hypothesis that a target lacks, in words, empty for none."""
         missing = [name for name in self.constants if getattr(target, name) is None]
         if target.exponent != 1.0 and "lipschitz" in self.constants:
             missing.append("exponent=1")

@@ -100,7 +100,7 @@ class Check:
 
 
 def to_json(value: Any) -> Any:
-    """Return what JSON has: None for infinity and nan, lists of arrays, and text of other things."""
+    """Return a value as JSON has it: None for infinity and nan, lists of arrays, and text of other things."""
     if isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, int | float):

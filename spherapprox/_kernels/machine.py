@@ -74,7 +74,7 @@ def recorded() -> dict[str, float]:
 
 
 def _machine() -> list[str | int]:
-    """Return what the numbers depend on, the models by their version; the folder's name stands for the kernels."""
+    """Return the machine and the versions that speeds depend on; the folder's name stands for the kernels."""
     return [*map(str, host()), os.cpu_count() or 1, np.__version__, __version__]
 
 
@@ -96,7 +96,7 @@ def _read_once() -> None:
 
 
 def _stored() -> dict[str, float]:
-    """Return what the file holds; nothing if there is none, or it is damaged or another machine's."""
+    """Return the speeds of the file; none if there is none, or it is damaged or another machine's."""
     path = _path()
     try:
         content = {} if path is None else json.loads(path.read_text(encoding="utf-8"))

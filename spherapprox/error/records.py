@@ -128,7 +128,7 @@ class Proof:
 
 
 def as_proof(certified: bool | Proof, default: Proof) -> Proof | None:
-    """Return what a proof may take, None if none is asked for."""
+    """Return the options of a proof, None if none is asked for."""
     if isinstance(certified, Proof):
         return certified
     if not isinstance(certified, bool | np.bool_):

@@ -121,7 +121,7 @@ class Session:
         return ShortestHead(history, n, self._eps, self.goal.norm, notes=notes, options=self.options)
 
     def _shortfall(self, hopeless: bool) -> str:
-        """Return what a reader should know of a search that failed."""
+        """Return the reason why a search failed."""
         guess, note = self._search.expected_length(), f"no head within eps = {self._eps:.4g} was found"
         late = time.monotonic() > self.goal.deadline
         note += " before time_limit= ended the search" if late else ""

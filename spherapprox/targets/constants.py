@@ -184,7 +184,7 @@ class _Search:
         return np.concatenate(parts), size
 
     def _errors(self, size: float, near: float) -> Float64:
-        """Return what errors of the values and rounding may add to the quantities."""
+        """Return the errors of quantities by those of the values and by rounding."""
         bound = self.sup_norm if self.sup_norm is not None else 2.0 * size / near
         n, noise = self.degree, (self.accuracy + _ROUNDING) * bound
         return np.array([noise * _amplification(self.m, n, q.order, self.order) for q in self.quantities])

@@ -42,7 +42,7 @@ class Part:
     lost: Float64
 
     def at(self, t: int) -> Part:
-        """Return what is known at one step."""
+        """Return the arrays of one step."""
         arrays = ("value", "inherited", "magnitude", "largest", "lost")
         return replace(self, **{name: getattr(self, name)[:, t] for name in arrays})
 

@@ -23,7 +23,7 @@ ROUNDING = 1.5 * 2.0**26  # adding it to a number, and subtracting it, rounds th
 
 @lru_cache(64)
 def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
-    """Return what the kernels derive from the rate: `decay_rates`, the t below which it is by differences, an excess.
+    """Return the constants of a rate: `decay_rates`, the t below which it is by differences, an excess.
 
     The last are kept, as their fractions take as long as a small sum.
     """

@@ -72,7 +72,7 @@ class Weights:
         return scores, (2 * tokens.shape[1] + len(self.key) + 10) * EPS * float(sizes.max())
 
     def values(self, tokens: Float64, t: int) -> tuple[Float64, Float64]:
-        """Return what all tokens give less what one gives, (V, q), and the same of absolute values: what is rounded."""
+        """Return the values of all tokens less that of token t, (V, q), and these of absolute values, for roundings."""
         rows = tokens - tokens[t]
         sizes = np.abs(rows)
         with np.errstate(over="ignore", invalid="ignore"):

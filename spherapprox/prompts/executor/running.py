@@ -17,7 +17,7 @@ _NUMBERS = 2**22
 
 
 def reads_of(executor: Any, prompt: Float64) -> list[Float64]:
-    """Return what the work tokens of each layer read, shape (n_l, n_(l-1) + 1): records, up to impurity."""
+    """Return the records that work tokens of each layer read, shape (n_l, n_(l-1) + 1), up to impurity."""
     keys, records = (prompt[:, executor.layout.columns(name)] for name in ("key", "record"))
     reads, start = [], 0
     for n, size, sharp in zip(executor.sizes, executor.sizes[1:], executor.concentrations, strict=False):

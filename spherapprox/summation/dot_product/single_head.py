@@ -101,7 +101,7 @@ def lift_error(concentration: float, dtype: np.dtype[Any]) -> float:
 
 
 def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Plan, Float64]:
-    """Return what `_together` does, octave by octave of lengths, or by a cheaper method that is accurate enough."""
+    """Return the attention of `_together`, octave by octave of lengths, or by a cheaper method accurate enough."""
     problem, concentration = _problem(scores, value, _FLOAT64)
     selection, _ = plan.choose(scaling.as_weights(problem), wish, False)
     if selection.method != "dense" and wish.rtol is not None and lift_error(concentration, _FLOAT64) <= wish.rtol:
@@ -129,7 +129,7 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Pla
 
 
 def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> tuple[Float64, Plan, Float64]:
-    """Return what `_together` does, by pivoted Cholesky; queries without a certificate by all pairs."""
+    """Return the attention of `_together` by pivoted Cholesky; queries without a certificate by all pairs."""
     assert wish.rtol is not None
     x, y = scores.balanced()
     octaves = int(np.frexp(np.abs(value).max())[1])

@@ -79,7 +79,7 @@ def _refined(dim: int, eigenvalues: Float64, width: int, tolerance: float) -> tu
 
 
 def aliased_share(dim: int, degree: float, rtol: float) -> float:
-    """Return what aliases may take of rtol, relative to the kernel's mean: more where other errors leave room."""
+    """Return the share of rtol for aliases, relative to the kernel's mean: more where other errors leave room."""
     return NARROW if rounding(dim, degree) <= ROOMY * rtol else ALIASED
 
 

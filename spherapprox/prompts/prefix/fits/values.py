@@ -33,7 +33,7 @@ class Heads:
         return rows.reshape(len(self.out), -1, *rows.shape[1:])
 
     def outputs(self, means: Float64) -> Float64:
-        """Return what means (m N, p) of the heads add to the outputs, (N, d_out)."""
+        """Return the outputs (N, d_out) that means (m N, p) of the heads add."""
         return np.asarray((self.by_head(means) @ np.swapaxes(self.out, 1, 2)).sum(axis=0))
 
     def beside(self, keys: Float64) -> tuple[Float64, Float64]:
@@ -56,7 +56,7 @@ class Examples:
         return np.asarray(sum(heads.outputs(mean) for heads, mean in zip(self.groups, means, strict=True)))
 
     def change(self) -> Float64:
-        """Return what outputs without a prefix lack, (N, d_out)."""
+        """Return the residuals (N, d_out) of outputs without a prefix."""
         return self.outputs - self.of_means([heads.contexts.mean for heads in self.groups])
 
     def head_targets(self) -> list[Float64]:

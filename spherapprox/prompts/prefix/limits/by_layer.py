@@ -188,7 +188,7 @@ def _questions(
 
 
 def _bounds(heads: Sequence[Reachability], norms: Sequence[float], count: int, rounding: float) -> list[float]:
-    """Return what the least error of each group of rows says of the layer's."""
+    """Return the bound of the layer's error that the least errors of groups of rows give."""
     bounds, times = [], len(norms) // len(heads)
     for g, head in enumerate(heads):
         for rows, least in zip(head.groups, head.errors, strict=True):

@@ -138,7 +138,7 @@ def token_system(layer: AttentionLayer, inputs: Interface) -> System:
 
 
 def logit_sides(layer: AttentionLayer, inputs: Interface, keys: Float64, offset: float, heads: range) -> Float64:
-    """Return what the equations of the keys (N, m+1) are to give, a block for each of the heads."""
+    """Return the right sides of the equations of the keys (N, m+1), a block for each of the heads."""
     level, raised = levels(layer, inputs), np.full((len(keys), 1), offset)
     return np.concatenate([part for h in heads for part in ([keys, raised] if level[h].any() else [keys])], axis=1)
 

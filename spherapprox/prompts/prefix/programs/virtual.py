@@ -131,7 +131,7 @@ class VirtualToken:
         return np.asarray((symbols @ powers) / float(v**v))
 
     def generate(self, token: ArrayLike, user: ArrayLike | None = None) -> Int64:
-        """Return what the transformer generates behind a virtual token and what the user gives, shape (length,).
+        """Return the sequence (length,) that the transformer generates behind a virtual token and what the user gives.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ def pair_layers(vocabulary: int, gap: float) -> tuple[AttentionLayer, ...]:
 
 
 def excess(rows: Float64) -> Float64:
-    """Return what exceeds 1: the layer of ReLUs that leaves what both heads have."""
+    """Return the excess over 1: the layer of ReLUs that leaves what both heads have."""
     return np.maximum(rows - 1.0, 0.0)
 
 

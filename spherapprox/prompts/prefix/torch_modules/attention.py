@@ -210,7 +210,7 @@ class PrefixAttention(torch.nn.Module):
         return outputs, weights if batched else weights[0]
 
     def _mask(self, query: Any, content: Any, n: int) -> Any:
-        """Return what is added to logits of the prefix and the content, up to (batch, heads, T, L + n)."""
+        """Return the mask added to logits of the prefix and the content, up to (batch, heads, T, L + n)."""
         unseen = self.prefix_unseen
         if unseen is None:
             return None if content is None else torch.nn.functional.pad(content, (self.length, 0))

@@ -92,7 +92,7 @@ def joined(mha: Any, heads: Any, batched: bool) -> Any:
 
 
 def content_mask(query: Any, key: Any, attn_mask: Any, *, key_padding_mask: Any, is_causal: bool) -> Any:
-    """Return what is added to the logits of content, up to (batch, heads, T, n); None if nothing is."""
+    """Return the mask added to the logits of content, up to (batch, heads, T, n); None if nothing is."""
     batch, heads, length, _ = query.shape
     n, mask = key.shape[2], None
     if attn_mask is not None:

@@ -61,7 +61,10 @@ def covering_bound(radius: float, dim: int, method: str) -> Bound:
     log, is_whole = math.inf if side == "upper" else 0.0, formula.whole
     if all(h.holds for h in conditions):
         log, is_whole = formula.value(dim, radius)
-    return Bound("covering number", log, side, method, _REFERENCE, conditions, radius=radius, whole=is_whole)
+    return Bound(
+        "covering number", log, side, theorem=method, reference=_REFERENCE, hypotheses=conditions, radius=radius,
+        whole=is_whole,
+    )  # fmt: skip
 
 
 def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") -> Bound:
@@ -173,4 +176,7 @@ def _radius_bound(n: int, dim: int, method: str) -> Bound:
     while formula.side == "upper" and math.exp(log) < radius:  # a cover is promised from this radius on
         log = math.nextafter(log, math.inf)
     constants = (("n", float(n)),)
-    return Bound("covering radius", log, formula.side, method, _REFERENCE, formula.needs(dim), constants=constants)
+    return Bound(
+        "covering radius", log, formula.side, theorem=method, reference=_REFERENCE, hypotheses=formula.needs(dim),
+        constants=constants,
+    )  # fmt: skip

@@ -64,7 +64,11 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
             # 7.1 (b)
             value = math.sin(math.pi / (2.0 * math.sqrt(count // m + 1)))
         reference = "docs/theorems/7.1-bottleneck.md"
-        return settle(Bound("sup error", math.log(value), "lower", "bottleneck", reference, (enough,)))
+        return settle(
+            Bound(
+                "sup error", math.log(value), "lower", theorem="bottleneck", reference=reference, hypotheses=(enough,)
+            )
+        )
 
     return entry(channels, dim, length)  # type: ignore[no-any-return]
 

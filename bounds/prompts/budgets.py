@@ -167,8 +167,9 @@ def executor_budget(
     constants = (("truncation", plan.error - plan.roundings), ("roundings", plan.roundings))
     bound = Bound("executor error", math.log(plan.error), "upper", "executor", REFERENCE, constants=constants)
     return ExecutorBudget(
-        layers, goal, largest, task.rows, inputs, gap, plan.segments, plan.concentrations, plan.activations, bound
-    )
+        layers, goal, largest, row_bound=task.rows, radius=inputs, margin=gap, segments=plan.segments,
+        concentrations=plan.concentrations, activation_bounds=plan.activations, bound=bound,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

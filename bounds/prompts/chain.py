@@ -53,11 +53,14 @@ def chain_error(
         if radius is None:
             # 9.3 (chain)
             log = math.log(error) + _log_geometric(rate, count)
-            return Bound("executor error", log, "upper", "chain", REFERENCE, (inside,))
+            return Bound("executor error", log, "upper", theorem="chain", reference=REFERENCE, hypotheses=(inside,))
         # 9.3 (snapped)
         near = _checks.real(radius, "snap_radius", above=0.0)
         conditions = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
-        return settle(Bound("executor error", math.log(error), "upper", "chain-snapped", REFERENCE, conditions))
+        return settle(Bound(
+            "executor error", math.log(error), "upper", theorem="chain-snapped", reference=REFERENCE,
+            hypotheses=conditions,
+        ))  # fmt: skip
 
     return entry(eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
 

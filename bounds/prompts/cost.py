@@ -209,6 +209,8 @@ def attention_error(
             mean = between(m, "smallest_mean")
             small = Hypothesis("eps < smallest_mean", error < mean)
             divisor = mean - error if small.holds else 1.0
-        return settle(Bound("sup error", log - math.log(divisor), "upper", name, ERROR_REFERENCE, (small,)))
+        return settle(Bound(
+            "sup error", log - math.log(divisor), "upper", theorem=name, reference=ERROR_REFERENCE, hypotheses=(small,),
+        ))  # fmt: skip
 
     return entry(eps, value_bound, smallest_mean)  # type: ignore[no-any-return]

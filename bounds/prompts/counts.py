@@ -208,7 +208,7 @@ def _counted(
     if not all(h.holds for h in conditions):
         log = 0.0
     name, side = ("soft", "lower") if soft else ("hard", "upper")
-    return Bound(quantity, log, side, name, REFERENCE, conditions, whole=True)  # type: ignore[arg-type]
+    return Bound(quantity, log, side, theorem=name, reference=REFERENCE, hypotheses=conditions, whole=True)  # type: ignore[arg-type]
 
 
 def _count(value: object, name: str, minimum: int = 1) -> int:

@@ -82,12 +82,15 @@ def memorization_length(
         if name == "memorize-interpolation":
             # 8.8 (interpolation)
             different = Hypothesis("one head, whose queries at the examples are different", True)
-            return Bound("prompt length", math.log(count), "upper", name, REFERENCE, (different,), whole=True)
+            return Bound(
+                "prompt length", math.log(count), "upper", theorem=name, reference=REFERENCE, hypotheses=(different,),
+                whole=True,
+            )  # fmt: skip
         if name == "memorize-dimension":
             # 8.8 (dimension)
             smooth = Hypothesis("answers depend smoothly on the prompt", True)
             log = math.log(count) + math.log(outputs) - math.log(free)
-            return Bound("prompt length", log, "lower", name, REFERENCE, (smooth,))
+            return Bound("prompt length", log, "lower", theorem=name, reference=REFERENCE, hypotheses=(smooth,))
         if name == "memorize-bits":
             # 8.8 (bits)
             information = label_bits(count, labels, share)
@@ -188,7 +191,9 @@ def prompt_length(
         log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
         log += size * math.log(cells) if cells > 0.0 else -math.inf
         is_whole = side == "upper" and name != "grid-printed"
-        return settle(Bound("prompt length", log, side, name, REFERENCE, conditions, whole=is_whole))
+        return settle(
+            Bound("prompt length", log, side, theorem=name, reference=REFERENCE, hypotheses=conditions, whole=is_whole)
+        )
 
     return entry(eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
 

@@ -79,7 +79,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
             log = math.log(15.0 / 16.0) + math.log(high - low)
         else:
             log = math.log(2.0 / 3.0) + math.log(top - high) - (top - high)
-    return settle(Bound("context separation", log, "lower", name, REFERENCE, conditions))
+    return settle(Bound("context separation", log, "lower", theorem=name, reference=REFERENCE, hypotheses=conditions))
 
 
 def _descending(value: ArrayLike, name: str) -> list[float]:
@@ -172,7 +172,10 @@ def context_separation(
         log -= math.log(factor) + math.log(largest)
         different = Hypothesis("tokens of a sequence are different, none is 0", True)
         constants = ("score", score), ("ratio", ratio)
-        return Bound("context separation", log, "lower", name, REFERENCE, (different,), constants=constants)
+        return Bound(
+            "context separation", log, "lower", theorem=name, reference=REFERENCE, hypotheses=(different,),
+            constants=constants,
+        )  # fmt: skip
 
     sizes = vocabulary_size, length, token_dim
     return entry(*sizes, separation, smallest_norm, largest_norm)  # type: ignore[no-any-return]

@@ -139,7 +139,7 @@ def prefix_length(
         below = Hypothesis("eps < sup_norm", error < (1.0 if record.sup_norm is None else record.sup_norm))
         # 7.3 (lower)
         log = _log_count(m, lips, error, metric)
-        return settle(Bound("prefix length", log, "lower", "lower", REFERENCE, (below,)))
+        return settle(Bound("prefix length", log, "lower", theorem="lower", reference=REFERENCE, hypotheses=(below,)))
 
     return entry(eps, dim, length)  # type: ignore[no-any-return]
 
@@ -200,7 +200,10 @@ def error_bound(
         # 7.3 (a priori)
         together = _joint(log_n, tokens) if metric == "max" else log_n
         log = math.log(float(lips[0]) if metric == "max" else math.fsum(lips)) + log_nearest_error(at, cover, together)
-        return Bound("sup error", log, "upper", "sharp", REFERENCE, (), at, cover)
+        return Bound(
+            "sup error", log, "upper", theorem="sharp", reference=REFERENCE, concentration=at,
+            radius=cover,
+        )  # fmt: skip
 
     return entry(dim, length, n, concentration, radius)  # type: ignore[no-any-return]
 
@@ -231,7 +234,10 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
         log, is_whole = log + count * cover.log, is_whole and cover.whole
     if len(choices) == 1:
         radius, concentration = choices[float(goals[0])]
-        return Bound("prefix length", log, "upper", "sharp", REFERENCE, (), concentration, radius, whole=is_whole)
+        return Bound(
+            "prefix length", log, "upper", theorem="sharp", reference=REFERENCE, hypotheses=(),
+            concentration=concentration, radius=radius, whole=is_whole,
+        )  # fmt: skip
     names = tuple(enumerate(("radius", "concentration")))
     constants = tuple((f"{name}_{i}", choices[x][k]) for i, x in enumerate(goals.tolist(), 1) for k, name in names)
     return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=constants, whole=is_whole)

@@ -135,8 +135,8 @@ class Theorem:
     ) -> Bound:  # fmt: skip
         """Make the bound of a prefix length from its logarithm; a note is added to the reference."""
         return Bound(
-            "prefix length", log, self.side, self.name, self.reference + note, hypotheses, concentration, radius,
-            constants, whole,
+            "prefix length", log, self.side, theorem=self.name, reference=self.reference + note, hypotheses=hypotheses,
+            concentration=concentration, radius=radius, constants=constants, whole=whole,
         )  # fmt: skip
 
     def sup_error(self, problem: Problem, prefix: Prefix) -> Bound:
@@ -145,7 +145,8 @@ class Theorem:
         log, hypotheses = self.error(problem, prefix)
         radius = None if math.isnan(prefix.radius) else prefix.radius
         return Bound(
-            "sup error", log, self.side, self.name, self.reference, hypotheses, problem.concentration, radius
+            "sup error", log, self.side, theorem=self.name, reference=self.reference, hypotheses=hypotheses,
+            concentration=problem.concentration, radius=radius,
         )  # fmt: skip
 
 

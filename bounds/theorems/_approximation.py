@@ -76,13 +76,9 @@ def approximation(problem: Problem) -> Approximation:
     premise = Hypothesis("a Lipschitz target" if alpha == 1.0 else "a Hoelder target with scalar values", True)
     step = 2.0 if dim > 1 else 1.0
     return Approximation(
-        lambda n: log_unit + alpha * math.log(approximation_error(int(n), dim)),
-        norm,
-        lambda k: norm,
-        0.0,
-        premise,
-        step,
-    )
+        lambda n: log_unit + alpha * math.log(approximation_error(int(n), dim)), norm, lambda k: norm, least=0.0,
+        assumes=premise, step=step,
+    )  # fmt: skip
 
 
 def log_sobolev_tail(degree: float, smoothness: float, dim: int) -> float:

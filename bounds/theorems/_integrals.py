@@ -105,7 +105,7 @@ class Excess:
         if gap <= 0.0:
             return []
         mode = self.negative_mode(r)
-        return [Stretch(0.0, gap, mode, self.width(mode, mode - gap), 0.0, -gap)]
+        return [Stretch(0.0, gap, mode, width=self.width(mode, mode - gap), shift=0.0, offset=-gap)]
 
     def negative_mode(self, r: float) -> float:
         """Return the mode of |phi(u + r)| sin(u)^(m-1) on [0, w - r)."""
@@ -192,7 +192,7 @@ class Excess:
     def level(self, low: float, high: float, height: float) -> Stretch:
         """Return a stretch with a constant factor."""
         mode = min(max(low, HALF_PI), high)
-        return Stretch(low, high, mode, self.width(mode, None), 0.0, 0.0, height)
+        return Stretch(low, high, mode, width=self.width(mode, None), shift=0.0, offset=0.0, height=height)
 
     def width(self, u: float, x: float | None) -> float:
         """Return 1/max(|F'|, |F''|^(1/2)) for the log F of a stretch's integrand at colatitude u and angle w + x."""

@@ -87,11 +87,11 @@ class Window:
         if full > 0.0:
             parts.append(excess.level(0.0, full, _SATURATED + 1.0 - log_s))
         if small > full:
-            parts.append(Stretch(full, small, 0.5 * (full + small), math.pi, 0.0, -gap))
+            parts.append(Stretch(full, small, 0.5 * (full + small), width=math.pi, shift=0.0, offset=-gap))
         mode = small
         if small == 0.0 or excess.slope(small, small - gap) > 0.0:
             mode = max(small, excess.negative_mode(self.eta))
-        parts.append(Stretch(small, gap, mode, excess.width(mode, mode - gap), 0.0, -gap))
+        parts.append(Stretch(small, gap, mode, width=excess.width(mode, mode - gap), shift=0.0, offset=-gap))
         return [part for part in parts if part.low < part.high]
 
     def reach(self, level: float, tolerance: float = 0.0) -> float:

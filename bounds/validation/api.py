@@ -276,7 +276,10 @@ def _floors(case: Case) -> list[Check]:
     theorems, head, target = validated(quantity), case.head, case.target
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
-        return [Check(theorem.name, None, None, "not applicable", f"needs {lacks}", quantity) for theorem in theorems]
+        return [
+            Check(theorem.name, None, None, verdict="not applicable", reason=f"needs {lacks}", quantity=quantity)
+            for theorem in theorems
+        ]
     case.announce("worst case")
     points = head.control_points if head.points is None else head.points
     worst = worst_case_error(points, case.concentration, **case.measuring("worst-case", PAIRS / len(head)))

@@ -141,7 +141,7 @@ def of_numbers(
     rng: np.random.Generator | int | None, attempted: bool = True, announce: Callable[[str], object] = str,
 ) -> Iterator[Claim]:  # fmt: skip
     """Try to refute each number that is stated of a target, a head's control points and its error, once announced."""
-    trial = Trial(head, target, error, n, workers, _checks.generator(rng))
+    trial = Trial(head, target, error, n=n, workers=workers, rng=_checks.generator(rng))
     numbers: list[tuple[str, float | None, Callable[[float, Trial], Finding]]] = [
         (LIPSCHITZ, target.lipschitz, _refute_slope),
         (SUP_NORM, target.sup_norm, _refute_sup_norm),
@@ -169,7 +169,7 @@ def _attempt(name: str, constant: float | None, search: Callable[[], Finding]) -
         value, refuted, reason, at = search()
     except ValueError as complaint:
         return Claim(name, constant, None, "not attempted", str(complaint))
-    return Claim(name, constant, value, "refuted" if refuted else "survived", reason, at)
+    return Claim(name, constant, value, outcome="refuted" if refuted else "survived", reason=reason, at=at)
 
 
 def _compare_values(head: Head, target: Target) -> Finding:

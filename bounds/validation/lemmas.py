@@ -182,11 +182,11 @@ def _bound(lemma: str, value: float, concentration: float, radius: float | None 
     """Record the bound of a lemma of 4.3."""
     log = math.log(value) if value > 0.0 else -math.inf
     page = "docs/theorems/4.3-core-head.md"
-    return Bound(lemma, log, "upper", lemma, page, (), concentration, radius)
+    return Bound(lemma, log, "upper", theorem=lemma, reference=page, concentration=concentration, radius=radius)
 
 
 def _silent(quantity: Quantity, reason: str) -> Check:
-    return Check(quantity, None, None, "not applicable", reason, quantity)
+    return Check(quantity, None, None, verdict="not applicable", reason=reason, quantity=quantity)
 
 
 def _held(case: Case, quantity: Quantity, bound: Bound, interval: ErrorInterval) -> Check:

@@ -48,9 +48,9 @@ def flat(base: Piece, lam: float, low: float, high: float, pole: int) -> Piece:
     s = math.sin(0.5 * base.theta) if pole > 0 else math.cos(0.5 * base.theta)
     scale = pole * 2.0 * lam * s * s
     if base.m1 == 0.0:
-        return Piece(theta, 0.0, 0.0, 0.0, 0.0, scale)
+        return Piece(theta, 0.0, 0.0, slope=0.0, bend=0.0, scale=scale)
     cot = math.cos(theta) / math.sin(theta)
-    return Piece(theta, base.m1, cot, base.m1 * cot, base.m1, scale + log_sine_ratio(base, theta))
+    return Piece(theta, base.m1, cot, slope=base.m1 * cot, bend=base.m1, scale=scale + log_sine_ratio(base, theta))
 
 
 def find_root(
@@ -117,7 +117,7 @@ def move_piece(base: Piece, lam: float, rho: float, sign: int) -> Piece:
     slope = m1 * cot - lam * math.sin(v) if v == 0.0 or m1 == 0.0 else 0.0
     # lam [cos v - cos theta_0] = -sign 2 lam sin(theta_0 + sign w/2) sin(w/2) with v = theta_0 + sign w
     scale -= sign * 2.0 * lam * math.sin(theta0 + 0.5 * sign * w) * math.sin(0.5 * w)
-    return Piece(theta, m1, cot, slope, m1 + lam * math.cos(v), scale)
+    return Piece(theta, m1, cot, slope=slope, bend=m1 + lam * math.cos(v), scale=scale)
 
 
 def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]]:
@@ -131,7 +131,7 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
     # for rho >= pi/2 the end is a mode too, and another may lie before it, with a valley between
     cot = math.cos(end) / math.sin(end)
     c = math.cos(0.5 * base.theta)
-    last = Piece(end, m1, cot, m1 * cot, m1 - lam, log_sine_ratio(base, end) - 2.0 * lam * c * c)
+    last = Piece(end, m1, cot, slope=m1 * cot, bend=m1 - lam, scale=log_sine_ratio(base, end) - 2.0 * lam * c * c)
 
     def ahead(t: float) -> tuple[float, float]:
         return balance(m1, lam, t, t + rho)
@@ -147,7 +147,9 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
     valley = find_root(behind, highest, end, x=0.5 * (highest + end), noise=0.0)
     scale = log_sine_ratio(base, mode)
     scale -= 2.0 * lam * math.sin(0.5 * (mode + rho + base.theta)) * math.sin(0.5 * (mode + rho - base.theta))
-    first = Piece(mode, m1, math.cos(mode) / math.sin(mode), 0.0, m1 + lam * math.cos(mode + rho), scale)
+    first = Piece(
+        mode, m1, math.cos(mode) / math.sin(mode), slope=0.0, bend=m1 + lam * math.cos(mode + rho), scale=scale
+    )
     if valley > (1.0 - 1e-15) * end:  # so narrow that the flat part beyond the end outweighs it
         return [(first, 0.0, end)]
     return [(first, 0.0, valley), (last, valley, end)]

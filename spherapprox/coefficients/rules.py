@@ -137,7 +137,10 @@ def core_values(
     >>> core_values(lambda x: x[:, 0], np.eye(3), 0.0).round(6)  # lambda = 0: the mean
     array([0.333333, 0.      , 0.      ])
     """
-    task = Task(target, points, _checks.concentration(concentration), degree, regularization, samples)
+    task = Task(
+        target, points, _checks.concentration(concentration), degree=degree, regularization=regularization,
+        samples=samples,
+    )  # fmt: skip
     return _rule(CORE_RULES, rule, task)(task)
 
 
@@ -204,7 +207,10 @@ def split_values(
     >>> split_values(lambda x: x[:, 0], np.eye(3), 1.0)
     array([1., 0., 0.])
     """
-    task = Task(target, points, _checks.concentration(concentration), degree, regularization, samples)
+    task = Task(
+        target, points, _checks.concentration(concentration), degree=degree, regularization=regularization,
+        samples=samples,
+    )  # fmt: skip
     if isinstance(rule, str) and rule in RULES.keys() - SPLIT_RULES.keys():
         raise ValueError(f"'coefficients' must not be '{rule}' for a split head: {RULES[rule].core_only}")
     return _rule(SPLIT_RULES, rule, task)(task)

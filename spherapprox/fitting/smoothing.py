@@ -98,7 +98,10 @@ def core_smoother(
     s, vectors = _squared_singular_values(features, w)
     back = solve_triangular(factor, vectors, lower=True, trans=1, check_finite=False)
     u = features @ vectors
-    return Smoother(y, w, u, s, u.T @ (w[:, None] * y), np.zeros((1, y.shape[1])), 0.0, back, np.zeros(len(s)), unit)
+    return Smoother(
+        y, w, u, s=s, c=u.T @ (w[:, None] * y), offset=np.zeros((1, y.shape[1])), leverage=0.0, back=back,
+        shift=np.zeros(len(s)), unit=unit,
+    )  # fmt: skip
 
 
 def split_smoother(
@@ -112,8 +115,9 @@ def split_smoother(
     s, vectors = _squared_singular_values(softmax, w)
     u, offset = softmax @ vectors, (share @ y)[None]
     return Smoother(
-        y, w, u, s, u.T @ (w[:, None] * (y - offset)), offset, 1.0 / w.sum(), vectors, means @ vectors, unit
-    )
+        y, w, u, s=s, c=u.T @ (w[:, None] * (y - offset)), offset=offset, leverage=1.0 / w.sum(), back=vectors,
+        shift=means @ vectors, unit=unit,
+    )  # fmt: skip
 
 
 def _squared_singular_values(matrix: Float64, w: Float64) -> tuple[Float64, Float64]:

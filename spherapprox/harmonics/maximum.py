@@ -104,7 +104,7 @@ def bandlimited_maximum(
     n = int(occurring.max(initial=0))
     if n == 0:
         constant = abs(float(weights[0]))
-        return BandlimitedMaximum(constant, 0.0, constant, 0.0, 0, math.pi)
+        return BandlimitedMaximum(constant, 0.0, constant, attained_slope=0.0, degree=0, covering_radius=math.pi)
     # Step 1: a grid of covering radius d with cos(n d) >= 1 - slack
     # With B = 2 A longitudes the bound of 6.1 is d = 2 arcsin(sqrt(2) sin(pi/(4A)))
     largest = 2.0 * math.asin(math.sqrt(slack / 2.0)) / n

@@ -120,7 +120,7 @@ def _make_level(dim: int, counts: Int64) -> Level:
     half[inner] = _map_distinct(special.cap_angle, dim, np.log(nearer[inner]) - np.log(n[inner]))
     angle = np.where(first == 1, cap[table], np.where(2 * first <= n, half, np.pi - half))
     middle = 0.5 * (angle + np.append(angle[1:], np.pi))
-    return Level(offsets, first, angle, np.cos(middle), np.sin(middle), edge_of(angle))
+    return Level(offsets, first, angle, cosine=np.cos(middle), sine=np.sin(middle), edge=edge_of(angle))
 
 
 def edge_of(angle: Float64) -> Float64:

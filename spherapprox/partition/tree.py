@@ -51,7 +51,7 @@ def tree_of_points(dim: int, n: int, limit: int) -> Tree | None:
     offsets = np.cumsum(np.append(0, sizes))
     first, angle = np.empty(offsets[-1], dtype=np.int64), np.empty(offsets[-1])
     cap.tables(tree.counts, offsets, first, angle)
-    level = _concatenate([tree.level, Level(offsets, first, angle, angle, angle, edge_of(angle))])
+    level = _concatenate([tree.level, Level(offsets, first, angle, cosine=angle, sine=angle, edge=edge_of(angle))])
     return Tree(level, np.concatenate([tree.below, np.diff(first, append=0)]), tree.counts)
 
 

@@ -54,7 +54,9 @@ def _midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, 
     rows = np.empty((int(small.sum()), 3))
     descent.centers_of_counts(counts, at_hand, rows)
     # Step 2: the descent through the tables, which copies them
-    tree = descent.Tree(level.offsets, level.first, level.cosine, level.sine, below, at_hand, rows)
+    tree = descent.Tree(
+        level.offsets, level.first, level.cosine, sine=level.sine, below=below, at_hand=at_hand, rows=rows
+    )
     return lambda low, out: descent.centers(dim, n, tree, low, out)
 
 

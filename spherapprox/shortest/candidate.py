@@ -88,7 +88,7 @@ def lower_error(candidate: Candidate, judge: Judge, goal: Goal, *, promising: fl
         tokens, error = minimax(tokens, judge, ridge, stop=stop)
         if goal.polish and judge.fit.y.shape[1] == 1 and goal.eps < error < _NEARLY * goal.eps:
             tokens, error = polish_tokens(tokens, judge, ridge, stop=stop)
-    return Candidate(tokens, ridge, error, candidate.start, candidate.starts, candidate.seconds)
+    return Candidate(tokens, ridge, error, start=candidate.start, starts=candidate.starts, seconds=candidate.seconds)
 
 
 def _bound_values(tokens: Tokens, judge: Judge, ridge: float, *, stop: Stop) -> tuple[Tokens, float]:

@@ -122,7 +122,10 @@ class Search:
             x = sample(goal.dim, size, rng)
             x = x if self.misses is None else np.concatenate([x, self.misses])
             samples.append(Samples.of(x, goal.function(x)))
-        self._last = key, Judge(samples[0], samples[1], goal.norm, goal.value_bound, goal.dtype, goal.size)
+        self._last = (
+            key,
+            Judge(samples[0], samples[1], goal.norm, value_bound=goal.value_bound, dtype=goal.dtype, size=goal.size),
+        )
         return self._last[1]
 
     def _fit_rung(self, n: int) -> Candidate:

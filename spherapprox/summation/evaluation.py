@@ -135,7 +135,10 @@ def evaluate(
     array([1.047426, 1.952574])
     """
     if not is_shown.get():
-        quick = small.sums(x, control_points, values, concentration, normalize, method, rtol, workers)
+        quick = small.sums(
+            x, control_points, values, concentration=concentration, normalize=normalize, method=method, rtol=rtol,
+            workers=workers,
+        )  # fmt: skip
         if quick is not None:
             return quick
     arrays, normalize = _checked(x, control_points, values), _checks.flag(normalize, "normalize")
@@ -237,7 +240,10 @@ def evaluate_at(
 ) -> Floats:  # fmt: skip
     """Evaluate the sum of kernels at points, for control points, values and a flag that were checked before."""
     if not is_shown.get():
-        quick = small.sums(x, controls, values, concentration, normalize, method, rtol, workers)
+        quick = small.sums(
+            x, controls, values, concentration=concentration, normalize=normalize, method=method, rtol=rtol,
+            workers=workers,
+        )  # fmt: skip
         if quick is not None:
             return quick
     arrays = Arrays(_checks.rows(x, dim=controls.shape[1] - 1), controls, values)

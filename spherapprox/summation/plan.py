@@ -163,7 +163,7 @@ def _plan(
     method: str, reason: str, costs: Mapping[str, float] | None = None, excluded: Mapping[str, str] | None = None
 ) -> Plan:
     """Return a plan whose sums have not been evaluated yet."""
-    return Plan(method, reason, math.nan, "", costs or {}, METHODS[method], excluded or {})
+    return Plan(method, reason, math.nan, path="", costs=costs or {}, scale=METHODS[method], excluded=excluded or {})
 
 
 def _method(name: str) -> Method:

@@ -76,7 +76,9 @@ def prompt_length(
             # 10.4 (lower)
             volume = _log_density(m) - log_ball(m) - m * math.log(goal) if metric == "euclidean" else -math.inf
             log, is_whole = _largest_count(0.5 / goal, m, volume)
-            return Bound("prompt length", log, "lower", name, REFERENCE, (SAMPLING,), whole=is_whole)
+            return Bound(
+                "prompt length", log, "lower", theorem=name, reference=REFERENCE, hypotheses=(SAMPLING,), whole=is_whole
+            )
         share = goal / _stretch(m, metric)
         conditions: tuple[Hypothesis, ...] = (
             (Hypothesis("steps without ramps", True),) if name == "grid-printed" else ()
@@ -87,7 +89,11 @@ def prompt_length(
             cells, conditions = _cells_with_ramps(share, _steep(mu), m, metric)
         count, is_whole = _count_cells(cells)
         log = m * math.log(count)
-        return settle(Bound("prompt length", log, "upper", name, REFERENCE, conditions, whole=is_whole))
+        return settle(
+            Bound(
+                "prompt length", log, "upper", theorem=name, reference=REFERENCE, hypotheses=conditions, whole=is_whole
+            )
+        )
 
     return entry(eps, dim, lipschitz, slope)  # type: ignore[no-any-return]
 
@@ -136,7 +142,10 @@ def error_bound(
             radius = 0.5 / cells
             if metric == "euclidean":
                 radius = max(radius, math.exp((_log_density(m) - log_ball(m) - math.log(total)) / m))
-            return Bound("sup error", math.log(constant) + math.log(radius), "lower", name, REFERENCE, (SAMPLING,))
+            return Bound(
+                "sup error", math.log(constant) + math.log(radius), "lower", theorem=name, reference=REFERENCE,
+                hypotheses=(SAMPLING,),
+            )  # fmt: skip
         # 10.4 (extension)
         error = 0.5 / cells
         if name == "grid":

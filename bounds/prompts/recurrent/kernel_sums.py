@@ -65,7 +65,9 @@ def kernel_sum_error(
             log_chords = bend + math.log(-math.expm1(-bend))  # log(e^bend - 1)
             log += log_sum([log_chords - math.log(2.0), math.log(2.0) + log_lost])
             log -= math.log(-math.expm1(log_lost))
-        return settle(Bound("sup error", log, "upper", "kernel-sum", REFERENCE, (near,), at))
+        return settle(Bound(
+            "sup error", log, "upper", theorem="kernel-sum", reference=REFERENCE, hypotheses=(near,), concentration=at,
+        ))  # fmt: skip
 
     arguments = (spacing, depth, n, concentration, radius, sup_norm)
     return entry(*arguments)  # type: ignore[no-any-return]

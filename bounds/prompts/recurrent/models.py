@@ -141,7 +141,10 @@ def model_of(program: Program, kind: str, dtype: str, value_bound: float | None)
     smallest = 1.0  # of the powers of two by which weights are multiplied
     if gates:
         smallest = min([1.0, gates.scale, *(gates.slope / sizes.max() for sizes in factors.values() if sizes.any())])
-    return Model(kind, float(limits.epsneg), float(limits.tiny) / smallest, numbers, layers, gates, factors)
+    return Model(
+        kind, float(limits.epsneg), float(limits.tiny) / smallest, numbers=numbers, layers=layers, gates=gates,
+        factors=factors,
+    )  # fmt: skip
 
 
 def gamma(count: Float64 | float, unit: float) -> Float64:
@@ -162,4 +165,6 @@ def atom(value: Float64, error: Float64, magnitude: Float64, model: Model) -> Pa
         magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * bound))
     magnitude = np.maximum(magnitude, np.abs(value) + 2.0 * error)
     largest = magnitude.max(axis=-1, keepdims=True)
-    return Part(value, error, magnitude, 0, np.ones(value.shape[-1]), largest, np.zeros(value.shape))
+    return Part(
+        value, error, magnitude, rounds=0, terms=np.ones(value.shape[-1]), largest=largest, lost=np.zeros(value.shape)
+    )

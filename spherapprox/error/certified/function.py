@@ -99,8 +99,9 @@ def as_function(target: object) -> Function | str:
     entered |= {name for name in ("sup_norm", "degree") if getattr(target, name) is not None}
     entered |= {"remainder"} if target.remainder else set()
     return Function(
-        target, target.degree, target.remainder, size, bounds["lipschitz"], exponent, bounds["smoothness"],
-        bounds["third_derivative"], accuracy * size, {name: target.origin(name) for name in sorted(entered)},
+        target, target.degree, target.remainder, size=size, slope=bounds["lipschitz"], exponent=exponent,
+        curvature=bounds["smoothness"], third=bounds["third_derivative"], value_error=accuracy * size,
+        constants={name: target.origin(name) for name in sorted(entered)},
     )  # fmt: skip
 
 

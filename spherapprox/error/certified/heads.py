@@ -69,7 +69,9 @@ class HeadError:
         """The terms as Taylor's test takes them."""
         own = self.concentrations
         rows, columns = self.b if own is None else own[:, None] * self.b, np.ascontiguousarray(self.b.T)
-        return taylor.Terms(rows, columns, self.values, self.concentration, self.normalize, own)
+        return taylor.Terms(
+            rows, columns, self.values, concentration=self.concentration, normalize=self.normalize, concentrations=own
+        )
 
     @cached_property
     def total(self) -> float:

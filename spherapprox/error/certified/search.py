@@ -188,9 +188,9 @@ class _Attempt:
                 )
             slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
             return Certificate(
-                upper, reason, slack, tuple(name for name, count in state.counts.items() if count),
-                None if riesz is None else riesz.degree, 0.0 if riesz is None else room * error.unit,
-                rounding * error.unit, state.evaluations, dict(state.counts), finest,
+                upper, reason, slack, tests=tuple(name for name, count in state.counts.items() if count),
+                degree=None if riesz is None else riesz.degree, tail=0.0 if riesz is None else room * error.unit,
+                rounding=rounding * error.unit, evaluations=state.evaluations, cells=dict(state.counts), finest=finest,
             )  # fmt: skip
         raise _TooMany("larger and larger errors were met: measure with more points, n=")
 

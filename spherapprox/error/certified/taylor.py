@@ -153,10 +153,16 @@ def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Fl
         pull = np.einsum("nd,nd->n", origins, x) * (terms.scale * _LIFT)
         defect = -np.expm1(-pull * sag)  # 1 - kappa
         second_order, never = second_order + defect * sizes * _LIFT, np.full(n, math.inf)
-        return Moments(along, steep, second_order, defect, np.zeros(n), never, np.zeros(n), noise)
+        return Moments(
+            along, steep, second_order, defect=defect, log_growth=np.zeros(n), spread=never, far=np.zeros(n),
+            noise=noise,
+        )  # fmt: skip
     # <y - c, o> for points y of the cell
     across = np.linalg.norm(np.einsum("nd,nmd->nm", origins, frames), axis=1)
     back = np.maximum(-np.einsum("nd,nd->n", origins, x), 0.0)
     log_growth = terms.scale * (np.sin(np.minimum(radii, 0.5 * math.pi)) * across + sag * back)
     log_growth = log_growth * _LIFT + np.log1p(growths * lift) + noise
-    return Moments(along, steep, second_order, growths * lift, log_growth, spread * _LIFT, far * lift + OMITTED, noise)
+    return Moments(
+        along, steep, second_order, defect=growths * lift, log_growth=log_growth, spread=spread * _LIFT,
+        far=far * lift + OMITTED, noise=noise,
+    )  # fmt: skip

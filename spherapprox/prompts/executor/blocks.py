@@ -111,4 +111,4 @@ def _clear(d: int, columns: Indices) -> Units:
 
 def _block(query: Float64, key: Float64, value: Float64, units: list[Units]) -> Block:
     up, bias, down = zip(*units, strict=True)
-    return Block(query, key, value, np.concatenate(up), np.concatenate(bias), np.concatenate(down, axis=1))
+    return Block(query, key, value, up=np.concatenate(up), bias=np.concatenate(bias), down=np.concatenate(down, axis=1))

@@ -69,7 +69,7 @@ def mean_distance(
     [0.1275, 0.1454]
     """
     tokens = _checks.floating(_checks.detached(x), "x", ("T", "dim+1"), ("batch", "T", "dim+1"))
-    task = _Task(points, concentration, tokens.shape[-2], metric, lipschitz, "x")
+    task = _Task(points, concentration, tokens.shape[-2], metric=metric, lipschitz=lipschitz, source="x")
     rows = _checks.sequences(tokens, dim=task.points[0].shape[1] - 1).astype(np.float64)
     distances = task.distances(rows.reshape(-1, *rows.shape[-2:]))
     return distances.reshape(rows.shape[:-2])

@@ -169,7 +169,7 @@ def bound_tokens(
     n, theorem = (tori, "torus") if tori > circles else (circles, "circles")
     reason = {"torus": "rank on a product of spheres", "circles": "changes of sign on a circle"}[theorem]
     reason = reason if n > 1 else "values on circles and products of spheres do not need more than one token"
-    return LowerBound(n, theorem, reason, (0.0, math.inf), certified, eps)
+    return LowerBound(n, theorem, reason, concentrations=(0.0, math.inf), certified=certified, eps=eps)
 
 
 def _bound_by_coefficients(
@@ -193,4 +193,6 @@ def _bound_by_coefficients(
     reason = reason if n > 1 else "no matrix needs more than one token"
     reason = "; ".join(filter(None, [reason, expansion.how]))
     concentrations = cells[0].low, cells[-1].high
-    return LowerBound(n, "catalecticant", reason, concentrations, certified, eps, cells=tuple(cells))
+    return LowerBound(
+        n, "catalecticant", reason, concentrations=concentrations, certified=certified, eps=eps, cells=tuple(cells)
+    )

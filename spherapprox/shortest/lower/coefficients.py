@@ -54,7 +54,7 @@ def expand_target(target: Target, top: int, deadline: float = math.inf) -> Coeff
     series, error, how = (exact, target.remainder, "") if exact is not None else _integrate(target, top, deadline)
     scale = unit_of(max((float(np.abs(part).max()) for part in series), default=0.0))
     parts = tuple(part / scale for part in series)
-    return Coefficients(target.dim, parts, scale, error / scale, exact is not None, how)
+    return Coefficients(target.dim, parts, scale, error=error / scale, proven=exact is not None, how=how)
 
 
 def _exact_series(target: Target, top: int) -> list[Float64] | None:

@@ -66,7 +66,7 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     prices = [window_price(dim, 2.0**octave, window.n, window.width) for window, _ in windows]
     best = min(range(len(windows)), key=lambda i: (max(windows[i][1], share * rtol * mean), prices[i]))
     grid_window, aliased = windows[best]
-    return Design(dim, concentration, eigenvalues, grid_window, mean, tail + aliased)
+    return Design(dim, concentration, eigenvalues, window=grid_window, mean=mean, omitted=tail + aliased)
 
 
 def _refined(dim: int, eigenvalues: Float64, width: int, tolerance: float) -> tuple[Window, float]:

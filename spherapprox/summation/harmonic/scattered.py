@@ -61,7 +61,7 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
         )
 
     each_block(sort, n, chunk, workers)
-    return Scattered(place, fraction, order, starts, band, float(off.max()))
+    return Scattered(place, fraction, order, starts=starts, band=band, off=float(off.max()))
 
 
 def spread(points: Scattered, weights: Float64, signs: int, window: Window, workers: int) -> Float64:

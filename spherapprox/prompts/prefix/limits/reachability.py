@@ -167,8 +167,8 @@ def reachable(
     near = upper <= error * (1.0 + 1e-9) + 1e-12 * wishes.size
     return Reachability(
         error, upper, 1e-12 * wishes.size if tolerance is None else tolerance,
-        (exact and error == errors[first]) or near, near and all(floor.attained for floor in floors), groups, errors,
-        prefix, worst if error > 0.0 else (), norm,
+        exact=(exact and error == errors[first]) or near, attained=near and all(floor.attained for floor in floors),
+        groups=groups, errors=errors, prefix=prefix, worst_pair=worst if error > 0.0 else (), norm=norm,
     )  # fmt: skip
 
 

@@ -156,4 +156,7 @@ def wishes_of(
     means, masses = attend_contexts(factor * rows, keys, values)
     if not np.abs(masses).max() <= 1e300:
         raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
-    return Wishes(rows, keys, values, outputs, means, masses, factor, euclidean, limits)
+    return Wishes(
+        rows, keys, values, targets=outputs, means=means, log_masses=masses, scale=factor, euclidean=euclidean,
+        limits=limits,
+    )  # fmt: skip

@@ -49,14 +49,15 @@ def modules() -> Iterator[types.ModuleType]:
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """Yield the public callables of all modules that list them, and their methods, by qualified name."""
-    ids: set[int] = set()
-    for module in modules():
-        for thing in (getattr(module, name, None) for name in getattr(module, "__all__", ())):
-            if callable(thing) and id(thing) not in ids and str(thing.__module__).startswith(PACKAGES):
-                ids.add(id(thing))
-                yield thing.__qualname__, thing
-                yield from methods(thing) if inspect.isclass(thing) else ()
+    """Yield the public callables of all modules, records that calls return, and their methods, by qualified name."""
+    listed = [getattr(module, name, None) for module in modules() for name in getattr(module, "__all__", ())]
+    records = [thing for module in modules() for thing in vars(module).values() if inspect.isclass(thing)]
+    seen: set[int] = set()
+    for thing in (*listed, *(record for record in records if not record.__name__.startswith("_"))):
+        if callable(thing) and id(thing) not in seen and str(thing.__module__).startswith(PACKAGES):
+            seen.add(id(thing))
+            yield thing.__qualname__, thing
+            yield from methods(thing) if inspect.isclass(thing) else ()
 
 
 def methods(kind: type) -> Iterator[tuple[str, Any]]:
@@ -109,10 +110,14 @@ def run(source: str, space: dict[str, Any]) -> str:
 
 def record(path: Path) -> None:
     """Write the results of all examples to a file."""
-    results = {}
+    results: dict[str, list[str]] = {}
     for name, thing in public():
+        if name in results:
+            continue
         examples = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
-        space: dict[str, Any] = {}
+        space = dict(
+            vars(sys.modules[thing.__module__])
+        )  # examples call the names of their module, as doctest lets them
         if "torch" in sys.modules:
             sys.modules["torch"].manual_seed(0)
         steps = [run(e.source, space) for e in examples if not e.options.get(doctest.SKIP)]

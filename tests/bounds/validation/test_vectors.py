@@ -149,7 +149,7 @@ class TestStudy:
 @pytest.mark.usefixtures("short_search", "no_figures")
 def test_every_name_of_the_catalogue_can_be_studied(name, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(plot, "maps_figure", functools.partial(plot.maps_figure, resolution=5))
-    options = ["--target", name, "--n", "20", "--concentration", "9", "--points", "100", "--no-proof"]
+    options = ["--target", name, "--n", "20", "--concentration", "9", "--points", "100"]
     target = targets.make(name)
     if name in ("distance", "zonal_harmonic", "bump", "rotation_field"):
         target = targets.make(name, dim=3)

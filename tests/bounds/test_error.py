@@ -147,6 +147,12 @@ def test_nearest_is_inverse_at_any_scale(eps):
     assert promised.value == pytest.approx(eps, rel=1e-6)
 
 
+def test_equal_measure_cells_have_a_least_sufficient_concentration():
+    theorem = state("sharp-split-equal", slack=0.01)
+    best = best_concentration(dim=3, theorem=theorem, lipschitz=1.0, points=Prefix(radius=0.1))
+    assert 0.101 * (1.0 - 1e-4) <= best.value <= 0.101
+
+
 @pytest.mark.parametrize("theorem", ["sharp-split-equal", "sharp-split-pack", "sharp-split-mean", "sharp-core"])
 def test_the_smallest_concentrations_are_nearly_uniform(theorem):
     options = {"dim": 2, "theorem": theorem, "points": Prefix(radius=0.1, separation=0.1), **ALL}

@@ -131,6 +131,16 @@ def test_too_small_a_concentration_promises_nothing(theorem):
         assert theorem not in exact or bound.failed[0] == f"concentration > {needed:.6g}"
 
 
+@pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split-nearest"])
+@pytest.mark.parametrize("dim", [1, 2, 100])
+def test_prefixes_shorten_where_the_constant_becomes_good_enough(theorem, dim):
+    # at eps = pi/2 the needed concentration reaches 0, the best one does not
+    eps = [1.5, math.pi / 2 - 1e-9, math.pi / 2, math.pi / 2 + 1e-9, 1.6, 2.0, 3.2]
+    bounds = prefix_length(eps, dim=dim, theorem=theorem, sup_norm=10.0)
+    assert falls(bounds, "upper")
+    assert bounds[3].log == pytest.approx(bounds[1].log, rel=1e-6, abs=1e-6)
+
+
 @pytest.mark.parametrize("theorem", [name for name in PROVED if name.startswith("sharp-split")])
 def test_split_heads_know_of_a_target_only_an_angle(theorem):
     wide = [prefix_length(eps, dim=4, sup_norm=9.0, theorem=theorem).value for eps in (1.57, 1.6, 3.15)]

@@ -43,7 +43,9 @@ def test_ladder_has_every_theorem_in_order():
 )  # fmt: skip
 def test_arrays_of_arguments_broadcast(call, first, second):
     columns = {name: np.array(values)[:, None] for name, values in second.items()}
-    table = np.array(call(**first, **columns), dtype=object)
+    table = call(**first, **columns)
+    assert isinstance(table, np.ndarray)
+    assert table.dtype in (float, object)
     assert table.shape == (2, len(next(iter(first.values()))))
     single = {name: values[1] for name, values in (first | second).items()}
     assert table[1, 1] == call(**single)
@@ -55,6 +57,32 @@ def test_scaling_the_target_changes_nothing():
         scaled = state(theorem, harmonic_constant=1e3) if theorem.startswith("thesis") else theorem
         second = bounds.prefix_length(100.0, dim=8, lipschitz=1e3, sup_norm=1e3, theorem=scaled).log
         assert bound == pytest.approx(second, rel=1e-9)
+
+
+@pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split"])
+def test_best_concentrations_at_the_end_of_the_ranges(theorem):
+    cover = Prefix(radius=1e-60, n=1e9)
+    best = bounds.best_concentration(dim=2, theorem=theorem, lipschitz=1.0, sup_norm=1.0, points=cover)
+    assert 0.0 < best.value < 1e-9
+
+
+def test_default_constant_is_the_explicit_one():
+    explicit = bounds.prefix_length(0.1, dim=8, theorem="thesis-core")
+    assert dict(explicit.constants)["jackson_constant"] == pytest.approx(10.834, abs=0.0005)
+    assert explicit.log > bounds.prefix_length(0.1, dim=8, theorem=state("thesis-core", jackson_constant=1.0)).log
+
+
+@pytest.mark.parametrize("lip", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("dim", [1, 2, 64, 1000])
+def test_everything_is_finite(dim, lip):
+    rungs = bounds.ladder(0.01 * lip, dim=dim, lipschitz=lip, sup_norm=lip, theorems=state_all(smoothness=lip))
+    assert all(bound.holds == math.isfinite(bound.log) for bound in rungs)
+
+
+@pytest.mark.parametrize(("eps", "dim"), [(1e-60, 1), (1e-60, 10**6), (1.5, 10**6), (1e-12, 10**4)])
+def test_nothing_is_nan_at_the_ends_of_the_ranges(eps, dim):
+    rungs = bounds.ladder(eps, dim=dim, theorems=state_all(jackson_constant=1.0))
+    assert not any(math.isnan(bound.log) for bound in rungs)
 
 
 def test_lower_error_is_capped_by_the_sup_norm_only_when_given():

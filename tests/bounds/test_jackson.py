@@ -13,13 +13,14 @@ from scipy.special import roots_gegenbauer
 
 from bounds import jackson
 from bounds.jackson import approximation_error, bessel_zero, jackson_constant, jackson_degree, jackson_floor
+from bounds.spectral import KAPPA
 from spherapprox import special
 
 DIMS = (2, 3, 4, 5, 8, 16, 33, 100, 1000, 10**6)
 
 
 def test_bessel_zero_is_the_first_zero():
-    for dim in (1, 2, 3, 8, 16, 1000):
+    for dim in (1, 2, 3, 8, 16, 101, 1000, 10_000):
         with mp.workdps(30):
             order = mp.mpf(dim) / 2 - 1
             zero = mp.mpf(bessel_zero(0.5 * dim - 1.0))
@@ -110,12 +111,29 @@ def test_large_degrees_use_the_first_zero(dim, n):
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_no_larger_than_non_negative_kernels(dim):
-    """4.6: their C_R is pi q sin(phi/2), and their limit 2 j or pi j."""
+    """4.6: their C_R is pi q sin(phi/2), or from two moments, and their limit 2 j or pi j."""
     zero = bessel_zero(0.5 * dim - 1.0)
     assert jackson_constant(dim) < 2.0 * zero < jackson.jackson_limit(dim)
     for q in (2, 3, 8, 20, 51, 200):
         elementary = math.pi * q * math.sin(0.5 * float(special.gegenbauer_max_zero_angle(q // 2 + 1, dim)))
         assert jackson_constant(dim, degree=q) < elementary * (1 + 1e-12)
+        if dim < 100:
+            assert jackson_constant(dim, degree=q) < q * two_moments(q // 2, q % 2, dim) * 1.001
+
+
+def two_moments(n, odd, dim):
+    """Return sqrt(2 u1 + kappa u2) of the best non-negative kernel of degree 2n + odd."""
+    a, b = 0.5 * dim - 1.0, 0.5 * dim - 1.0 + odd
+    k = np.arange(n + 2.0)
+    total = 2.0 * k + a + b
+    with np.errstate(invalid="ignore", divide="ignore"):
+        diagonal = np.where(total == 0.0, (b - a) / (a + b + 2.0), (b * b - a * a) / (total * (total + 2.0)))
+        off = 4.0 * k * (k + a) * (k + b) * (k + a + b) / (total**2 * (total + 1.0) * (total - 1.0))
+    off[1] = 4.0 * (1.0 + a) * (1.0 + b) / ((2.0 + a + b) ** 2 * (3.0 + a + b))
+    beta = np.sqrt(off[1:])
+    value, vector = np.linalg.eigh(np.diag(diagonal[: n + 1]) + np.diag(beta[:n], 1) + np.diag(beta[:n], -1))
+    u1 = 1.0 - value[-1]
+    return math.sqrt(2.0 * u1 + KAPPA * (u1**2 + (beta[n] * vector[-1, -1]) ** 2))
 
 
 @pytest.mark.parametrize("degree", [1, 4, 9])

@@ -1,5 +1,6 @@
 """Certified bounds: every float64 result lies in its enclosure, and every printed number agrees with one."""
 
+import math
 from decimal import Decimal
 
 import mpmath as mp
@@ -7,6 +8,7 @@ import pytest
 from statements import with_options
 
 from bounds import prefix_length
+from bounds.certify import THEOREMS
 from bounds.theorems import state
 
 PRINTED = {"covering": "greedy", "jackson_constant": 1.0, "harmonic_constant": 1.0, "slack": 0.0}
@@ -15,6 +17,15 @@ BEST = {"covering": "best"}
 
 def lies_inside(bound):
     return bound.enclosure.lower <= mp.mpf(bound.log) <= bound.enclosure.upper
+
+
+@pytest.mark.parametrize(("dim", "eps"), [(1, 0.1), (2, 1e-6), (8, 0.1), (16, 0.5), (300, 0.3)])
+@pytest.mark.parametrize("theorem", THEOREMS)
+def test_float64_lies_in_the_enclosure(theorem, dim, eps):
+    bound = prefix_length(eps, dim=dim, theorem=with_options(theorem, smoothness=1.0), certified=True)
+    assert lies_inside(bound)
+    if math.isfinite(bound.log):
+        assert bound.enclosure.width <= 1e-11 * max(1.0, abs(bound.log))
 
 
 @pytest.mark.parametrize(("dim", "eps", "concentration"), [(4, 1.0, 8.0), (1, 0.05, 400.0)])

@@ -12,7 +12,7 @@ from bounds import covering_number
 from bounds.covering import METHODS, NECESSARY, SUFFICIENT, covering_radius
 from spherapprox.special import log_cap_measure
 
-DIMS = (1, 2, 3, 4, 6, 8, 16, 65, 1000)
+DIMS = (1, 2, 3, 4, 6, 8, 16, 24, 26, 65, 1000)
 
 
 # dim, radius, log10 N of each method; where "best" is printed, it is slabs

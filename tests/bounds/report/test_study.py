@@ -295,3 +295,11 @@ def test_errors_are_proven_where_that_takes_seconds():
     marks = {offset for part in plot.error_figure(study).axes[0].collections for offset in part.get_offsets()[:, 1]}
     assert {row.upper for row in study.rows} <= marks
     assert report_study(study).document["rows"][0]["upper"] == study.rows[0].upper
+
+
+def test_a_study_prints_as_its_table():
+    study = run_study(targets.land(), [50], choices=[9.0], points=200)
+    title, *table, note = str(study).splitlines()
+    assert title == "land on S^2: Lipschitz constant unknown, sup norm 1"
+    assert table == study.table().splitlines()
+    assert (note,) == study.notes

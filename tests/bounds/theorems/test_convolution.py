@@ -2,14 +2,16 @@
 
 import math
 
+import enclosures
 import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import concentration
+from bounds import concentration, error_bound
 from bounds.theorems.convolution import concentration_needed, convolution_error
+from spherapprox.points import gauss_product
 from spherapprox.vmf import VonMisesFisher
 
 scale = st.floats(-3, 3).map(lambda e: 10.0**e)
@@ -89,3 +91,21 @@ def test_a_sup_norm_only_helps(dim, lam, exponent, sup):
         assert capped == free
     if 2.0 * sup < 1e-6 * free:
         assert capped > sup
+
+
+def test_attained_by_the_distance_on_the_sphere():
+    # f = L theta(., pole) at the pole, convolved by a quadrature rule of the sphere, and its truncation, |f| <= F
+    nodes, lam, lip = gauss_product(2, 1200), 20.0, 2.5
+    height = nodes.points[:, 2]
+    share, angle = nodes.weights * VonMisesFisher(2, lam)(height), np.arccos(height)
+    bound = error_bound(dim=2, theorem="convolution", lipschitz=lip, concentration=lam).value
+    assert bound == pytest.approx(lip * np.sum(share * angle), rel=1e-6)
+    capped = np.sum(share * np.minimum(lip * angle, 1.0))
+    assert convolution_error(lam, 2, lip, 1.0, 0.5) == pytest.approx(capped, rel=1e-5)
+
+
+@pytest.mark.parametrize(("dim", "lam"), [(1, 0.3), (1, 1e4), (2, 20.0), (3, 500.0), (8, 3.0), (8, 1e5)])
+def test_attained_by_the_distance_in_other_dimensions(dim, lam):
+    lost = float(enclosures.mean_angle(dim, lam).midpoint)
+    bound = error_bound(dim=dim, theorem="convolution", lipschitz=2.5, concentration=lam).value
+    assert bound == pytest.approx(2.5 * lost, rel=1e-12)

@@ -1,16 +1,20 @@
 """4.3, the core head: what its prefix lengths promise, that no concentration does better, ranges, and the searches."""
 
+import itertools
 import math
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import prefix_length
 from bounds.records.problem import Problem
 from bounds.theorems import _search as search
+from bounds.theorems import state
 from bounds.theorems.centroid import centroid, centroid_error
 from bounds.theorems.core import core, core_error
+from bounds.theorems.mean import log_mean_error
 
 THEOREMS = {"core": (core, core_error), "centroid": (centroid, centroid_error)}
 both = pytest.mark.parametrize("theorem", THEOREMS)
@@ -23,6 +27,47 @@ def problem(eps, dim, sup=1.0, lip=1.0, exponent=1.0, concentration=None):
 def test_the_error_of_the_printed_table():
     printed = 0.0514388688995585 + 3.23e-4 + 0.048210751
     assert core_error(2840.0, 3.23e-4, 8, 1.0, 1.0) == pytest.approx(printed, rel=1e-7)
+    bound = prefix_length(0.1, dim=8, theorem=state("sharp-core", covering="greedy"))
+    assert bound.radius == pytest.approx(3.23e-4, rel=2e-3)
+    assert bound.concentration == pytest.approx(2840.0, rel=0.05)  # the optimum is flat
+
+
+@both
+def test_is_the_best_of_a_fine_grid(theorem):
+    # a second way: every concentration, every radius
+    prefix, error = THEOREMS[theorem]
+    bound = prefix(problem(0.4, 2, 1.5))
+    for lam, factor in itertools.product(np.geomspace(5.0, 2000.0, 25), np.geomspace(1.001, 3.0, 5)):
+        assert error(lam, factor * bound.radius, 2, 1.0, 1.5) > 0.4
+
+
+@both
+@pytest.mark.parametrize(("dim", "eps"), [(1, 0.1), (3, 1.7), (64, 1e-6)])
+def test_monotone_in_sup_norm_and_lipschitz(theorem, dim, eps):
+    prefix = THEOREMS[theorem][0]
+    logs = [prefix(problem(eps, dim, float(sup))).log for sup in eps * np.logspace(-12, 12, 25)]
+    assert all(a <= b * (1 + 1e-13) for a, b in itertools.pairwise(logs))
+    assert logs[0] == logs[12] == 0.0 < logs[13]  # the zero head, up to sup_norm = eps
+    logs = [prefix(problem(eps, dim, 2.0, float(lip))).log for lip in np.logspace(-12, 12, 13)]
+    assert all(a <= b * (1 + 1e-13) + 1e-9 for a, b in itertools.pairwise(logs))
+
+
+@pytest.mark.parametrize("theorem", [*THEOREMS, "mean"])
+@settings(max_examples=12)
+@given(
+    dim=st.sampled_from([1, 2, 8, 10**4]), radius=st.floats(-12, 0.4).map(lambda e: 10.0**e),
+    sup=st.floats(-6, 6).map(lambda e: 10.0**e),
+)  # fmt: skip
+def test_best_concentration_is_best(theorem, dim, radius, sup):
+    def log_error(lam):
+        if theorem == "mean":
+            return log_mean_error(float(lam), radius, dim)
+        return math.log(THEOREMS[theorem][1](lam, radius, dim, 1.0, sup))
+
+    best = search.best_concentration(log_error, dim, radius)
+    offsets = (-10.0, -3.0, -1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0, 3.0, 10.0)
+    rivals = [best * math.exp(x) for x in offsets] if best > 0.0 else np.geomspace(1e-6, 1e6, 13)
+    assert log_error(best) <= min(log_error(lam) for lam in (0.0, *rivals)) + 1e-9
 
 
 @both

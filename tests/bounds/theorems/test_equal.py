@@ -87,7 +87,13 @@ def test_arcs_come_close():
     assert worst <= promised <= 1.35 * worst
 
 
+def test_counts_on_the_circle_are_those_of_arcs():
+    bound = equal(Problem.checked(0.1, 1))
+    assert bound.value == bound.as_integer() == math.ceil(math.pi / bound.radius) == 37
+
+
 def test_the_ends_of_the_error():
+    assert equal(Problem.checked(1.6, 5, concentration=7.0)).value == 2.0
     assert log_equal_error(0.0, 0.1, 3) == pytest.approx(math.log(math.pi / 2 + 0.1))
     assert log_equal_error(1.0, 3.0, 3) == math.log(math.pi)
     needed = 1.0001 * concentration_needed(0.1, 8, 1.0)

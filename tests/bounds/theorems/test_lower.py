@@ -152,6 +152,27 @@ def test_floors_are_below_every_promise(dim, eps):
     assert at(lower_continuous, eps, dim).log <= at(lower, eps, dim).log + 1e-12
 
 
+@settings(max_examples=25)
+@given(st.floats(-6.0, 6.0), st.floats(-6.0, 6.0), st.sampled_from([1, 2, 8, 300]))
+def test_only_the_ratio_counts(log_lipschitz, log_sup, dim):
+    lipschitz, sup_norm = 10.0**log_lipschitz, 10.0**log_sup
+    eps = 0.03 * min(lipschitz, sup_norm)
+    for theorem in ALL:
+        bound = at(theorem, eps, dim, lipschitz=lipschitz, sup_norm=sup_norm)
+        assert bound.log == pytest.approx(at(theorem, eps / lipschitz, dim).log, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("theorem", ALL)
+@pytest.mark.parametrize(
+    ("eps", "dim", "exponent"),
+    [(1e-60, 1, 1.0), (1e-60, 8, 1.0), (1e-60, 1_000_000, 1.0), (1e-60, 5, 0.01), (1e60, 5, 0.01), (4.0, 7, 1.0)],
+)
+def test_extreme_arguments_have_finite_bounds(theorem, eps, dim, exponent):
+    bound = at(theorem, eps, dim, exponent=exponent, sup_norm=1e61)
+    assert 0.0 <= bound.log < math.inf
+    assert (bound.log > 100.0) == (eps < 1.0)
+
+
 @pytest.mark.parametrize("theorem", ALL)
 def test_a_target_can_only_be_missed_if_it_is_large_enough(theorem):
     assert at(theorem, 0.9999, 3).holds

@@ -15,6 +15,7 @@ from bounds.theorems import state
 from bounds.theorems.lower import lower
 from bounds.theorems.lower_smooth import bump_height, bump_radius, lower_smooth
 from bounds.theorems.smooth_quadrature import smooth_quadrature
+from spherapprox import sphere
 
 
 def problem(eps, dim, **options):
@@ -46,6 +47,21 @@ def test_the_bump_has_its_height_slope_and_second_derivatives(radius, lipschitz,
     assert np.abs(across).max() <= smoothness * (1.0 + 1e-12)
 
 
+@settings(max_examples=15)
+@given(radius=st.floats(0.2, math.pi), lipschitz=st.floats(0.1, 3.0), dim=st.integers(1, 4), seed=st.integers(0, 99))
+def test_second_differences_of_the_bump_along_geodesics(radius, lipschitz, dim, seed):
+    rng, step = np.random.default_rng(seed), 0.01
+    x, tangent = sphere.uniform(dim, 800, rng).reshape(2, 400, dim + 1)
+    tangent -= (tangent * x).sum(axis=1, keepdims=True) * x
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
+    theta = np.linspace(0.0, math.pi, 200_001)
+    psi, _ = bump(theta, radius, lipschitz, 1.0)
+    heights = [(math.cos(t) * x + math.sin(t) * tangent)[:, -1] for t in (-step, 0.0, step)]
+    values = [np.interp(np.arccos(np.clip(height, -1.0, 1.0)), theta, psi) for height in heights]
+    assert np.abs(values[0] - 2.0 * values[1] + values[2]).max() <= step * step + 1e-8
+    assert np.abs(values[2] - values[0]).max() <= 2.0 * step * lipschitz + 1e-9
+
+
 @settings(max_examples=60)
 @given(st.floats(-9.0, 9.0), st.floats(-9.0, 9.0), st.floats(-9.0, 9.0))
 def test_height_and_radius_are_inverse_and_rise_together(log_eps, log_lipschitz, log_smoothness):
@@ -65,6 +81,16 @@ def test_the_floor_lies_between_1_and_what_suffices_and_tends_to_that_of_lipschi
     assert floor[-1] == pytest.approx(lower(Problem(eps, dim)).log, rel=1e-2)
     assert floor[2] <= smooth_quadrature(problem(eps, dim)).log
     assert floor[2] == lower(Problem(2.0 * math.sqrt(eps), dim, sup_norm=9.0)).log
+    assert lower_smooth(problem(eps, dim)).radius == 2.0 * math.sqrt(eps)
+
+
+@pytest.mark.parametrize(
+    ("eps", "dim", "bend"), [(1e-60, 1, 1.0), (1e-60, 8, 1e-60), (1e-60, 10**6, 1e60), (0.5, 3, 1e-60), (1e60, 2, 1.0)]
+)
+def test_extreme_arguments_have_finite_floors(eps, dim, bend):
+    bound = lower_smooth(problem(eps, dim, smoothness=bend, sup_norm=1e61))
+    assert bound.holds
+    assert 0.0 <= bound.log < math.inf
 
 
 def test_what_the_floor_needs():

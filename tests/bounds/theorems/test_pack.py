@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from bounds.records.problem import Problem
 from bounds.theorems._integrals import Excess, log_total
-from bounds.theorems.pack import log_most_separated, log_pack_error, pack
+from bounds.theorems.pack import log_excess, log_most_separated, log_pack_error, pack
 from spherapprox import sphere
 from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
@@ -90,6 +90,33 @@ def test_condition_by_brute_force(dim, lam, rho):
         reach = np.minimum(u + radius, math.pi)
         cells = np.sum(np.maximum(-phi(reach, lam, w), 0) * weight) / np.sum(weight[u <= radius])
         assert (left <= max(nearest, cells)) == holds
+
+
+@settings(max_examples=25)
+@given(dim=st.integers(1, 60), eps=st.floats(1e-4, 1.5), factor=st.floats(0.7, 1e4))
+def test_keeps_its_promise(dim, eps, factor):
+    bound = pack(Problem.checked(eps, dim, concentration=factor * 16 * dim / eps**2))
+    assert bound.holds
+    promised = math.exp(log_pack_error(bound.concentration, bound.radius, bound.radius, dim))
+    assert promised == pytest.approx(eps, rel=1e-9)
+    assert log_excess(Excess(bound.concentration, dim, eps), 0.999 * bound.radius, 0.999 * bound.radius) < 0.0
+
+
+@pytest.mark.parametrize(("dim", "eps"), [(8, 0.1), (8, 0.5), (16, 0.1), (2, 0.1)])
+def test_counts_by_volume(dim, eps):
+    lam = 16 * dim / eps**2
+    by_volume = pack(Problem.checked(eps, dim, concentration=lam, covering="volume"))
+    assert by_volume.log == pytest.approx(-log_cap_measure(dim, by_volume.radius / 2), rel=1e-12)
+    assert pack(Problem.checked(eps, dim, concentration=lam)).log <= by_volume.log
+    free = pack(Problem.checked(eps, dim, covering="volume"))  # it is the concentration taken where none is asked for
+    assert (free.log, free.concentration) == (pytest.approx(by_volume.log, rel=1e-12), pytest.approx(lam))
+
+
+def test_low_concentrations_are_refused():
+    for dim, eps in ((1, 0.1), (8, 0.1), (1000, 1e-9)):
+        for lam in (0.0, 0.2 * dim / eps**2):
+            bound = pack(Problem.checked(eps, dim, concentration=lam))
+            assert bound.failed == ("a large enough concentration",)
 
 
 def test_error_grows_with_the_radius_and_as_points_come_closer():

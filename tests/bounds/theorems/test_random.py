@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds.covering import covering_bound
@@ -173,7 +173,15 @@ def angle(x, y):
 def test_low_concentrations():
     for dim in (1, 8, 300):
         needed = concentration_needed(0.1, dim, 1.0)
-        assert random(Problem.checked(0.1, dim, concentration=0.999 * needed)).log == math.inf
+        refused = random(Problem.checked(0.1, dim, concentration=0.999 * needed))
+        assert (refused.log, refused.failed[0]) == (math.inf, f"concentration > {needed:.6g}")
         logs = [random(Problem.checked(0.1, dim, concentration=f * needed)).log for f in (1.01, 1.1, 2.0, 10.0)]
         assert np.isfinite(logs).all()
         assert all(a > b for a, b in itertools.pairwise(logs))
+
+
+@settings(max_examples=20)
+@given(dim=st.integers(1, 40), eps=st.floats(1e-3, 1.5), step=st.floats(1e-6, 1e-2))
+def test_no_noise_of_the_search_shows(dim, eps, step):
+    wide, narrow = random(Problem.checked(eps * (1 + step), dim)), random(Problem.checked(eps, dim))
+    assert wide.log <= narrow.log + 1e-9

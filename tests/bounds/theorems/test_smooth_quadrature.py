@@ -223,7 +223,12 @@ def test_extreme_arguments_have_finite_bounds():
     for lam in (5e-324, 1e-200, LARGEST_CONCENTRATION):
         assert smooth_quadrature(problem(0.9, 8, concentration=lam, smoothness=0.3, sup_norm=9.0)).holds
         assert math.isfinite(log_weight(lam, 4.0, 8, 1.0, 1.0, 1.0))
-    assert smooth_quadrature(problem(0.1, 8, concentration=0.0)).log == math.inf
+    for refused in (problem(0.1, 8, concentration=30.0), problem(0.1, 8, concentration=0.0)):
+        assert smooth_quadrature(refused).log == math.inf
+    assert smooth_quadrature(problem(math.pi / 2, 8, sup_norm=9.0)).value == 1.0
+    for dim in (1, 2, 10**6):
+        least = 30 * dim * math.log(10.0) - 20 * dim * math.log(dim + 1.0)
+        assert least < smooth_quadrature(problem(1e-60, dim)).log < math.inf
     for refused in (problem(0.1, 8, smoothness=None), problem(0.1, 8, exponent=0.5)):
         assert smooth_quadrature(refused).failed[0].startswith("a bound of second derivatives (smoothness=)")
 

@@ -17,7 +17,7 @@ from bounds.records.problem import Problem
 from bounds.theorems import _degrees, state
 from bounds.theorems._approximation import log_sobolev_tail
 from bounds.theorems.spectral import log_spectral_error, spectral
-from spherapprox import evaluate, harmonics, points, sphere, targets
+from spherapprox import CoreHead, evaluate, harmonics, points, sphere, sup_error, targets
 from spherapprox.vmf import VonMisesFisher
 
 
@@ -230,6 +230,17 @@ def test_error_against_the_sum_in_high_precision(dim, concentration, degree, exa
     assert expected * (1.0 - 1e-9) <= bound.value <= 1.3 * expected  # a geometric series bounds the tail
     assert bound.side == "upper"
     assert not bound.failed
+
+
+def test_error_contains_measured_errors():
+    for dim, (exactness, concentration) in itertools.product((1, 2, 3), ((6, 2.0), (12, 5.0))):
+        target, rule = targets.zonal_harmonic(dim, 3), points.gauss_product(dim, exactness)
+        head = CoreHead.from_target(target, rule, concentration, "spectral", degree=3)
+        bound = error_bound(
+            theorem=state("sharp-core-spectral", degree=3), dim=dim, sup_norm=target.sup_norm,
+            concentration=concentration, points=Prefix(exactness=exactness),
+        )  # fmt: skip
+        assert 1e-9 < sup_error(head, target, n=500, refine=2).lower <= bound.value
 
 
 def test_the_error_needs_a_rule_of_twice_the_degree():

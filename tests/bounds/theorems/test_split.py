@@ -1,9 +1,12 @@
 """4.4, the split head: the worst case attained, ranges and Hoelder targets."""
 
+import math
+
 import pytest
 
-from bounds import error_bound
+from bounds import error_bound, prefix_length
 from bounds.records import Prefix
+from bounds.theorems import state
 from spherapprox import EqualMeasurePartition, SplitHead, Target, sphere
 from spherapprox.error import worst_case_error
 from spherapprox.vmf import VonMisesFisher
@@ -52,3 +55,11 @@ def test_hoelder_targets_take_the_moment_of_their_exponent():
         theorem="sharp-split", dim=2, concentration=100.0, lipschitz=1.0, points=Prefix(radius=0.01, n=1e5)
     ).value
     assert rough == pytest.approx(2.0 * plain**0.5, rel=1e-13)
+
+
+@pytest.mark.parametrize("theorem", ["sharp-split-mean", "sharp-split-nearest"])
+def test_goals_above_every_error_keep_the_concentration_asked_for(theorem):
+    assert prefix_length(1e90, dim=2, theorem=theorem).value == 1.0
+    statement = state(theorem, concentration=4.0)
+    assert prefix_length(1e90, dim=2, exponent=0.003, theorem=statement).concentration == 4.0
+    assert 0.0 < prefix_length(3.1, dim=1, theorem=theorem).log < math.inf

@@ -48,6 +48,12 @@ def test_representations_against_jacobi():
         assert eight[n] == 16 * sum((-1) ** (n + e) * e**3 for e in divisors)
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_representations_by_enumeration(k):
+    _, norms = lattice_points(k, 5.0)
+    assert representations(k, 25) == np.bincount(norms, minlength=26).tolist()
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 24, 10_001, 1_000_001])
 def test_representations_of_small_numbers(k):
     counts = representations(k, 5)
@@ -261,3 +267,14 @@ def test_arcs_at_the_angle_itself_are_left_out(last, n):
     log_points, _ = rotation_trees(1, angle)
     entry = last - max(0, math.floor(-math.log2(angle)) - 2)
     assert round(math.exp(log_points[entry])) == n - 1
+
+
+@pytest.mark.parametrize("dim", [1, 2, 8, 1000, 1_000_000])
+@pytest.mark.parametrize("angle", [1e-100, 1e-12, 1e-3, 0.4, 1.5, 3.1])
+def test_families_are_finite(dim, angle):
+    for family in (averaged_spheres, rotation_trees):
+        log_points, log_scale = family(dim, angle)
+        assert np.isfinite(log_points).all()
+        assert np.isfinite(log_scale).all()
+        assert len(log_points) or dim == 1
+    assert not np.isnan(integer_spheres(min(dim, 1000), max(angle, 0.05))[0]).any()

@@ -34,10 +34,9 @@ def test_true_heads_are_not_violated(name, dim):
         partition = EqualMeasurePartition(dim, n)
         for kind in (CoreHead, SplitHead):
             head = kind.from_target(target, partition, lam)
-            error = sup_error(head, target, n=200, refine=2)
-            # the worst case is that of the points and the concentration, whatever the target; claims are the target's
-            examine = ["worst case"] * (n < 100 and name == "distance")
-            examine += ["claims"] * (lam == 20.0 and kind is SplitHead)
+            error = sup_error(head, target, n=200, refine=4)
+            # the worst case is that of the points and the concentration, whatever the target
+            examine = ["worst case"] * (n < 100 and name == "distance") + ["claims"] * (lam == 20.0)
             result = validate(head, target, error=error, n=200, examine=examine)
             assert not result.violated, str(result)
             assert not result.refuted, str(result)
@@ -254,7 +253,7 @@ def test_why_there_is_no_proof_is_printed_once():
     assert str(result).count(result.error.reason) == 1
 
 
-@pytest.mark.parametrize("share", [0.0, 0.998])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.998])
 def test_a_proof_from_a_constant_that_values_refute_is_shown_nowhere(share):
     wave = targets.zonal_harmonic(2, 3, pole=[0.6, 0.0, 0.8])
     target = Target(wave, 2, lipschitz=share * wave.lipschitz, sup_norm=1.0)

@@ -46,7 +46,7 @@ def test_vectors_have_parts_too():
     assert checks["convolution"].achieved == pytest.approx(top, rel=1e-6)
 
 
-def test_the_checks_a_core_heads_error_add_up_and_each_is_proved():
+def test_the_parts_of_a_core_heads_error_add_up_and_each_is_proved():
     wave = targets.zonal_harmonic(2, 3)
     head = CoreHead.from_target(wave, EqualMeasurePartition(2, 200), 20.0)
     checks = lemmas(head, wave, certified=Proof(0.3))

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from spherapprox.prompts.recurrent import (
     Concat,
     Input,
+    LinState,
     Program,
+    ReLU,
+    RunningMax,
     absolute,
     constant,
     cycle,
@@ -98,6 +101,11 @@ def test_cycles_are_exact_at_every_length(n, phase):
     assert last.tolist() == np.eye(n)[(1_000_002 + phase) % n].tolist()
 
 
+def test_a_counter_modulo_7():
+    program = Program(np.arange(7.0)[None] @ cycle(Input(1), 7, phase=1))
+    assert program.compile()(np.zeros((20, 1)))[:, 0].tolist() == [t % 7 for t in range(1, 21)]
+
+
 def test_the_first_steps_and_what_was_before():
     x = np.arange(1.0, 9.0).reshape(4, 2)
     assert values(lambda v: first(v, 3), x).tolist() == np.eye(4, 3).tolist()
@@ -105,3 +113,24 @@ def test_the_first_steps_and_what_was_before():
     assert values(delay, x)[1:].tolist() == x[:-1].tolist()
     assert values(lambda v: window(v, 2), x).tolist() == np.hstack([x, np.vstack([[0, 0], x[:-1]])]).tolist()
     assert values(lambda v: constant(v, 2.5), x).tolist() == [[2.5]] * 4
+
+
+def test_a_running_median_of_three():
+    x = Input(1)
+    before, second = delay(x), delay(x, 2)
+    low, high = minimum(x, before), maximum(x, before)
+    program = Program(maximum(low, minimum(high, second)))
+    sequence = np.random.default_rng(0).integers(-9, 10, (40, 1)).astype(float)
+    padded = np.concatenate([np.zeros((2, 1)), sequence])[:, 0]
+    expected = [sorted(padded[i : i + 3])[1] for i in range(len(sequence))]
+    for model in (program, program.compile()):
+        assert model(sequence)[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(("text", "balanced"), [("()", 1), ("(())()", 1), (")(", 0), ("(()", 0), ("())(()", 0)])
+def test_balanced_brackets(text, balanced):
+    depth = LinState(Input(1), 1.0)  # 1 opens, -1 closes
+    broken = RunningMax(-depth, 1024.0)  # above 0 once more was closed than was open
+    program = Program(ReLU(1.0 - np.ones((1, 3)) @ step(Concat([depth, -depth, broken]))))
+    sequence = [[1.0 if c == "(" else -1.0] for c in text]
+    assert program(sequence)[-1, 0] == program.compile()(sequence)[-1, 0] == balanced

@@ -220,7 +220,7 @@ def run(
                     raise
                 counts["refused"] += 1
                 continue
-            counts.update(["cases", f"by {chosen_plan.method}", f"switch: {switch}"])
+            counts.update(["cases", f"switch: {switch}", f"by {chosen_plan.method}, switch: {switch}"])
             worst[chosen_plan.method] = max(worst.get(chosen_plan.method, 0.0), result)
             if not result <= 1.0:
                 outside.append(

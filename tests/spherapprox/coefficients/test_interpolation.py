@@ -258,7 +258,8 @@ def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(monkeypatch):
     monkeypatch.setattr(spatial, "cKDTree", Tree)
     well_conditioned_concentration(conditioning.thin_points(lattice.points))
     assert rows == []
-    fit(SplitHead, smooth, points.fibonacci(2000), 800.0)
+    for kind, n in ((CoreHead, 500), (SplitHead, 2000)):
+        fit(kind, smooth, points.fibonacci(n), 0.4 * n)
     assert 10_000 < max(rows) < 100_000
     rows.clear()
     well_conditioned_concentration(sphere.uniform(2, 20_000, rng=1), 10.0)

@@ -143,6 +143,14 @@ def test_constant_heads_have_no_slope():
         assert (constants.smoothness.lower, constants.smoothness.upper) == (0.0, 0.0)
 
 
+def test_a_budget_that_is_too_small_is_said():
+    rng = np.random.default_rng(0)
+    head = SplitHead(sphere.uniform(2, 60, rng), rng.standard_normal(60), 500.0)
+    found = head_constants(head, max_evaluations=1000).smoothness
+    assert "max_evaluations" in found.reason
+    assert found.lower < found.upper < math.inf
+
+
 def test_constants_print_as_a_table_whose_ends_hold():
     constants = head_constants(CoreHead([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0]], [2.0, 1.234567], 9.0), slack=0.02)
     rows = [line.split() for line in repr(constants).splitlines()[2:]]

@@ -120,6 +120,14 @@ def test_the_core_head_on_a_quadrature_is_funk_and_hecke(dim):
     np.testing.assert_allclose(head(x), VonMisesFisher(dim, 5.0).eigenvalue(1) * x[:, 0], rtol=0, atol=1e-13)
 
 
+def test_the_core_head_with_measures_of_cells_converges():
+    x, cells = sphere.uniform(2, 200, rng=2), [EqualMeasurePartition(2, n) for n in (100, 1000, 10_000)]
+    heads = [CoreHead.from_target(lambda x: x[:, 2], partition, 20.0) for partition in cells]
+    errors = [np.abs(head(x) - (1 / np.tanh(20.0) - 1 / 20.0) * x[:, 2]).max() for head in heads]
+    assert errors[0] > 4 * errors[1] > 16 * errors[2]
+    assert errors[2] < 1e-3
+
+
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10**6), dim=st.integers(1, 5), log_concentration=st.floats(-2.0, 9.0))
 def test_the_split_head_is_a_mean_of_its_values(seed, dim, log_concentration):

@@ -158,6 +158,7 @@ def test_growing_hulls_agree_with_the_hull_of_all(dim, n, rtol):
     assert interval.lower <= truth * (1 + 1e-12)
     assert interval.upper >= truth * (1 - 1e-12)
     assert interval.upper <= interval.lower * (1 + rtol + 1e-12)
+    assert dim > 2 or interval.upper - PointSet(x).covering_bound() < 1e-14
 
 
 def test_intervals_of_clustered_points_hold():

@@ -37,6 +37,14 @@ def test_gauss_product_of_low_degree_in_a_million_dimensions(degree):
     assert np.abs(rule.weights @ rule.points).max() <= (1.0 if degree == 0 else 1e-15)
 
 
+def test_gauss_product_of_high_degree_and_dimension():
+    rule = points.gauss_product(2, 300)
+    for power in (2, 20, 300):
+        value = math.fsum(rule.weights * rule.points[:, 2] ** power)
+        assert value == pytest.approx(monomial_mean((0, 0, power)), rel=1e-14)
+    assert len(points.gauss_product(300, 1)) == 2
+
+
 def test_gauss_nodes_are_right_to_the_last_bits():
     nodes = np.unique(points.gauss_product(2, 399).points[:, 2])
     assert np.abs(nodes - np.polynomial.legendre.leggauss(200)[0]).max() < 2.5e-16

@@ -113,6 +113,12 @@ def test_sines_whose_power_underflows():
             assert np.abs(truth).max() > 0.1
 
 
+@pytest.mark.parametrize(("dim", "degree"), [(1, 5), (2, 5), (3, 5), (7, 5), (300, 2)])
+def test_one_point_has_the_dimension_of_each_degree(dim, degree):
+    errors = PointSet(sphere.uniform(dim, 1, 4)).quadrature_error(degree, by_degree=True)
+    assert np.allclose(errors[1:] ** 2, sizes(degree, dim)[1:], rtol=1e-13)
+
+
 def test_ten_thousand_dimensions():
     rule = PointSet(sphere.uniform(10**4, 3, 0).astype(np.float32), [0.5, 0.7, -0.2])
     x = rule.points / np.linalg.norm(rule.points, axis=1, keepdims=True)

@@ -48,7 +48,8 @@ def test_what_the_target_raises_is_raised_and_a_folder_that_is_missing_comes_fir
     assert len(calls) < 3
 
 
-@pytest.mark.parametrize(("kind", "bound"), [("core", 1e-300), ("split", 1e-5)])
+@pytest.mark.parametrize("bound", [1e-300, 1e-5])
+@pytest.mark.parametrize("kind", ["core", "split"])
 def test_heads_with_values_beyond_their_bound_are_in_no_row(kind, bound):
     with pytest.warns(RuntimeWarning, match="no head within eps"):
         found = search(kind=kind, value_bound=bound, max_tokens=2)
@@ -108,7 +109,7 @@ class TestResumed:
             found = search(FIELD, 0.2, relative=True, start=earlier, max_tokens=2)
         assert found.n <= 2
 
-    @pytest.mark.parametrize("change", [{"norm": "rms"}, {"polish": True}])
+    @pytest.mark.parametrize("change", [{"keys": "free"}, {"norm": "rms"}, {"polish": True}])
     def test_what_failed_with_other_options_is_tried_again(self, earlier, change):
         found = search(FIELD, 0.2, relative=True, start=earlier, **change)
         assert found.n <= search(FIELD, 0.2, relative=True, **change).n

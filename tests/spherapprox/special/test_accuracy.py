@@ -129,6 +129,15 @@ def close(first, second, digits=30):
         return abs(first - second) <= mp.mpf(10) ** -digits * max(abs(first), abs(second))
 
 
+def test_debye_and_the_power_series_agree():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        angle, r = rng.uniform(0.0, math.pi / 2), math.exp(rng.uniform(math.log(160.0), math.log(1500.0)))
+        with mp.workdps(50):
+            v, x = mp.mpf(r * math.sin(angle)), mp.mpf(r * math.cos(angle))
+            assert close(truth.log_iv_by_series(v, x), truth.log_iv_by_debye(v, x), 44), (v, x)
+
+
 def test_bessel_references_agree_with_mpmath_and_with_gauss_fraction():
     rng = np.random.default_rng(1)
     for i in range(40):

@@ -30,7 +30,7 @@ def test_a_margin_is_the_same_in_blocks_of_any_size(block):
     assert _margin(rows[:5], block) == 1.0
 
 
-@pytest.mark.parametrize(("dim", "margin"), [(3, 0.391), (11, 0.857)])
+@pytest.mark.parametrize(("dim", "margin"), [(3, 0.391), (7, 0.748), (11, 0.857)])
 def test_points_that_repel_each_other_are_keys(dim, margin):
     keys = points.relax(points.uniform(dim, 33, rng=1), exponent=60.0, steps=1000)
     assert key_margin(keys) == pytest.approx(margin, abs=0.01)

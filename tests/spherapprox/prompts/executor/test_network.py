@@ -120,3 +120,14 @@ def test_what_passes_rows_on_is_passed_over_and_weights_are_read_as_they_are_com
     with torch.no_grad():
         module[1].parametrizations.weight.original0 *= 2.0
         np.testing.assert_allclose(ReluNetwork.from_torch(module)(x), module(x), rtol=0, atol=1e-13)
+
+
+def test_adapters_that_are_merged_are_read():
+    torch, peft = pytest.importorskip("torch"), pytest.importorskip("peft")
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)).double()
+    config = peft.LoraConfig(target_modules=["0"], r=2, init_lora_weights=False)
+    adapted, x = peft.get_peft_model(module, config).double().eval(), torch.randn(3, 4, dtype=torch.float64)
+    expected = adapted(x).detach()
+    result = ReluNetwork.from_torch(adapted.merge_and_unload())(x)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)

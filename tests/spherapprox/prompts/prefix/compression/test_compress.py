@@ -157,7 +157,8 @@ class TestErrors:
         far = compress(LONG, QUERIES + 100.0 * KEY[0], length=4, solver=RMS)
         assert np.isfinite(numbers(far)).all()
 
-    @pytest.mark.parametrize(("factor", "bias"), [(1e-300, True), (1e200, False)])
+    @pytest.mark.parametrize("factor", [1e-300, 1e200])
+    @pytest.mark.parametrize("bias", [True, False])
     def test_units_of_keys_do_not_matter(self, factor, bias):
         result = compress(LONG, QUERIES[:100], length=3, bias=bias, solver=BRIEF)
         same = compress(Prefix(factor * KEY, VALUE), QUERIES[:100] / factor, length=3, bias=bias, solver=BRIEF)
@@ -175,7 +176,8 @@ class TestErrors:
         assert np.isfinite(numbers(apart)).all()
 
     @pytest.mark.filterwarnings("ignore:'queries' must be")
-    @pytest.mark.parametrize(("norm", "length"), [("sup", 12), ("rms", 30), ("sup", 30), ("rms", 58)])
+    @pytest.mark.parametrize("norm", ["sup", "rms"])
+    @pytest.mark.parametrize("length", [12, 30, 58])
     def test_long_keys_are_no_worse_than_selected_ones(self, norm, length):
         key = 300.0 * KEY
         result = compress(Prefix(key, VALUE), QUERIES[:80], length=length, solver=Descent(norm, mass=0.0, starts=1))

@@ -234,6 +234,25 @@ def test_rows_in_the_way_are_named():
     assert bounded.worst_pair == (0,)
 
 
+def test_training_does_not_beat_the_floor():
+    torch = pytest.importorskip("torch")
+    _rng, query, key, value, targets, scale = case(11, each=4)
+    floor = reachable(query, key, value, targets, scale=scale).error
+    generator = torch.Generator().manual_seed(0)
+    keys, values = (torch.randn(4, n, generator=generator, dtype=torch.float64).requires_grad_() for n in (4, 3))
+    optimizer, best = torch.optim.Adam([keys, values], lr=0.05), math.inf
+    goal, rows = torch.tensor(targets), [(torch.tensor(k), torch.tensor(v)) for k, v in zip(key, value, strict=True)]
+    for step in range(300):
+        weights = [torch.softmax(scale * torch.cat([keys, k]) @ torch.tensor(query[0]), 0) for k, _ in rows]
+        outputs = [share @ torch.cat([values, v]) for share, (_, v) in zip(weights, rows, strict=True)]
+        residual, sharpness = (torch.stack(outputs) - goal).abs().flatten(), 10.0 + step / 4
+        best = min(best, float(residual.detach().max()))
+        optimizer.zero_grad()
+        (torch.logsumexp(sharpness * residual, 0) / sharpness).backward()
+        optimizer.step()
+    assert floor * (1 - 1e-12) <= best <= 1.1 * floor
+
+
 def test_one_embedding_makes_the_token_where_its_rows_are_independent():
     # prompt tuning: key and value come of one embedding
     rng = np.random.default_rng(1)

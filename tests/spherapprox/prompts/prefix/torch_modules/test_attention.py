@@ -91,7 +91,7 @@ def test_it_is_the_module_on_the_prefix_and_the_content(data):
     )  # fmt: skip
     module = PrefixAttention(mha, as_layer(mha).prefix(tokens), space=draw(st.sampled_from(SPACES)))
     result = module(x, content, content, padding, weighted, attn_mask, averaged)
-    torch.testing.assert_close(result[0], expected[0], rtol=0, atol=1e-12)
+    torch.testing.assert_close(result[0], expected[0], rtol=0, atol=1e-13)
     assert (result[1] is None) == (not weighted)
     if weighted:
         torch.testing.assert_close(result[1], expected[1], rtol=0, atol=1e-13)

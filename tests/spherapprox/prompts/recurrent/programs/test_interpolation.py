@@ -44,6 +44,15 @@ def test_centres_of_cells(dim, cells):
     assert 0.4 / cells < max(worst) <= 0.5 / cells
 
 
+def test_no_method_does_better():
+    """Two functions that have the same values at all points, apart by twice the distance: any method misses one."""
+    points, x, model = np.array([[0.25], [0.75]]), np.array([[0.5]]), Extension(1)
+    prompt, distance = model.prompt(points, [0.0, 0.0]), np.abs(x - points).min()
+    assert (model.run(x, prompt)[0, 0], distance) == (0.0, 0.25)
+    for sign in (-1.0, 1.0):
+        assert np.array_equal(prompt, model.prompt(points, sign * np.abs(points[:, None] - points).min(axis=1)[:, 0]))
+
+
 def test_no_products_and_bounds_for_every_module():
     program = Extension(3, 2, 5.0, bound=2.0).program
     assert not any(isinstance(v, Multiplicative) for v in program.variables)

@@ -64,7 +64,7 @@ def test_long_prompts(length, robust, tokens):
     assert np.array_equal(answers, np.vstack([values[chosen], np.zeros((1, length))]))
 
 
-@pytest.mark.parametrize("length", [3, 4, 10, 20])
+@pytest.mark.parametrize("length", range(3, 21))
 def test_sizes(length):
     plain, robust = (Dictionary(length, 20, each).network for each in (False, True))
     assert (len(plain.layers), plain.width) == (14, 5 * length + 3)

@@ -115,7 +115,7 @@ def second_order_bound(
     """
     _checks.instance(head, "head", SplitHead)
     _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
-    _checks.same_dim(target.dim, "target", head.dim, "as the head has")
+    _checks.same_dim(target.dim, "target", head.dim, why="as the head has")
     concentration = _checks.one_concentration(head.concentration, "the theorem treats")
     record = _stated(theorem, target)
     values = target(head.control_points).astype(np.float64)
@@ -127,7 +127,7 @@ def second_order_bound(
     if points is not None:
         start = _checks.rows(points, "points", dim=head.dim).astype(np.float64)
     refine = _checks.integer(refine, "refine", minimum=0)
-    bound = _Bounds(record, target, head.control_points.astype(np.float64), workers)
+    bound = _Bounds(record, target, head.control_points.astype(np.float64), workers=workers)
     return bound.largest(concentration, start, refine, generator)
 
 
@@ -168,7 +168,7 @@ class _Bounds:
     def largest(self, concentration: float, start: Float64, refine: int, rng: np.random.Generator) -> PointwiseBound:
         """Search for the largest bound, from starting points."""
         peak = largest_error(lambda x: self.at(x, concentration), start, refine=refine, rng=rng, progress=False)
-        return self.record(peak.lower, peak.at, len(start), concentration)
+        return self.record(peak.lower, peak.at, len(start), concentration=concentration)
 
     def record(self, value: float, at: Float64 | None, count: int, concentration: float) -> PointwiseBound:
         """Return the record of the largest bound found at so many points."""
@@ -176,9 +176,9 @@ class _Bounds:
         estimates = [name for name in self.theorem.constants if self.target.origin(name) == "estimated"]
         return PointwiseBound(
             f"error at {count} points", math.log(value) if value > 0.0 else -math.inf, "upper",
-            self.theorem.name, self.theorem.reference,
-            tuple(Hypothesis(f"the estimated {name} of the target is a bound", True) for name in estimates),
-            concentration, constants=constants, at=at,
+            theorem=self.theorem.name, reference=self.theorem.reference,
+            hypotheses=tuple(Hypothesis(f"the estimated {name} of the target is a bound", True) for name in estimates),
+            concentration=concentration, constants=constants, at=at,
         )  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def bounds_at(
     moments = tangent_moments(x, controls, concentration, workers=workers)
     for theorem in POINTWISE.values():
         if not theorem.lack(target):
-            bounds = _Bounds(theorem, target, controls, workers)
+            bounds = _Bounds(theorem, target, controls, workers=workers)
             values = theorem.bound(target, Expansion(moments, bounds.derivatives(x)))
             top = int(np.argmax(values))
             last, largest = (
@@ -212,9 +212,9 @@ def least(theorem: str, target: object, points: Points | None) -> PointwiseBound
     rows, weights = nodes(points)
     require_equal(weights)
     controls = rows.astype(np.float64)
-    _checks.same_dim(controls.shape[1] - 1, "points", target.dim, "as the target has")
+    _checks.same_dim(controls.shape[1] - 1, "points", target.dim, why="as the target has")
     rng = np.random.default_rng(0)
-    bounds = _Bounds(_stated(theorem, target), target, controls, None)
+    bounds = _Bounds(_stated(theorem, target), target, controls, workers=None)
     x = sample(target.dim, _SEARCH_POINTS, rng)
     derivatives = bounds.derivatives(x)
 

@@ -148,7 +148,7 @@ def _sums() -> None:
         for rtol in (None, 0.1):
             evaluate(x[:300], b, np.ones((len(b), MANY), dtype), 1.0, method="dense", rtol=rtol)
         for method, log in product(("dense", "truncated"), (False, True)):
-            explain_sum(x, b, columns, 1e4, log=log, method=method)
+            explain_sum(x, b, columns, concentration=1e4, log=log, method=method)
     small.load_kernel()
     evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0)
 

@@ -110,7 +110,7 @@ def tight(compute: Callable[[], arb], digits: int, relative: bool = False, extra
 
 def enclose(compute: Callable[[], arb], digits: int, relative: bool = False, extra: int = 0) -> Enclosure:
     """Return the result of `tight` as an `Enclosure`."""
-    ball = tight(compute, digits, relative, extra)
+    ball = tight(compute, digits, relative, extra=extra)
     with precision(bits_of(digits) + 64):
         return enclosure(ball)
 

@@ -74,7 +74,7 @@ class Excess:
         if not less(arb(0), gap):
             return []
         width, near = acb(gap), acb(r)
-        return [Part(lambda u, _: (width - u) * self.kernel.factor(u + near), arb(0), gap, self.hints(float(r)))]
+        return [Part(lambda u, _: (width - u) * self.kernel.factor(u + near), arb(0), gap, hints=self.hints(float(r)))]
 
     def positive(self, r: arb) -> list[Part]:
         """Return the parts of g on u >= w - r, where it is positive."""
@@ -83,21 +83,21 @@ class Excess:
         start = start if less(arb(0), start) else arb(0)
         if self.rise is None:
             last = self._constant(arb.pi())
-            return [Part(self._shifted(r), start, end, hints), Part(last, end, arb.pi(), hints)]
+            return [Part(self._shifted(r), start, end, hints=hints), Part(last, end, arb.pi(), hints=hints)]
         # Step 2: phi(u + r), up to u = t1 - r
         crest = self.threshold + self.rise
         first, top = (crest - r).lower(), (crest + r).upper()
         parts = []
         if less(start, first):
-            parts.append(Part(self._shifted(r), start, first, hints))
+            parts.append(Part(self._shifted(r), start, first, hints=hints))
             start = first
         # Step 3: phi(t1), then phi(u - r), with phi beyond t2 added as an error: max(a, b) - a is at most b
         level, falling = self._constant(crest), self._shifted(-r)
         if self._negligible(crest):
-            parts.append(Part(self._constant(arb.pi(), spill=True), start, arb.pi(), hints))
+            parts.append(Part(self._constant(arb.pi(), spill=True), start, arb.pi(), hints=hints))
             if not less(top, arb.pi()):
-                return [*parts, Part(level, start, arb.pi(), hints)]
-            return [*parts, Part(level, start, top, hints), Part(falling, top, arb.pi(), hints)]
+                return [*parts, Part(level, start, arb.pi(), hints=hints)]
+            return [*parts, Part(level, start, top, hints=hints), Part(falling, top, arb.pi(), hints=hints)]
         # Step 4: or contested by phi at the upper end, between the marks where either end changes
         contest = (self._beyond(crest) - r).max(start).mid()  # up to here the window ends before t2
         marks = [
@@ -118,7 +118,7 @@ class Excess:
         """Return the parts of max(phi at the window's inner end, phi at its outer end), or of the former alone."""
         hints, first = self.hints(float(r)), self._constant(crest) if inner == "level" else self._shifted(-r)
         if not outer:
-            return [Part(first, low, high, hints)]
+            return [Part(first, low, high, hints=hints)]
         second = self._shifted(r) if outer == "upper" else self._constant(arb.pi())
         w, lam = self.threshold, self.kernel.concentration
 
@@ -161,7 +161,7 @@ class Excess:
 
     def cap(self, radius: arb) -> list[Part]:
         """Return the measure of a cap, in units of the other integrals."""
-        return [Part(lambda _u, _: acb(1), arb(0), radius, ((min(float(radius), 1.57), self.kernel.width),))]
+        return [Part(lambda _u, _: acb(1), arb(0), radius, hints=((min(float(radius), 1.57), self.kernel.width),))]
 
     def integral(self, parts: list[Part]) -> arb:
         """Return the sum of the parts' integrals."""

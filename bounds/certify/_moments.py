@@ -108,8 +108,8 @@ def shift_variation(kernel: Kernel, radius: arb) -> arb:
         parts.append(Part(fall_to_pole, end, low))
     # Step 2: k((theta - rho)_+) - k(theta) from it on
     if less(high, radius):
-        parts.append(Part(rise_from_pole, high, radius, _hints(kernel, min(float(radius), kernel.mode))))
-    parts.append(Part(rise, radius.max(high), arb.pi(), _hints(kernel, kernel.peak(-float(radius)))))
+        parts.append(Part(rise_from_pole, high, radius, hints=_hints(kernel, min(float(radius), kernel.mode))))
+    parts.append(Part(rise, radius.max(high), arb.pi(), hints=_hints(kernel, kernel.peak(-float(radius)))))
     # Step 3: the crossing itself, by the union of both
     total = kernel.integral(*parts) + (high - low) * _larger(kernel, radius, low.union(high))
     return total / kernel.total
@@ -127,12 +127,14 @@ def shifted_mean(kernel: Kernel, radius: arb) -> arb:
     north, south = kernel.factor(acb(0)), kernel.factor(acb.pi())
     behind, ahead = kernel.peak(-float(radius)), kernel.peak(float(radius))
     top = kernel.integral(
-        Part(lambda theta, _: north * (theta + rho), arb(0), radius, _hints(kernel, min(float(radius), 1.57))),
-        Part(lambda theta, _: kernel.factor(theta - rho) * (theta + rho), radius, arb.pi(), _hints(kernel, behind)),
+        Part(lambda theta, _: north * (theta + rho), arb(0), radius, hints=_hints(kernel, min(float(radius), 1.57))),
+        Part(
+            lambda theta, _: kernel.factor(theta - rho) * (theta + rho), radius, arb.pi(), hints=_hints(kernel, behind)
+        ),
     )
     bottom = kernel.integral(
-        Part(lambda theta, _: kernel.factor(theta + rho), arb(0), end, _hints(kernel, ahead)),
-        Part(lambda theta, _: south, end, arb.pi(), _hints(kernel, max(float(end), 1.57))),
+        Part(lambda theta, _: kernel.factor(theta + rho), arb(0), end, hints=_hints(kernel, ahead)),
+        Part(lambda theta, _: south, end, arb.pi(), hints=_hints(kernel, max(float(end), 1.57))),
     )
     return top / bottom
 

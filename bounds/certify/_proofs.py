@@ -185,8 +185,8 @@ def _log_most_separated(dim: int, separation: arb, sharp: bool) -> arb:
         return 2 * ((edge + u) / 2).sin() * ((edge - u) / 2).sin()
 
     hints = ((min(float(b), 1.57), float(b) / dim),)
-    measure = kernel.integral(Part(lambda _u, _: acb(1), arb(0), b, hints))
-    height = kernel.integral(Part(depth, arb(0), b, hints)) / measure
+    measure = kernel.integral(Part(lambda _u, _: acb(1), arb(0), b, hints=hints))
+    height = kernel.integral(Part(depth, arb(0), b, hints=hints)) / measure
     rankin = 2 * sine.log() - (2 * b.cos() * height).log() - log_cap_measure(dim, b)
     return volume.min(rankin)
 

@@ -29,11 +29,11 @@ def _dual_root(n: int) -> Cell:
     radius = (arb(n * (n + 2)) / (12 * (n + 1))).sqrt()
     width = n * _mean_projection(1, n) / arb(8).sqrt() / radius
     inradius = (arb(n) / (n + 1)).sqrt() / 2 / radius
-    return Cell(n, -arb(n + 1).log() / 2 - n * radius.log(), inradius, width)
+    return Cell(n, -arb(n + 1).log() / 2 - n * radius.log(), inradius, width=width)
 
 
 def _leech() -> Cell:
-    return Cell(24, -12 * arb(2).log(), arb(0.5).sqrt(), arb(1))
+    return Cell(24, -12 * arb(2).log(), arb(0.5).sqrt(), width=arb(1))
 
 
 def _sum(a: Cell, b: Cell) -> Cell:
@@ -44,7 +44,7 @@ def _sum(a: Cell, b: Cell) -> Cell:
         n,
         a.log_covolume + a.dim * ra.log() + b.log_covolume + b.dim * rb.log(),
         (a.inradius * ra).min(b.inradius * rb),
-        a.width * ra * _mean_projection(a.dim, n) + b.width * rb * _mean_projection(b.dim, n),
+        width=a.width * ra * _mean_projection(a.dim, n) + b.width * rb * _mean_projection(b.dim, n),
     )
 
 

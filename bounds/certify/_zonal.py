@@ -150,7 +150,7 @@ def larger(
     stack = [(low, high)]
     for _ in range(_MOST_INTERVALS):
         if not stack:
-            return [Part(function, a, b, hints) for function, a, b in runs]
+            return [Part(function, a, b, hints=hints) for function, a, b in runs]
         a, b = stack.pop()
         gap = lead(a.union(b))
         if gap < 0 or gap > 0 or not b - a > finest or abs(gap) < level:

@@ -79,7 +79,7 @@ def _averaged(dim: int, _angle: float, _i: int, log_q: float) -> Prepared:
     gaps = [2.0 ** (0.5 * j) / (dim + 1) for j in range(-14, 6)]
 
     def family(t: arb) -> tuple[arb, arb]:
-        logs = [log for gap in gaps if (log := _averaged_points(dim, t, arb(outer), gap)) is not None]
+        logs = [log for gap in gaps if (log := _averaged_points(dim, t, arb(outer), gap=gap)) is not None]
         return max(logs, key=float), arb(outer).log()
 
     return family
@@ -94,7 +94,7 @@ def _averaged_points(dim: int, t: arb, outer: arb, gap: float) -> arb | None:
     # 4.E (ii): B, S H and B^2 / ((R^2 - r^2 + 1) (B + S H))
     shell = log_ball(d).exp() * ((outer - rim) ** d - (inner + rim) ** d)
     reach = 2 * outer * (t / 2).sin()
-    pairs = arb(0) if reach < arb(2).sqrt() else _close_pairs(m, outer, inner, reach)
+    pairs = arb(0) if reach < arb(2).sqrt() else _close_pairs(m, outer, inner, reach=reach)
     norms = outer**2 * -(-2 * arb(gap)).expm1() + 1
     return 2 * shell.log() - norms.log() - (shell + pairs).log()
 

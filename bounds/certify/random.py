@@ -78,7 +78,7 @@ class _Points:
                 least = (self.s * part.function(acb(full), False).real).lower()
                 share = acb(1 - arb(0).union((-least).exp()))
                 flat = (min(float(full), 1.57), self.kernel.width)
-                saved.append(Part(_fixed(share), part.low, full, [flat]))
+                saved.append(Part(_fixed(share), part.low, full, hints=[flat]))
                 low = full
             saved.append(_mapped(part._replace(low=low, hints=[*part.hints, *hints]), -self.s, -1))
         return saved

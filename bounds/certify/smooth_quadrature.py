@@ -36,7 +36,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
             b.append(rise * ((1 + y) ** j + abs(1 - y) ** j) / 2)
         slope = problem.lipschitz * y * (1 + b[1] / 3 + 2 * b[2] / 15)
         weight = problem.sup_norm + _polynomials(b, problem) + slope
-        return room - rising_tail(g, dim, lam, ORDER) * weight
+        return room - rising_tail(g, dim, lam, power=ORDER) * weight
 
     count, lam = partial(log_quadrature_points, dim=dim), bound.concentration
     return counted(count, spare, degree, concentration=lam, problem=problem, digits=digits)

@@ -51,7 +51,7 @@ def covering_bound(radius: float, dim: int, method: str) -> Bound:
     side: Side = "lower" if method in NECESSARY else "upper"
     if radius >= HALF_PI:  # 4.2: one point covers from radius pi on, two antipodes from pi/2 on, and both are needed
         log = 0.0 if radius >= math.pi else math.log(2.0)
-        return Bound("covering number", log, side, method, _REFERENCE, radius=radius, whole=True)
+        return Bound("covering number", log, side, theorem=method, reference=_REFERENCE, radius=radius, whole=True)
     if method in ("best", "best-lower"):
         candidates = [covering_bound(radius, dim, m) for m in _joining(dim, side)]
         best_of = min if side == "upper" else max

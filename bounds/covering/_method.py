@@ -51,7 +51,7 @@ class Method:
             return math.nan
         if self.hemispheres and n <= dim + 1:
             return math.pi if n == 1 else HALF_PI
-        return inverse(self.log, n, dim, self.top(dim)) if self.least_radius is None else self.least_radius(n, dim)
+        return inverse(self.log, n, dim, top=self.top(dim)) if self.least_radius is None else self.least_radius(n, dim)
 
 
 def inverse(formula: Formula, n: int, dim: int, top: float = HALF_PI) -> float:

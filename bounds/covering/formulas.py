@@ -74,7 +74,7 @@ def log_random(dim: int, radius: float) -> float:
         return math.log(max(log_v - log_s, 1e-300)) + (dim - 1) * sines - (log_v - log_s)
 
     # Step 1: the stationary eta by secants, or else by a search
-    log_share = _secant(balance, -3.0 - math.log1p(0.2 * dim), -18.0, _LOG_HALF)
+    log_share = _secant(balance, -3.0 - math.log1p(0.2 * dim), -18.0, top=_LOG_HALF)
     inside = _least(log_count, 0.5) if log_share is None else log_count(log_share)
     # Step 2: the edge, which is best in dimensions up to 3
     return min(inside, log_count(_LOG_HALF))

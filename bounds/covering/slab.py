@@ -45,10 +45,12 @@ def _dual_root(n: int) -> Cell:
     """Return A_n* with its permutohedron, divided by the covering radius (4.2, slab)."""
     radius = math.sqrt(n * (n + 2.0) / (12.0 * (n + 1.0)))
     width = 0.5 * n / math.sqrt(2.0) * math.exp(log_mean_projection(1, n)) / radius
-    return Cell(n, -0.5 * math.log(n + 1.0) - n * math.log(radius), 0.5 * math.sqrt(n / (n + 1.0)) / radius, width)
+    return Cell(
+        n, -0.5 * math.log(n + 1.0) - n * math.log(radius), 0.5 * math.sqrt(n / (n + 1.0)) / radius, width=width
+    )
 
 
-_LEECH = Cell(24, -12.0 * math.log(2.0), math.sqrt(0.5), 1.0)
+_LEECH = Cell(24, -12.0 * math.log(2.0), math.sqrt(0.5), width=1.0)
 
 
 @functools.cache
@@ -60,7 +62,7 @@ def _sum(a: Cell, b: Cell) -> Cell:
         n,
         sum(cell.log_covolume + cell.dim * log_radius for cell, log_radius in parts),
         min(cell.inradius * math.exp(log_radius) for cell, log_radius in parts),
-        sum(cell.width * math.exp(log_radius + log_mean_projection(cell.dim, n)) for cell, log_radius in parts),
+        width=sum(cell.width * math.exp(log_radius + log_mean_projection(cell.dim, n)) for cell, log_radius in parts),
     )
 
 

@@ -100,7 +100,7 @@ class ExecutorBudget:
                 f"{_checks.digits(key_margin(keys))}: executor_budget(..., margin=key_margin(keys)) allows for it"
             )
         return Executor(
-            self.sizes, self.segments, self.concentrations, self.activation_bounds, keys=keys,
+            self.sizes, self.segments, self.concentrations, activation_bounds=self.activation_bounds, keys=keys,
             weight_bound=self.weight_bound, row_bound=self.row_bound, radius=self.radius,
         )  # fmt: skip
 
@@ -150,7 +150,7 @@ def executor_budget(
     rows, inputs = row_bounds(row_bound, layers, largest), between(radius, "radius")
     gap = _checks.real(margin, "margin", minimum=1e-6, maximum=1.0)
     kind = None if dtype is None else _checks.choice(dtype, "dtype", UNITS)
-    task = _Task(layers, largest, tuple(between(row, "row_bound") for row in rows), inputs, gap)
+    task = _Task(layers, largest, tuple(between(row, "row_bound") for row in rows), radius=inputs, margin=gap)
     unit = 0.0 if kind is None else UNITS[kind]
     share = goal
     while True:
@@ -165,7 +165,9 @@ def executor_budget(
                 f"the error, got {_checks.digits(goal)}"
             )
     constants = (("truncation", plan.error - plan.roundings), ("roundings", plan.roundings))
-    bound = Bound("executor error", math.log(plan.error), "upper", "executor", REFERENCE, constants=constants)
+    bound = Bound(
+        "executor error", math.log(plan.error), "upper", theorem="executor", reference=REFERENCE, constants=constants
+    )
     return ExecutorBudget(
         layers, goal, largest, row_bound=task.rows, radius=inputs, margin=gap, segments=plan.segments,
         concentrations=plan.concentrations, activation_bounds=plan.activations, bound=bound,
@@ -224,13 +226,13 @@ def _plan(task: _Task, eps: float, unit: float) -> _Plan:
         )
         gate = gate_above(widest, task.weight, n, segments=segments[-1], activation=size)
         if not rounding <= 0.1 * largest:
-            return _Plan((), (), (), math.inf, rounding)
+            return _Plan((), (), (), error=math.inf, roundings=rounding)
         # 9.1: e_l, with the roundings rho_l, and A_l
         lost = row * lost + rounding
         error = row * error + 2.0 * eta * largest + products + rounding
         exact = row * exact + task.weight
         activations.append(exact + error)
-    return _Plan(tuple(segments), tuple(sharp), tuple(activations[:-1]), error, lost)
+    return _Plan(tuple(segments), tuple(sharp), tuple(activations[:-1]), error=error, roundings=lost)
 
 
 def _bound_roundings(
@@ -246,7 +248,7 @@ def _bound_roundings(
         return math.inf
     # 9.1 (roundings): r_1, r_2 and r_3
     read_rounding = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * size + weight)
-    carried = task.rows[layer] * _bound_passage(unit, tokens, size, gate)
+    carried = task.rows[layer] * _bound_passage(unit, tokens, size, gate=gate)
     terms = n * (segments / 2.0 + 2.0) + 12.0
     sums = 0.5 * size * (widest + n * weight) + 2.0 * n * weight * size / segments**2 + weight
     return 1.01 * (read_rounding + carried + unit * (terms * sums + 40.0 * n * weight * size))

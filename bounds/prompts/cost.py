@@ -118,7 +118,7 @@ def attention_cost(
         degree = least_degree(score, min(error / (2.0 * entry), 0.5), basis)
         log_rank = log_binomial(float(columns), float(degree))
         exponent = log_rank / math.log(tokens)
-        return AttentionCost(score, degree, log_rank, exponent, exponent < 1.0)
+        return AttentionCost(score, degree, log_rank, exponent=exponent, subquadratic=exponent < 1.0)
 
     return entry(n, dim, entry_bound, tolerance)  # type: ignore[no-any-return]
 

@@ -142,7 +142,7 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     def entry(v: object, n: object, b: object) -> Bound:
         # 8.7 (sequence), (response), (pair)
         log_gap = least_gap(v, n, kind=kind, largest=b)  # type: ignore[arg-type]
-        return Bound("logit gap", math.log(log_gap), "upper", kind, REFERENCE)
+        return Bound("logit gap", math.log(log_gap), "upper", theorem=kind, reference=REFERENCE)
 
     return entry(vocabulary, length, largest)  # type: ignore[no-any-return]
 
@@ -194,7 +194,7 @@ def hard_tokens(
             digits += 1
         total = _count(n, "tokens") * _count(k, "numbers") * digits
         log = math.log(total) if total else -math.inf
-        return Bound("prompt length", log, "upper", theorem, REFERENCE, whole=True)
+        return Bound("prompt length", log, "upper", theorem=theorem, reference=REFERENCE, whole=True)
 
     return entry(tokens, eps, vocabulary, numbers, value_range)  # type: ignore[no-any-return]
 

@@ -98,7 +98,9 @@ def memorization_length(
             # 8.8 (values)
             information = count * outputs * math.log2(max(math.ceil(1.0 / error * (1.0 - 1e-9)), 1))
         log = math.log(information) - math.log(width) - math.log(free) if information > 0.0 else -math.inf
-        return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", information),))
+        return Bound(
+            "prompt length", log, "lower", theorem=name, reference=REFERENCE, constants=(("bits", information),)
+        )
 
     options = (numbers, bits, classes, accuracy, n_outputs, tol)
     return entry(n_examples, *options)  # type: ignore[no-any-return]
@@ -186,7 +188,9 @@ def prompt_length(
         norm = _checks.real(a, "exponent", minimum=1.0, finite=False)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
         side: Side = "lower" if name == "grid-bits" else "upper"
-        cells, conditions = _cells(name, between(c, "lipschitz"), between(e, "eps"), float(size) ** (1.0 / norm))
+        cells, conditions = _cells(
+            name, between(c, "lipschitz"), between(e, "eps"), stretch=float(size) ** (1.0 / norm)
+        )
         # 8.8 (grid), (midpoint), (pyramids): n c^D, or n c^D/b
         log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
         log += size * math.log(cells) if cells > 0.0 else -math.inf

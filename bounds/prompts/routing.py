@@ -212,6 +212,6 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
         angle = math.asin(math.sqrt(0.5 * _checks.real(gap, "margin", above=0.0, maximum=1.0)))
         # 9.2 (keys)
         log = -float(log_cap_measure(_checks.dimension(m), angle))
-        return Bound("keys", log, "upper", "key-caps", REFERENCE)
+        return Bound("keys", log, "upper", theorem="key-caps", reference=REFERENCE)
 
     return entry(margin, dim)  # type: ignore[no-any-return]

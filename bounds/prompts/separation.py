@@ -162,7 +162,7 @@ def context_separation(
         if name == "printed":
             # Hu et al., Lemma 2.2
             log = -5.0 * float(size) ** 4 * dim * (largest / smallest) * largest * math.log(tokens) / apart
-            return Bound("context separation", log, "lower", name, REFERENCE)
+            return Bound("context separation", log, "lower", theorem=name, reference=REFERENCE)
         # 8.9 (direction): t of V + 1 points, or the smaller one of Hu et al., Lemma D.1
         ratio = (_sharp_ratio if name == "sharp" else _printed_ratio)(size + 1, dim)
         # 8.9 (rank): c at sigma = 0, G = c Gamma^2, and the log of eps/(4 Gamma) (log n)^2 e^(-2G)/(c Gamma)

@@ -135,10 +135,10 @@ def prefix_length(
         error, m, tokens = between(e, "eps"), _checks.dimension(d, maximum=LARGEST_DIM), token_count(t)
         lips = _lipschitz(lipschitz, metric, tokens)
         if isinstance(record, Sharp):
-            return _sufficient(error, m, lips, metric, theorem=record)
+            return _sufficient(error, m, lips, metric=metric, theorem=record)
         below = Hypothesis("eps < sup_norm", error < (1.0 if record.sup_norm is None else record.sup_norm))
         # 7.3 (lower)
-        log = _log_count(m, lips, error, metric)
+        log = _log_count(m, lips, error, metric=metric)
         return settle(Bound("prefix length", log, "lower", theorem="lower", reference=REFERENCE, hypotheses=(below,)))
 
     return entry(eps, dim, length)  # type: ignore[no-any-return]
@@ -193,8 +193,8 @@ def error_bound(
         if isinstance(record, Lower):
             largest = math.inf if record.sup_norm is None else record.sup_norm
             # 7.3 (lower)
-            log = min(_log_error(m, lips, tokens * log_n, metric), math.log(largest))
-            return Bound("sup error", log, "lower", "lower", REFERENCE)
+            log = min(_log_error(m, lips, tokens * log_n, metric=metric), math.log(largest))
+            return Bound("sup error", log, "lower", theorem="lower", reference=REFERENCE)
         at = _checks.concentration(lam, maximum=LARGEST_CONCENTRATION)
         cover = _checks.real(rho, "radius", minimum=SMALLEST_RADIUS, maximum=math.pi)
         # 7.3 (a priori)
@@ -240,7 +240,9 @@ def _sufficient(eps: float, dim: int, lips: Float64, metric: str, *, theorem: Sh
         )  # fmt: skip
     names = tuple(enumerate(("radius", "concentration")))
     constants = tuple((f"{name}_{i}", choices[x][k]) for i, x in enumerate(goals.tolist(), 1) for k, name in names)
-    return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=constants, whole=is_whole)
+    return Bound(
+        "prefix length", log, "upper", theorem="sharp", reference=REFERENCE, constants=constants, whole=is_whole
+    )
 
 
 def _goals(eps: float, lips: Float64) -> Float64:

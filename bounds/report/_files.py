@@ -28,7 +28,7 @@ def write_together(
     try:
         for name, write in writers.items():
             write(folder / name)
-        _exchange(folder, out, list(writers), [name for name in earlier(out, marks)[0] if name not in writers])
+        _exchange(folder, out, list(writers), outdated=[name for name in earlier(out, marks)[0] if name not in writers])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if new and not any(out.iterdir()):

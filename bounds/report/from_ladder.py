@@ -82,11 +82,11 @@ def report_ladder(
         return _plot.ladder.concentration_figure(axis, curves, dim)
 
     figures = [
-        Picture("ladder_eps.png", lambda: over(axis, dim), "Over the accuracy", _SHADED),
-        Picture("ladder_dim.png", lambda: over(eps, dims), "Over the dimension", _SHADED),
+        Picture("ladder_eps.png", lambda: over(axis, dim), "Over the accuracy", caption=_SHADED),
+        Picture("ladder_dim.png", lambda: over(eps, dims), "Over the dimension", caption=_SHADED),
         Picture(
             "concentration.png", over_concentration, "The concentration of the kernel",
-            "From these concentrations on, the convolution with the kernel alone is as near to every function.",
+            caption="From these concentrations on, the convolution with the kernel alone is as near to every function.",
         ),
     ]  # fmt: skip
     options = {name: value for statement in statements for name, value in statement.options.items()}

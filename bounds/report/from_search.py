@@ -81,12 +81,12 @@ def report_search(
     figures = [
         Picture(
             "error.png", lambda: _plot.shortest_figure(search, target, others=others, floor=floor),
-            "Errors against tokens", "The star is the head that is picked; left of a step there is none.",
+            "Errors against tokens", caption="The star is the head that is picked; left of a step there is none.",
         )
     ]  # fmt: skip
     if target.dim == 2:
         draw = lambda: _plot.control_points_figure(search, target)  # noqa: E731
-        figures.append(Picture("map.png", draw, "Its control points", "Grey is the error of the head."))
+        figures.append(Picture("map.png", draw, "Its control points", caption="Grey is the error of the head."))
     names = ("n", "lower", *_COLUMNS[2:])
     rows = [dict(zip(_COLUMNS, (getattr(rung, name) for name in names), strict=True)) for rung in search.history]
     document = {
@@ -135,7 +135,7 @@ def _tabulate(search: ShortestHead) -> Table:
     ]  # fmt: skip
     note = "Numbers are what is stored: keys, values and a common concentration; digits are those that cancel in a sum."
     columns = ("length", "error", "proven", "numbers", "digits lost", "within eps")
-    return Table("Every length that was tried", columns, rows, note)
+    return Table("Every length that was tried", columns, rows, note=note)
 
 
 def compare_fixed_points(

@@ -56,14 +56,14 @@ def report_study(study: Study, *, command: str = "") -> Report:
     figures = [
         Picture(
             "error.png", lambda: _plot.error_figure(study), "Error against the number of control points",
-            "Marks are measured errors, the ticks above them proven upper bounds, lines without marks bounds.",
+            caption="Marks are measured errors, the ticks above them proven upper bounds, lines without marks bounds.",
         )
     ]  # fmt: skip
     if target.dim == 2:
         head = study.shown
         text = f"A {head.family} head of {len(head):,} points, λ = {concentration_text(head.concentration)}."
         draw = lambda: _plot.maps_figure(head, target, study.shown_error)  # noqa: E731
-        figures.append(Picture("maps.png", draw, "One head on the map", text))
+        figures.append(Picture("maps.png", draw, "One head on the map", caption=text))
     names = [field.name for field in fields(Row)]
     return Report(
         name="study", title=f"Study: {target.name} on {name_sphere(target.dim)}",
@@ -103,7 +103,7 @@ def _tabulate(study: Study) -> Table:
     places = [i for i in range(len(_COLUMNS)) if any(row[i].text for row in rows)]
     columns = [_COLUMNS[i] for i in places]
     note = " ".join(f"{name}: {_LEGEND[name]}." for name in columns if name in _LEGEND)
-    return Table("Every head", columns, [[row[i] for i in places] for row in rows], note)
+    return Table("Every head", columns, [[row[i] for i in places] for row in rows], note=note)
 
 
 def _cells(row: Row) -> list[Cell]:

@@ -88,8 +88,8 @@ def report_validation(validation: Validation, *, command: str = "", source: str 
         Table("The parts of the error", ("lemma", *_COLUMNS), parts), _claims(validation.claims),
     ]  # fmt: skip
     figure = Picture(
-        "validation.png", lambda: _plot.validation_figure(validation.checks, error, head, target),
-        "Bounds against what was achieved", _CAPTION + _place(error, target),
+        "validation.png", lambda: _plot.validation_figure(validation.checks, error, head, target=target),
+        "Bounds against what was achieved", caption=_CAPTION + _place(error, target),
     )  # fmt: skip
     return Report(
         name="validation", title=f"Validation: {target.name} on {name_sphere(target.dim)}",
@@ -151,7 +151,7 @@ def _claims(claims: Sequence[Claim]) -> Table:
         numbers = Cell.number(c.stated, 6), Cell.number(c.found, 6)
         rows.append([Cell(c.name, "name"), *numbers, Cell(c.outcome, "verdict", (c.reason,))])
     note = "A search tried to refute each number. Surviving it proves nothing."
-    return Table("What was stated, and attempts to refute it", ("claim", "stated", "found", "outcome"), rows, note)
+    return Table("What was stated, and attempts to refute it", ("claim", "stated", "found", "outcome"), rows, note=note)
 
 
 def _head(validation: Validation, head: Head) -> Facts:

@@ -90,7 +90,7 @@ def evaluate_ladder(
     constants: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "exponent": exponent}
     constants["theorems"] = as_statements(theorems, COUNTED)
     ladders: list[Sequence[Bound]] = []
-    for value in each(axis.tolist(), progress, "ladder", lambda value: f"{over} = {value:.4g}"):
+    for value in each(axis.tolist(), progress, "ladder", describe=lambda value: f"{over} = {value:.4g}"):
         e, d = (value, fixed) if shapes[0] else (fixed, value)
         ladders.append(ladder(e, dim=d, **constants))
     log10 = {
@@ -98,7 +98,7 @@ def evaluate_ladder(
         for rung in zip(*ladders, strict=True)
     }
     sides: dict[str, str] = {bound.theorem: bound.side for bound in ladders[0]}
-    return Curves(over, axis.astype(np.float64), float(np.asarray(fixed)), log10, sides)
+    return Curves(over, axis.astype(np.float64), float(np.asarray(fixed)), log10=log10, sides=sides)
 
 
 def list_hypotheses(bounds: Sequence[Bound]) -> str:

@@ -129,8 +129,8 @@ def run_study(
     candidates: list[tuple[float, float, Head]] = []
     nearest = min(counts, key=lambda count: abs(math.log(count / _MAPPED)))
     words = "N = {0[0]}, {0[1]} head, {0[2]}".format
-    for count, kind, way in each(steps, progress, "head", words):
-        head, row = measure_head(measure, EqualMeasurePartition(target.dim, count), kind, way)
+    for count, kind, way in each(steps, progress, "head", describe=words):
+        head, row = measure_head(measure, EqualMeasurePartition(target.dim, count), kind, way=way)
         rows.append(row)
         if count == nearest:
             candidates.append((row.mean_error if target.lipschitz is None else row.error, row.error, head))

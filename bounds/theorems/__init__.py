@@ -166,7 +166,7 @@ def as_statements(values: Iterable[str | Statement] | None, choices: Mapping[str
         return state_all()
     if isinstance(values, str | Statement) or not isinstance(values, Iterable):
         remedy = "one theorem stands in a list, ['lower']"
-        raise _checks.wrong_type(values, "theorems", "a sequence of names or statements", remedy)
+        raise _checks.wrong_type(values, "theorems", "a sequence of names or statements", remedy=remedy)
     statements = tuple(as_statement(value, choices) for value in values)
     if not statements:
         raise ValueError("'theorems' must have one theorem at least, got none: leave it out for all of them")

@@ -62,13 +62,15 @@ def approximation(problem: Problem) -> Approximation:
     log_sup, log_lip, dim = math.log(problem.sup_norm), math.log(problem.lipschitz), problem.dim
     if problem.degree is not None:  # 4.7, band-limited
         premise = Hypothesis(f"a target of degree at most {problem.degree}", True)
-        return Approximation(lambda n: -math.inf, log_sup, lambda k: log_sup, float(problem.degree), premise)
+        return Approximation(
+            lambda n: -math.inf, log_sup, lambda k: log_sup, least=float(problem.degree), assumes=premise
+        )
     if (s := problem.sobolev_order) is not None:  # 4.7, s-smooth
         premise = Hypothesis("sobolev_order > dim/2", s > 0.5 * dim)
         norm = min(log_sup, log_lip)  # a part of f's expansion is no larger than f
         return Approximation(
             lambda n: log_lip + 0.5 * log_sobolev_tail(n, s, dim), norm,
-            lambda k: log_lip - 0.5 * s * math.log1p(k * (k + dim - 1.0)), 0.0, premise,
+            lambda k: log_lip - 0.5 * s * math.log1p(k * (k + dim - 1.0)), least=0.0, assumes=premise,
         )  # fmt: skip
     norm, alpha = math.log(problem.sup_norm + problem.eps), problem.exponent  # |p_n| <= |f| + eps
     # 4.6, other moduli: the error is L (2 e_n)^alpha / 2

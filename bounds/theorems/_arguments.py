@@ -116,11 +116,11 @@ def checked_prefix(theorem: Theorem, problem: Problem, prefix: Prefix) -> Prefix
     return Prefix(
         count, rho,
         None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
-        None if exactness is None else _checks.integer(exactness, "exactness", minimum=0, maximum=10**30),
+        exactness=None if exactness is None else _checks.integer(exactness, "exactness", minimum=0, maximum=10**30),
     )  # fmt: skip
 
 
 def _same_dim(dim: object, own: int, name: str) -> int:
     """Return the dimension of a target or of points; a given one must be the same."""
-    _checks.agreeing(None if dim is None else _checks.dimension(dim), "dim", own, f", that of '{name}'")
+    _checks.agreeing(None if dim is None else _checks.dimension(dim), "dim", own, source=f", that of '{name}'")
     return own

@@ -97,7 +97,7 @@ def log_tail(degree: float, concentration: float, dim: int) -> float:
     """Bound log rho_g, rho_g = sum of dim(H_l) a_l over l > g, by a geometric series, or by the kernel's peak (4.C)."""
     if concentration == 0.0:
         return -math.inf
-    return _log_geometric(log_term(degree + 1.0, concentration, dim), degree + 1.0, concentration, dim)
+    return _log_geometric(log_term(degree + 1.0, concentration, dim), degree + 1.0, concentration, dim=dim)
 
 
 def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, float, float]:
@@ -105,7 +105,7 @@ def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, flo
     if concentration == 0.0:
         return -math.inf, -math.inf, -math.inf
     term = log_term(degree + 1.0, concentration, dim)
-    tail = _log_geometric(term, degree + 1.0, concentration, dim)
+    tail = _log_geometric(term, degree + 1.0, concentration, dim=dim)
     term -= _log_least_ratio(degree, concentration, dim)
     longer = log_sum(tail, term)
     return tail, longer, log_sum(longer, term - _log_least_ratio(degree - 1.0, concentration, dim))
@@ -115,7 +115,7 @@ def log_rising_tail(degree: float, concentration: float, dim: int, power: int) -
     """Bound the log of the sum of (l/(g+1))^power dim(H_l) a_l over l > g by a geometric series (4.I); inf for none."""
     if concentration == 0.0:
         return -math.inf
-    log_ratio = log_rising_ratio(degree, concentration, dim, power)
+    log_ratio = log_rising_ratio(degree, concentration, dim, power=power)
     if log_ratio >= 0.0:
         return math.inf
     return log_term(degree + 1.0, concentration, dim) - math.log(-math.expm1(log_ratio))

@@ -126,7 +126,7 @@ class Excess:
             bend = lam * math.cos(self.threshold + x) + m1 / sin / sin
             return -self.slope(y + shift, x), bend + (1.0 / x / x if x != 0.0 else math.inf)
 
-        return find_root(fall, low, high, start, 0.0)
+        return find_root(fall, low, high, x=start, noise=0.0)
 
     def positive(self, r: float) -> list[Stretch]:
         """Return the stretches with g > 0."""
@@ -182,12 +182,12 @@ class Excess:
         mode, start = high, max(low, HALF_PI - shift)
         if shift + high > HALF_PI and self.slope(shift + high, high) < 0.0:  # sin(u) falls faster than phi rises
             mode = self._mode(shift, 0.0, low=start, high=high, start=0.5 * (start + high))
-        return Stretch(low, high, mode, self.width(shift + mode, mode), shift)
+        return Stretch(low, high, mode, width=self.width(shift + mode, mode), shift=shift)
 
     def _moving(self, low: float, high: float, mode: float, shift: float) -> Stretch:
         """Return a stretch in y = t - w."""
         mode = min(max(mode, low), high, max(low, HALF_PI - shift))
-        return Stretch(low, high, mode, self.width(shift + mode, mode), shift)
+        return Stretch(low, high, mode, width=self.width(shift + mode, mode), shift=shift)
 
     def level(self, low: float, high: float, height: float) -> Stretch:
         """Return a stretch with a constant factor."""

@@ -158,7 +158,7 @@ def peak(function: Curve, start: float, floor: float, least: float) -> float:
         step *= 2.0
         a, b, c = max(a - step, 0.5 * (floor + a)), a, b
     # Step 3: the top
-    return _top_of(function, a, b, c)
+    return _top_of(function, a, b, c=c)
 
 
 def _top_of(function: Curve, a: float, b: float, c: float) -> float:
@@ -200,11 +200,11 @@ def best_radius(
     `start` is a guess of both, `slope` that of log error in log radius, `threshold` the concentration below which no
     radius will do.
     """
-    ridge = Ridge(excess_at, math.log(start[1]), slope, math.log(top))
+    ridge = Ridge(excess_at, math.log(start[1]), slope, log_top=math.log(top))
     if problem.concentration is not None:
         return problem.concentration, _radius(ridge.solve(problem.concentration, math.log(start[1])))
     floor = math.log(threshold) if threshold > 0.0 else -math.inf
-    x = peak(ridge, max(math.log(start[0]), floor + 1e-3), floor, math.log(1e-6 * problem.dim))
+    x = peak(ridge, max(math.log(start[0]), floor + 1e-3), floor, least=math.log(1e-6 * problem.dim))
     uniform = ridge.solve(0.0, max(ridge(x), ridge.log_radius)) if threshold == 0.0 else NEVER
     return (_exp(x), _radius(ridge(x))) if ridge(x) > uniform else (0.0, _radius(uniform))
 
@@ -228,10 +228,10 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
 
     # Step 1: the maximum of the gain nearest to lambda = 1/radius, and a probe for others
     least = math.log(1e-6 * dim)
-    x = peak(function, -math.log(radius), -math.inf, least)
+    x = peak(function, -math.log(radius), -math.inf, least=least)
     probe = max((x + offset for offset in (-14.0, -6.0, -2.0, 2.0, 6.0, 14.0)), key=function)
     if function(probe) > function(x) + 1e-9:
-        x = peak(function, probe, -math.inf, least)
+        x = peak(function, probe, -math.inf, least=least)
     # Step 2: lambda = 0, where nothing is gained by more
     if -log_error(0.0) >= function(x):
         return 0.0

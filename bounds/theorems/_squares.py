@@ -93,7 +93,7 @@ def averaged_spheres(dim: int, angle: float) -> Family:
     gap = np.broadcast_to(gap, usable.shape)[usable]  # (n,)
     # Step 2: B points, S H pairs of them too close, R^2 - r^2 + 1 norms
     log_points = log_ball(d) + log_power_gap(outer - half, inner + half, d)
-    log_pairs = log_close_pairs(d, outer, inner, chord)
+    log_pairs = log_close_pairs(d, outer, inner, chord=chord)
     log_norms = np.log1p(outer * outer * -np.expm1(-2.0 * gap))
     # Step 3: Turan, B^2 / ((R^2 - r^2 + 1) (B + S H))
     return 2.0 * log_points - log_norms - np.logaddexp(log_points, log_pairs), np.log(outer)

@@ -34,7 +34,7 @@ def from_variation(
         return from_cover(problem, theorem, 0.0, 0.0, hypothesis)
     log_unit, log_sup = math.log(problem.lipschitz), math.log(problem.sup_norm)
     # 4.1: below it L E[theta^alpha] alone exceeds eps
-    threshold = concentration_needed(problem.eps, dim, problem.lipschitz, exponent)
+    threshold = concentration_needed(problem.eps, dim, problem.lipschitz, exponent=exponent)
 
     def excess_at(concentration: float) -> Curve | None:
         room = problem.eps - problem.lipschitz * VonMisesFisher(dim, concentration).mean_angle(exponent)

@@ -29,7 +29,7 @@ class Rate(NamedTuple):
     slope_q: float  # of dQ / dlog s
 
 
-NO_RATE = Rate(-math.inf, -math.inf, 0.0, 0.0)
+NO_RATE = Rate(-math.inf, -math.inf, 0.0, slope_q=0.0)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,9 @@ class Window:
         if log_q >= log_p:
             return NO_RATE._replace(slope_p=slope_p, slope_q=slope_q)
         log_d = log_p + math.log(-math.expm1(log_q - log_p))
-        return Rate(math.log(-math.log1p(-math.exp(log_d))) if log_d > -36.0 else log_d, log_d, slope_p, slope_q)
+        return Rate(
+            math.log(-math.log1p(-math.exp(log_d))) if log_d > -36.0 else log_d, log_d, slope_p, slope_q=slope_q
+        )
 
     def _sums(self, values: Float64, slopes: Float64, weights: Float64) -> tuple[float, float]:
         top = float(values.max())

@@ -54,7 +54,7 @@ def log_centroid_variation(concentration: float, radius: float, dim: int) -> flo
 
     def rise(extra: float, low: float, high: float) -> float:
         return log_integral(
-            base, max(low, cross), high, lambda u: -np.expm1(-0.5 * (width * np.sin(u + radius)) ** 2 - extra)
+            base, max(low, cross), high, factor=lambda u: -np.expm1(-0.5 * (width * np.sin(u + radius)) ** 2 - extra)
         )
 
     parts = [math.log(math.expm1(drift)) + log_integral(base, 0.0, cross) if cross > 0.0 else -math.inf]
@@ -98,9 +98,8 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-centroid", "docs/theorems/4.D-centroids.md",
-    "core head whose points are the centroids of their cells", "core",
-    count=centroid, options=("concentration", "covering"),
-    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CENTROIDS, measured="error",
+    "sharp-core-centroid", "docs/theorems/4.D-centroids.md", "core head whose points are the centroids of their cells",
+    head="core", count=centroid, options=("concentration", "covering"), error=_error,
+    needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CENTROIDS, measured="error",
     free_concentration=least_error,
 )  # fmt: skip

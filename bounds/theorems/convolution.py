@@ -55,7 +55,7 @@ def convolution_error(
     kink = math.exp((math.log(2.0 * sup_norm) - math.log(lipschitz)) / exponent)  # L kink^alpha = 2 F
     base = zonal.kernel(float(dim), concentration)
     power = 4 if exponent < 1.0 and dim < 16 else 1  # resolves theta^alpha at 0, as in the kernel's own moments
-    near = log_integral(base, 0.0, kink, lambda theta: theta**exponent, power)
+    near = log_integral(base, 0.0, kink, factor=lambda theta: theta**exponent, power=power)
     beyond = log_integral(base, kink, math.pi)
     total = log_sum((math.log(lipschitz) + near, math.log(2.0 * sup_norm) + beyond))
     return min(math.exp(total - log_integral(base, 0.0, math.pi)), unbounded, 2.0 * sup_norm)
@@ -68,7 +68,6 @@ def _error(problem: Problem, _prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "convolution", "docs/theorems/4.1-convolution.md", "the kernel alone, without discretisation", "any",
-    options=("concentration",),
-    error=_error, needs=("lipschitz", "concentration"), uses=("sup_norm",),
+    "convolution", "docs/theorems/4.1-convolution.md", "the kernel alone, without discretisation",
+    head="any", options=("concentration",), error=_error, needs=("lipschitz", "concentration"), uses=("sup_norm",),
 )  # fmt: skip

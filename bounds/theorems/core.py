@@ -43,9 +43,9 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core", "docs/theorems/4.3-core-head.md", "core head on any partition", "core",
-    count=core, options=("concentration", "covering"),
-    threshold=lambda p: concentration_needed(p.eps, p.dim, p.lipschitz, p.exponent),
-    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, measured="error",
+    "sharp-core", "docs/theorems/4.3-core-head.md", "core head on any partition",
+    head="core", count=core, options=("concentration", "covering"),
+    threshold=lambda p: concentration_needed(p.eps, p.dim, p.lipschitz, exponent=p.exponent), error=_error,
+    needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, measured="error",
     free_concentration=least_error,
 )  # fmt: skip

@@ -104,8 +104,8 @@ def _free(problem: Problem, prefix: Prefix, log_error: Curve) -> float:
 
 THEOREM = Theorem(
     "sharp-split-equal", "docs/theorems/4.B-equal-measure.md",
-    "split head on equal-measure cells, the best that their radius allows", "split",
-    count=equal, constants=("lipschitz",), options=("concentration", "slack"), joins="sharp-split",
+    "split head on equal-measure cells, the best that their radius allows",
+    head="split", count=equal, constants=("lipschitz",), options=("concentration", "slack"), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
     radius=equal_measure_radius, measured="error", free_concentration=_free,
 )  # fmt: skip

@@ -29,7 +29,9 @@ def interpolation(problem: Problem) -> Bound:
     degree = tail = math.inf
     log_lambda = 0.0
     if polynomials.assumes.holds and lam is not None:
-        degree, tail = least_degrees(problem, polynomials, lam, lambda g: log_polynomials(g, dim), joint=False)
+        degree, tail = least_degrees(
+            problem, polynomials, lam, log_factor=lambda g: log_polynomials(g, dim), joint=False
+        )
         log_lambda = math.log(lam) if lam > 0.0 else -math.inf
     elif polynomials.assumes.holds and (degree := least_polynomial(problem, polynomials)) < math.inf:
         tail = degree
@@ -53,6 +55,6 @@ def interpolation(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "sharp-core-interpolation", "docs/theorems/4.G-core-interpolation.md", "core head with any real weights", "core",
-    count=interpolation, options=("concentration", "slack", "degree", "sobolev_order"),
+    "sharp-core-interpolation", "docs/theorems/4.G-core-interpolation.md", "core head with any real weights",
+    head="core", count=interpolation, options=("concentration", "slack", "degree", "sobolev_order"),
 )  # fmt: skip

@@ -16,7 +16,7 @@ def lower(problem: Problem) -> Bound:
     radius = angle_of(problem, 1.0)
     log = log_cover(problem.dim, radius, problem.covering)
     exact = problem.dim == 1 and problem.covering == "best"
-    return floor(problem, THEOREM, log, radius, whole=exact)
+    return floor(problem, THEOREM, log, angle=radius, whole=exact)
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
@@ -29,8 +29,6 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 THEOREM = Theorem(
     "lower", "docs/theorems/4.5-lower-bound.md", "no scheme that samples at N points does better for every target",
-    "any",
-    "lower",
-    count=lower, options=("covering",),
-    error=_error, needs=("lipschitz", "n"), uses=("sup_norm",), measured="worst-case error",
+    head="any", side="lower", count=lower, options=("covering",), error=_error, needs=("lipschitz", "n"),
+    uses=("sup_norm",), measured="worst-case error",
 )  # fmt: skip

@@ -57,6 +57,6 @@ def warren_ratio(log_degree: Float64) -> Float64:
 
 THEOREM = Theorem(
     "lower-any", "docs/theorems/4.E-lower-without-sampling.md (any)",
-    "no real tokens do better, however they are chosen", "any", "lower",
-    count=lower_any,
+    "no real tokens do better, however they are chosen",
+    head="any", side="lower", count=lower_any,
 )  # fmt: skip

@@ -22,7 +22,6 @@ def lower_bits(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "lower-bits", "docs/theorems/4.E-lower-without-sampling.md (bits)", "no tokens of so many bits do better", "any",
-    "lower",
-    count=lower_bits, options=("covering", "bits"),
+    "lower-bits", "docs/theorems/4.E-lower-without-sampling.md (bits)", "no tokens of so many bits do better",
+    head="any", side="lower", count=lower_bits, options=("covering", "bits"),
 )  # fmt: skip

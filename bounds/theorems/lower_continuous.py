@@ -19,6 +19,6 @@ def lower_continuous(problem: Problem) -> Bound:
 
 THEOREM = Theorem(
     "lower-continuous", "docs/theorems/4.E-lower-without-sampling.md (continuous)",
-    "no tokens that depend continuously on the target do better", "any", "lower",
-    count=lower_continuous, options=("covering",),
+    "no tokens that depend continuously on the target do better",
+    head="any", side="lower", count=lower_continuous, options=("covering",),
 )  # fmt: skip

@@ -35,7 +35,7 @@ def lower_smooth(problem: Problem) -> Bound:
         radius = min(max(radius, SMALLEST_ANGLE), math.pi)
         log = log_cover(problem.dim, radius, problem.covering)
     exact = problem.dim == 1 and problem.covering == "best"
-    return floor(problem, THEOREM, log, radius, hypotheses=(smooth,), whole=exact)
+    return floor(problem, THEOREM, log, angle=radius, hypotheses=(smooth,), whole=exact)
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
@@ -52,7 +52,7 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 THEOREM = Theorem(
     "lower-smooth", "docs/theorems/4.J-smooth-lower-bound.md",
-    "no scheme that samples at N points does better if second derivatives are bounded", "any", "lower",
-    count=lower_smooth, constants=("lipschitz", "sup_norm", "smoothness"), options=("covering", "smoothness"),
-    error=_error, needs=("lipschitz", "smoothness", "n"), uses=("sup_norm",),
+    "no scheme that samples at N points does better if second derivatives are bounded",
+    head="any", side="lower", count=lower_smooth, constants=("lipschitz", "sup_norm", "smoothness"),
+    options=("covering", "smoothness"), error=_error, needs=("lipschitz", "smoothness", "n"), uses=("sup_norm",),
 )  # fmt: skip

@@ -62,8 +62,8 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-split-mean", "docs/theorems/4.4-split-head.md (mean)", "split head on equal-measure cells", "split",
-    count=split_mean, constants=("lipschitz",), options=("concentration",),
-    error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
-    radius=equal_measure_radius, measured="error", free_concentration=least_error,
+    "sharp-split-mean", "docs/theorems/4.4-split-head.md (mean)", "split head on equal-measure cells",
+    head="split", count=split_mean, constants=("lipschitz",), options=("concentration",), error=_error,
+    needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS, radius=equal_measure_radius,
+    measured="error", free_concentration=least_error,
 )  # fmt: skip

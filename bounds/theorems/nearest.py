@@ -143,8 +143,7 @@ def least_concentration(problem: Problem, prefix: Prefix, log_error: Curve) -> f
 THEOREM = Theorem(
     "sharp-split-nearest", "docs/theorems/4.4-split-head.md (nearest)",
     "split head on any points with a covering radius",
-    "split",
-    count=split_nearest, constants=("lipschitz",), options=("concentration", "covering", "slack"), joins="sharp-split",
-    error=_error, needs=("lipschitz", "concentration", "radius", "n"), uses=("sup_norm",), requires=COVER,
-    free_concentration=least_concentration,
+    head="split", count=split_nearest, constants=("lipschitz",), options=("concentration", "covering", "slack"),
+    joins="sharp-split", error=_error, needs=("lipschitz", "concentration", "radius", "n"), uses=("sup_norm",),
+    requires=COVER, free_concentration=least_concentration,
 )  # fmt: skip

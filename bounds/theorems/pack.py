@@ -106,25 +106,25 @@ def _log_rankin(separation: float, dim: int) -> float:
         return math.inf
     b = math.asin(sin_b)
     m1, cot = dim - 1.0, 1.0 / math.tan(b)
-    sines = Piece(b, m1, cot, m1 * cot, m1)
+    sines = Piece(b, m1, cot, slope=m1 * cot, bend=m1)
 
     def drop(u: Float64) -> Float64:  # cos u - cos b
         result: Float64 = 2.0 * np.sin(0.5 * (b + u)) * np.sin(0.5 * (b - u))
         return result
 
-    height = log_integral(sines, 0.0, b, drop) - log_integral(sines, 0.0, b)
+    height = log_integral(sines, 0.0, b, factor=drop) - log_integral(sines, 0.0, b)
     return 2.0 * math.log(sin_b) - math.log(2.0 * math.cos(b)) - height - float(log_cap_measure(dim, b))
 
 
 def _error(problem: Problem, prefix: Prefix) -> Promise:
     assert prefix.separation is not None
-    log_w = log_pack_error(problem.fixed_concentration, prefix.radius, prefix.separation, problem.dim)
+    log_w = log_pack_error(problem.fixed_concentration, prefix.radius, prefix.separation, dim=problem.dim)
     return log_error(problem, log_w), ()
 
 
 THEOREM = Theorem(
     "sharp-split-pack", "docs/theorems/4.A-separated-points.md",
-    "split head on separated points at moderate concentrations", "split",
-    count=pack, constants=("lipschitz",), options=("concentration", "covering"), joins="sharp-split",
+    "split head on separated points at moderate concentrations",
+    head="split", count=pack, constants=("lipschitz",), options=("concentration", "covering"), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius", "separation"), uses=("sup_norm",), requires=COVER,
 )  # fmt: skip

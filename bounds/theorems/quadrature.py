@@ -122,7 +122,7 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-quadrature", "docs/theorems/4.C-quadrature.md", "core head on a positive quadrature rule", "core",
-    count=quadrature, options=("concentration",),
-    error=_error, needs=("lipschitz", "concentration", "exactness", "sup_norm"), requires=RULE, measured="error",
+    "sharp-core-quadrature", "docs/theorems/4.C-quadrature.md", "core head on a positive quadrature rule",
+    head="core", count=quadrature, options=("concentration",), error=_error,
+    needs=("lipschitz", "concentration", "exactness", "sup_norm"), requires=RULE, measured="error",
 )  # fmt: skip

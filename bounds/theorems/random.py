@@ -54,7 +54,7 @@ def fill(window: Window, log_s: float, log_rate: float) -> Fill:
     slower /= excess.concentration * math.sin(delta) + 1.0 / max(w - delta, 1e-16 * w)
     # Step 3: X = e^(sH) (-log M) / ((1 - q) sigma(C(eta)))
     log_x = math.exp(min(log_harm, 300.0)) + log_rate - window.log_ball - math.log1p(-FAILURE)
-    return Fill(delta, log_harm, max(1.0 - slower, 0.1), log_x, widest >= 2.0 * eta * (1.0 - 1e-12))
+    return Fill(delta, log_harm, max(1.0 - slower, 0.1), log_x=log_x, allowed=widest >= 2.0 * eta * (1.0 - 1e-12))
 
 
 def _log_stakes(window: Window, log_rate: float) -> float:
@@ -104,7 +104,7 @@ def _best_s(window: Window, log_s: float, harm: Callable[[float, Rate], float], 
 
 
 def _bare(window: Window, log_s: float) -> Choice:
-    log_s, rate = _best_s(window, log_s, lambda _log_s, _rate: -math.inf, 1e-5)
+    log_s, rate = _best_s(window, log_s, lambda _log_s, _rate: -math.inf, tolerance=1e-5)
     return Choice(log_bare(window, rate.log), window, log_s)
 
 
@@ -115,7 +115,7 @@ def _filled(window: Window, log_s: float) -> Choice:
         cost = fill(window, log_s, rate.log)
         return cost.log_harm + math.log(cost.growth) + rate.log_d - math.log(max(cost.log_x, 1.0))
 
-    log_s, rate = _best_s(window, log_s, harm, 1e-7)
+    log_s, rate = _best_s(window, log_s, harm, tolerance=1e-7)
     for _ in range(20):
         if rate.log == -math.inf:
             break
@@ -170,7 +170,7 @@ def _walk(excess: Excess, kind: Callable[[Window, float], Choice], share: float,
 def bare_points(concentration: float, threshold: float, dim: int, failure: float = 1.0) -> Choice:
     """Bound the number of uniform points with W <= threshold <= pi/2 with probability 1 - failure (4.F, bare)."""
     share = 0.9 / log_net(0.1 * threshold / dim, dim)
-    choice = _walk(Excess(concentration, dim, threshold), _bare, share, 0.08)
+    choice = _walk(Excess(concentration, dim, threshold), _bare, share, height=0.08)
     rate = choice.window.rate(choice.log_s)
     return choice._replace(log=log_bare(choice.window, rate.log, failure))
 
@@ -178,7 +178,7 @@ def bare_points(concentration: float, threshold: float, dim: int, failure: float
 def filled_points(concentration: float, threshold: float, dim: int) -> Choice:
     """Bound the number of random and fill points with W <= threshold <= pi/2 everywhere (4.F, filled)."""
     share = 0.35 / dim**1.2
-    return _walk(Excess(concentration, dim, threshold), _filled, share, 0.18 * math.exp(-dim))
+    return _walk(Excess(concentration, dim, threshold), _filled, share, height=0.18 * math.exp(-dim))
 
 
 def random(problem: Problem) -> Bound:
@@ -205,6 +205,6 @@ def random(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "sharp-split-random", "docs/theorems/4.F-random-points.md", "split head on random points", "split",
-    count=random, constants=("lipschitz",), options=("concentration",), joins="sharp-split",
+    "sharp-split-random", "docs/theorems/4.F-random-points.md", "split head on random points",
+    head="split", count=random, constants=("lipschitz",), options=("concentration",), joins="sharp-split",
 )  # fmt: skip

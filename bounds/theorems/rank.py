@@ -43,6 +43,6 @@ def log_rank_points(degree: float, dim: int) -> float:
 
 THEOREM = Theorem(
     "sharp-core-rank", "docs/theorems/4.G-core-interpolation.md (rank)",
-    "core head with any real weights and any points", "core",
-    count=rank, options=("concentration", "slack", "degree", "sobolev_order"), attained=False,
+    "core head with any real weights and any points",
+    head="core", count=rank, options=("concentration", "slack", "degree", "sobolev_order"), attained=False,
 )  # fmt: skip

@@ -97,13 +97,13 @@ _PAGE = "docs/theorems/4.H-second-order.md"
 
 BY_CONSTANTS = PointwiseTheorem(
     "second-order", f"{_PAGE} (i)", "split head with given weights, by L and H",
-    ("lipschitz", "smoothness"), _by_constants,
+    constants=("lipschitz", "smoothness"), bound=_by_constants,
 )  # fmt: skip
 BY_LAPLACIAN = PointwiseTheorem(
     "second-order-laplacian", f"{_PAGE} (ii)", "the same by L, H, Lap and T",
-    ("lipschitz", "smoothness", "laplacian", "third_derivative"), _by_laplacian,
+    constants=("lipschitz", "smoothness", "laplacian", "third_derivative"), bound=_by_laplacian,
 )  # fmt: skip
 BY_DERIVATIVES = PointwiseTheorem(
     "second-order-local", f"{_PAGE} (iii)", "the same by the derivatives at x and T",
-    ("third_derivative",), _by_derivatives, local=True,
+    constants=("third_derivative",), bound=_by_derivatives, local=True,
 )  # fmt: skip

@@ -19,7 +19,7 @@ def smooth_design_error(concentration: float, degree: float, dim: int, lipschitz
     )
     if error == math.inf:
         return math.inf
-    log_tail = log_rising_tail(degree, concentration, dim, ORDER)
+    log_tail = log_rising_tail(degree, concentration, dim, power=ORDER)
     return error / -math.expm1(log_tail) if log_tail < 0.0 else math.inf
 
 
@@ -36,8 +36,8 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 THEOREM = Theorem(
     "sharp-split-smooth", "docs/theorems/4.I-smooth-quadrature.md (design)",
-    "split head on a spherical design, second derivatives bounded", "split",
-    options=("concentration", "smoothness"),
-    error=_error, needs=("lipschitz", "smoothness", "concentration", "exactness"), uses=("sup_norm",), requires=DESIGN,
+    "split head on a spherical design, second derivatives bounded",
+    head="split", options=("concentration", "smoothness"), error=_error,
+    needs=("lipschitz", "smoothness", "concentration", "exactness"), uses=("sup_norm",), requires=DESIGN,
     measured="error", free_concentration=best_at_degree,
 )  # fmt: skip

@@ -31,12 +31,14 @@ def smooth_quadrature_error(
     concentration: float, degree: float, dim: int, lipschitz: float, sup_norm: float, smoothness: float
 ) -> float:
     """Bound the error of a core head with xi_k = c w_k f(b_k) at a positive quadrature (4.I); inf below degree 4."""
-    tail = log_rising_tail(degree, concentration, dim, ORDER) if degree >= ORDER else math.inf
+    tail = log_rising_tail(degree, concentration, dim, power=ORDER) if degree >= ORDER else math.inf
     if tail == math.inf:
         return math.inf
     if concentration > 0.0:
         tail += log_weight(concentration, degree, dim, lipschitz=lipschitz, sup_norm=sup_norm, smoothness=smoothness)
-    return smooth_part(concentration, dim, lipschitz, smoothness) + math.exp(tail) if tail < 700.0 else math.inf
+    return (
+        smooth_part(concentration, dim, lipschitz, smoothness=smoothness) + math.exp(tail) if tail < 700.0 else math.inf
+    )
 
 
 def moments(concentration: float, dim: int) -> tuple[float, float, float, float]:
@@ -111,7 +113,7 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
     """Return the least degree >= 4, not rounded up, with error eps at a concentration (4.I); inf for none."""
     assert problem.smoothness is not None
     dim, lip, sup, bend = problem.dim, problem.lipschitz, problem.sup_norm, problem.smoothness
-    room = problem.eps - smooth_part(concentration, dim, lip, bend)
+    room = problem.eps - smooth_part(concentration, dim, lip, smoothness=bend)
     if room <= 0.0:
         return math.inf
     if concentration == 0.0:
@@ -119,11 +121,11 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
     log_room = math.log(room)
 
     def ratio(log_degree: float) -> float:
-        return log_rising_ratio(math.exp(log_degree), concentration, dim, ORDER) + 1e-9
+        return log_rising_ratio(math.exp(log_degree), concentration, dim, power=ORDER) + 1e-9
 
     def missing(log_degree: float) -> float:
         degree = math.exp(log_degree)
-        tail = log_rising_tail(degree, concentration, dim, ORDER)
+        tail = log_rising_tail(degree, concentration, dim, power=ORDER)
         return tail + log_weight(concentration, degree, dim, lipschitz=lip, sup_norm=sup, smoothness=bend) - log_room
 
     low = math.log(ORDER)
@@ -138,7 +140,7 @@ def _best(problem: Problem) -> tuple[float | None, float]:
     dim, bend, log_eps = problem.dim, problem.smoothness, math.log(problem.eps)
 
     def excess(log_lambda: float) -> float:
-        return math.log(smooth_part(math.exp(log_lambda), dim, problem.lipschitz, bend)) - log_eps
+        return math.log(smooth_part(math.exp(log_lambda), dim, problem.lipschitz, smoothness=bend)) - log_eps
 
     # (H/2) E[theta^2] is about m H / (2 lambda)
     low = math.log(0.5 * dim) + math.log(bend) - log_eps
@@ -170,9 +172,8 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
 
 THEOREM = Theorem(
     "sharp-core-smooth", "docs/theorems/4.I-smooth-quadrature.md",
-    "core head on a positive quadrature rule, second derivatives bounded", "core",
-    count=smooth_quadrature, constants=("lipschitz", "sup_norm", "smoothness"),
-    options=("concentration", "smoothness"),
-    error=_error, needs=("lipschitz", "smoothness", "concentration", "exactness", "sup_norm"), requires=RULE,
-    measured="error", free_concentration=best_at_degree,
+    "core head on a positive quadrature rule, second derivatives bounded", head="core", count=smooth_quadrature,
+    constants=("lipschitz", "sup_norm", "smoothness"), options=("concentration", "smoothness"), error=_error,
+    needs=("lipschitz", "smoothness", "concentration", "exactness", "sup_norm"), requires=RULE, measured="error",
+    free_concentration=best_at_degree,
 )  # fmt: skip

@@ -31,7 +31,7 @@ def spectral(problem: Problem) -> Bound:
     degree = exactness = math.inf
     log_lambda, lam = 0.0, problem.concentration
     if polynomials.assumes.holds and lam is not None:
-        degree, tail = least_degrees(problem, polynomials, lam, lambda g: 0.0, joint=True)
+        degree, tail = least_degrees(problem, polynomials, lam, log_factor=lambda g: 0.0, joint=True)
         exactness = degree + tail
         log_lambda = math.log(lam) if lam > 0.0 else -math.inf
     elif polynomials.assumes.holds and (degree := least_polynomial(problem, polynomials)) < math.inf:
@@ -64,13 +64,12 @@ def _error(problem: Problem, prefix: Prefix) -> Promise:
     if not enough.holds:
         return math.inf, (rule, enough)
     # 4.7: F rho_g/a_n
-    log = log_spectral_error(problem.fixed_concentration, exactness - degree, degree, problem.dim)
+    log = log_spectral_error(problem.fixed_concentration, exactness - degree, degree, dim=problem.dim)
     return log + math.log(problem.sup_norm), (rule, enough)
 
 
 THEOREM = Theorem(
     "sharp-core-spectral", "docs/theorems/4.7-spectral-correction.md", "core head with spectrally corrected weights",
-    "core",
-    count=spectral, options=("concentration", "slack", "degree", "sobolev_order"),
-    error=_error, needs=("concentration", "degree", "exactness", "sup_norm"), requires=RULE,
+    head="core", count=spectral, options=("concentration", "slack", "degree", "sobolev_order"), error=_error,
+    needs=("concentration", "degree", "exactness", "sup_norm"), requires=RULE,
 )  # fmt: skip

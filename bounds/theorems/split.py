@@ -28,7 +28,7 @@ def smallest(theorems: Iterable[Theorem]) -> Theorem:
 
     return Theorem(
         _NAME, "docs/theorems/4.4-split-head.md (nearest) and 4.A-separated-points.md",
-        "the smallest of the split ones", "split", count=split,
+        "the smallest of the split ones", head="split", count=split,
         constants=("lipschitz",), options=tuple(dict.fromkeys(name for part in parts for name in part.options)),
         error=_error, needs=nearest.THEOREM.needs, uses=("sup_norm", "separation"),
         requires=COVER, measured="error", free_concentration=nearest.least_concentration,

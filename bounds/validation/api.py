@@ -194,7 +194,7 @@ def _check(head: object, target: object, error: object) -> None:
     head = _checks.instance(head, "head", *FAMILIES.values())
     dim, _ = head.dim, _checks.one_concentration(head.concentration, "the theorems treat")
     target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
-    _checks.same_dim(target.dim, "target", dim, "as the head has")
+    _checks.same_dim(target.dim, "target", dim, why="as the head has")
     if error is None:
         return
     error = _checks.instance(error, "error", ErrorInterval, remedy="sup_error returns one")
@@ -236,13 +236,17 @@ def _upper(case: Case, theorem: Theorem) -> Check:
     """Hold an upper bound against the error on this target."""
     obstacle, achieved = _obstacle(theorem, case), case.error.lower
     if obstacle:
-        return Check(theorem.name, None, achieved, "not applicable", obstacle)
+        return Check(theorem.name, None, achieved, verdict="not applicable", reason=obstacle)
     bound = promised(theorem, case.constants, case.prefix, **check_options(concentration=case.concentration))
     if bound.failed:
-        return Check(theorem.name, bound, achieved, "not applicable", "needs " + " and ".join(bound.failed))
+        return Check(
+            theorem.name, bound, achieved, verdict="not applicable", reason="needs " + " and ".join(bound.failed)
+        )
     names = (*theorem.needs, *theorem.uses)
     constants = (claim for name, claim in CLAIMS.items() if name in names)
-    check = judged(bound, case.size, case.error, case.entering(*constants, attempts.ERROR, *theorem.requires.claims))
+    check = judged(
+        bound, case.size, case.error, claims=case.entering(*constants, attempts.ERROR, *theorem.requires.claims)
+    )
     return with_estimates(check, case.target, names)
 
 
@@ -255,12 +259,12 @@ def _second_order(case: Case) -> list[Check]:
         return []
     x = np.concatenate([sample(head.dim, min(search["n"], POINTS), _checks.generator(search["rng"])), error.at[None]])
     checks = []
-    for theorem, *bounds in bounds_at(head, target, x, search["workers"]):
+    for theorem, *bounds in bounds_at(head, target, x, workers=search["workers"]):
         degree = (attempts.DEGREE,) if theorem.local else ()  # the derivatives are those of a polynomial
         constants = (CLAIMS[name] for name in theorem.constants if name in CLAIMS)
         claims = case.entering(attempts.ERROR, *constants, *degree)
         for bound in bounds:  # where the error was seen, then everywhere
-            check = judged(bound, case.size, error, claims)
+            check = judged(bound, case.size, error, claims=claims)
             if check.verdict == "violated":
                 break
         if check.verdict in ("proved", "holds"):

@@ -118,7 +118,7 @@ class Trial(NamedTuple):
     def on_circles(self, per_circle: int) -> tuple[Float64, Float64, float, float]:
         """Return some n points of great circles, the values in a unit, this, and the epsilon of their precision."""
         target = self.target
-        x, values = on_great_circles(target, max(4, min(self.n, 20_000) // per_circle), per_circle, self.rng)
+        x, values = on_great_circles(target, max(4, min(self.n, 20_000) // per_circle), per_circle, rng=self.rng)
         f = values.astype(np.float64)  # (circles, points, p)
         unit = unit_of(f)
         return x, f / unit, unit, precision(values, values.dtype)
@@ -160,7 +160,7 @@ def of_numbers(
             announce(name)
             yield _attempt(name, float(constant), partial(search, float(constant), trial))
         elif constant is not None:
-            yield Claim(name, float(constant), None, "not attempted", "'examine' has no 'claims'")
+            yield Claim(name, float(constant), None, outcome="not attempted", reason="'examine' has no 'claims'")
 
 
 def _attempt(name: str, constant: float | None, search: Callable[[], Finding]) -> Claim:
@@ -168,7 +168,7 @@ def _attempt(name: str, constant: float | None, search: Callable[[], Finding]) -
     try:
         value, refuted, reason, at = search()
     except ValueError as complaint:
-        return Claim(name, constant, None, "not attempted", str(complaint))
+        return Claim(name, constant, None, outcome="not attempted", reason=str(complaint))
     return Claim(name, constant, value, outcome="refuted" if refuted else "survived", reason=reason, at=at)
 
 
@@ -193,7 +193,7 @@ def _compare_values(head: Head, target: Target) -> Finding:
 
 
 def _refute_slope(constant: float, trial: Trial) -> Finding:
-    pair = steepest(trial.target, trial.sample(), trial.target.exponent, trial.rng)
+    pair = steepest(trial.target, trial.sample(), trial.target.exponent, rng=trial.rng)
     reason = f"|f(x) - f(y)| = {pair.change:.4g} at distance {pair.angle:.2g}"
     return pair.quotient, not pair.quotient <= constant * (1.0 + 1e-9), reason, np.stack([pair.x, pair.y])
 

@@ -90,7 +90,7 @@ def _convolution(case: Case, smoothed: Values | None) -> Check:
         size = (2.0 + math.sqrt(math.prod(shape))) * unit if target.sup_norm else None
         moved = Target(lambda x: smoothed(x) + unit, target.dim, degree=target.degree, sup_norm=size)
         interval = sup_error(constant, moved, **case.measuring("convolution"))
-    return _held(case, "convolution", bound, interval)
+    return _held(case, "convolution", bound, interval=interval)
 
 
 def _at_its_largest(case: Case) -> ErrorInterval | str:
@@ -102,7 +102,7 @@ def _at_its_largest(case: Case) -> ErrorInterval | str:
     fine = CoreHead.from_target(target, points.gauss_product(dim, degree), lam)
     at = sup_error(fine, target, **search | {"n": min(search["n"], 2000)}).at
     # the error of either rule is about their difference
-    coarse, better = (polar(target, lam, at, nodes) for nodes in (RADII // 2, RADII))
+    coarse, better = (polar(target, lam, at, nodes=nodes) for nodes in (RADII // 2, RADII))
     here = target(at[None])[0].astype(np.float64)
     value = float(lengths(np.atleast_1d(here - better)))
     off = float(lengths(np.atleast_1d(better - coarse)))
@@ -148,10 +148,10 @@ def _discretisation(case: Case, smoothed: Values | None) -> Check:
     # 4.3, without its first term
     moved = target.lipschitz * radius**target.exponent
     value = moved + target.sup_norm * float(VonMisesFisher(head.dim, lam).shift_variation(radius))
-    bound = _bound("discretisation", value, lam, radius)
+    bound = _bound("discretisation", value, lam, radius=radius)
     mean = Target(lambda x: target(x) - smoothed(x), target.dim, degree=target.degree, sup_norm=target.sup_norm)
     interval = sup_error(head, mean, **case.measuring("discretisation"))
-    return _held(case, "discretisation", bound, interval)
+    return _held(case, "discretisation", bound, interval=interval)
 
 
 def _denominator(case: Case) -> Check:
@@ -161,7 +161,7 @@ def _denominator(case: Case) -> Check:
     cells: Any = head.control_points if head.points is None else head.points
     if isinstance(cells, EqualMeasurePartition):
         radius = cells.cell_radius()
-        bound = _bound("denominator", float(spread.shift_variation(radius)), lam, radius)
+        bound = _bound("denominator", float(spread.shift_variation(radius)), lam, radius=radius)
     elif not RULE.lack(cells):
         tail = math.exp(min(log_tail(float(cells.degree), lam, head.dim), 700.0))
         bound = replace(_bound("denominator", tail, lam), reference="docs/theorems/4.C-quadrature.md")
@@ -175,7 +175,7 @@ def _denominator(case: Case) -> Check:
     except ValueError as complaint:
         return _silent("denominator", str(complaint))
     interval = sup_error(constant, unit, **case.measuring("denominator"))
-    return replace(judged(bound, None, interval, case.entering(attempts.EXACTNESS)), quantity="denominator")
+    return replace(judged(bound, None, interval, claims=case.entering(attempts.EXACTNESS)), quantity="denominator")
 
 
 def _bound(lemma: str, value: float, concentration: float, radius: float | None = None) -> Bound:
@@ -192,5 +192,5 @@ def _silent(quantity: Quantity, reason: str) -> Check:
 def _held(case: Case, quantity: Quantity, bound: Bound, interval: ErrorInterval) -> Check:
     """Hold the bound of a lemma, by a target's Lipschitz constant and sup norm, against what was found."""
     claims = case.entering(attempts.LIPSCHITZ, attempts.SUP_NORM)
-    check = judged(bound, case.target.sup_norm, without_refuted(interval, case.claims), claims)
+    check = judged(bound, case.target.sup_norm, without_refuted(interval, case.claims), claims=claims)
     return with_estimates(replace(check, quantity=quantity), case.target, ("lipschitz", "sup_norm"))

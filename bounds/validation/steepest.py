@@ -84,9 +84,9 @@ def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Gen
     pairs = _Pairs(pairs.c[:, 0], pairs.v[:, 0], 0.5 * angle)
     quotients = slopes(values, _at(function, pairs.ends()[1:])[0], angle)
     # Step 2: the steepest, apart from each other, uphill
-    pair, quotient = _climb(partial(_trials, function), score, pairs, quotients, rng=rng)
+    pair, quotient = _climb(partial(_trials, function), score, pairs, quotients=quotients, rng=rng)
     (a, b), theta = pair.ends(), 2.0 * float(pair.h)
-    return Steepest(quotient, quotient * theta**exponent, theta, a, b)
+    return Steepest(quotient, quotient * theta**exponent, theta, x=a, y=b)
 
 
 def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steepest:
@@ -109,9 +109,9 @@ def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steep
 
     h = np.exp(rng.uniform(math.log(BENDING[0]), math.log(BENDING[1]), len(x)))  # (n,)
     pairs = _Pairs(x, _tangents(x[:, :, None], 1, rng)[:, 0], h)
-    arc, quotient = _climb(_turns, score, pairs, score(pairs), rng=rng)
+    arc, quotient = _climb(_turns, score, pairs, quotients=score(pairs), rng=rng)
     (a, b), half = arc.ends(), float(arc.h)
-    return Steepest(quotient, quotient * half**2, 2.0 * half, a, b)
+    return Steepest(quotient, quotient * half**2, 2.0 * half, x=a, y=b)
 
 
 def _turns(pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:
@@ -186,12 +186,10 @@ def _trials(function: Function, pairs: _Pairs, steps: Float64, rng: np.random.Ge
     c, v, h, tangents = _frame(pairs, rng)
     sides = np.concatenate([v, -v], axis=1)  # (n, 2, dim+1)
     trials = _join(
-        _Pairs(c, _turned(function, c, tangents, h), h),
-        _Pairs(c, v, 0.5 * h),
-        _moved(c, sides, 0.5 * h),
+        _Pairs(c, _turned(function, c, tangents, h=h), h), _Pairs(c, v, 0.5 * h), _moved(c, sides, 0.5 * h),
         _Pairs(c, v, np.minimum(2.0 * h, 0.5 * math.pi)),
         _moved(c, np.concatenate([tangents, -tangents], axis=1), steps[:, None], v=v, h=h),
-    )
+    )  # fmt: skip
     return trials._replace(h=np.maximum(trials.h, 0.5 * NEAREST))
 
 

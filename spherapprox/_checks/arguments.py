@@ -17,7 +17,7 @@ def instance(value: object, name: str, *kinds: type[T], remedy: str = "") -> T:
     """Return `value`, an object of one of the classes."""
     if not isinstance(value, kinds):
         words = " or ".join(f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}" for kind in kinds)
-        raise wrong_type(value, name, words, remedy)
+        raise wrong_type(value, name, words, remedy=remedy)
     return value
 
 

@@ -15,7 +15,7 @@ def callable_(value: object, name: str) -> None:
     """Check that `value` can be called."""
     if not callable(value):
         remedy = "heads of values at points are fitted, CoreHead.fit(x, y), and compared with them, head(x) - y"
-        raise wrong_type(value, name, "callable", remedy if is_vector(value) and name in ("target", "f") else "")
+        raise wrong_type(value, name, "callable", remedy=remedy if is_vector(value) and name in ("target", "f") else "")
 
 
 def called(function: Any, x: Floats) -> Any:

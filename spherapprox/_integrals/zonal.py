@@ -23,11 +23,11 @@ def kernel(m: float, lam: float) -> Piece:
     """Return the kernel itself, e^(lam cos theta) sin^(m-1) theta, at its mode lam sin^2 theta = (m-1) cos theta."""
     m1 = m - 1.0
     if m1 == 0.0:
-        return Piece(0.0, 0.0, 0.0, 0.0, lam)
+        return Piece(0.0, 0.0, 0.0, slope=0.0, bend=lam)
     total = m1 + math.hypot(m1, 2.0 * lam)
     cos = 2.0 * lam / total
     sin = math.sqrt(2.0 * m1 / total)
-    return Piece(math.atan2(sin, cos), m1, cos / sin, 0.0, m1 + lam * cos)
+    return Piece(math.atan2(sin, cos), m1, cos / sin, slope=0.0, bend=m1 + lam * cos)
 
 
 def log_sine_ratio(base: Piece, angle: float) -> float:
@@ -94,7 +94,7 @@ def move_piece(base: Piece, lam: float, rho: float, sign: int) -> Piece:
         start = rho * (pull / (pull + m1 * (1.0 + base.cot * base.cot)))
 
         def near(d: float) -> tuple[float, float]:
-            value, slope = balance(m1, lam, theta0 - sign * d, theta0 + sign * (rho - d))
+            value, slope = balance(m1, lam, theta0 - sign * d, v=theta0 + sign * (rho - d))
             return -sign * value, slope
 
         shift = find_root(near, theta0 - HALF_PI if sign > 0 else 0.0, rho, x=start, noise=1e-16 * theta0)
@@ -106,7 +106,7 @@ def move_piece(base: Piece, lam: float, rho: float, sign: int) -> Piece:
         start = min(top, theta0)
         if m1 > 0.0 and top > 0.0:
             ahead, back = (rho, 0.0) if sign < 0 else (0.0, rho)
-            root = find_root(lambda t: balance(m1, lam, t + ahead, t + back), 0.0, top, x=start, noise=0.0)
+            root = find_root(lambda t: balance(m1, lam, t + ahead, v=t + back), 0.0, top, x=start, noise=0.0)
         else:
             root = start
         theta, v = (root, root + rho) if sign > 0 else (root + rho, root)
@@ -134,7 +134,7 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
     last = Piece(end, m1, cot, slope=m1 * cot, bend=m1 - lam, scale=log_sine_ratio(base, end) - 2.0 * lam * c * c)
 
     def ahead(t: float) -> tuple[float, float]:
-        return balance(m1, lam, t, t + rho)
+        return balance(m1, lam, t, v=t + rho)
 
     def behind(t: float) -> tuple[float, float]:
         value, slope = ahead(t)
@@ -161,7 +161,7 @@ def log_moment(m: float, lam: float, power: float) -> float:
     fractional = power != math.floor(power) and base.m1 + power < 16.0
     substitution = 4 if fractional else 1
     # 4.1: E theta^alpha
-    moment = log_integral(base, 0.0, math.pi, lambda theta: theta**power, power=substitution)
+    moment = log_integral(base, 0.0, math.pi, factor=lambda theta: theta**power, power=substitution)
     return moment - log_integral(base, 0.0, math.pi, power=substitution)
 
 
@@ -206,21 +206,25 @@ def log_shift_variation(m: float, lam: float, rho: float) -> float:
     cross = crossing(lam, rho)
     end = math.pi - rho
     # Step 1: k(theta) - k(min(theta+rho, pi)) up to the crossing, cut where theta + rho = pi
-    parts = [log_integral(base, 0.0, min(cross, end), lambda t: -np.expm1(-2.0 * lam * half * np.sin(t + 0.5 * rho)))]
+    parts = [
+        log_integral(base, 0.0, min(cross, end), factor=lambda t: -np.expm1(-2.0 * lam * half * np.sin(t + 0.5 * rho)))
+    ]
     if end < cross:
-        parts.append(log_integral(base, end, cross, lambda t: -np.expm1(-2.0 * lam * np.cos(0.5 * t) ** 2)))
+        parts.append(log_integral(base, end, cross, factor=lambda t: -np.expm1(-2.0 * lam * np.cos(0.5 * t) ** 2)))
     # Step 2: k(0) - k(theta) from there to rho
     if cross < rho:
         # beyond `smooth` the factor 1 - e^(-lam (1 - cos theta)) is 1, and before it one rule resolves it
         smooth = min(rho, 2.0 * math.asin(min(1.0, math.sqrt(0.5 * CUT / lam))))
-        top = flat(base, lam, cross, smooth, pole=1)
-        parts.append(log_integral(top, cross, smooth, lambda t: -np.expm1(-2.0 * lam * np.sin(0.5 * t) ** 2)))
+        top = flat(base, lam, cross, high=smooth, pole=1)
+        parts.append(log_integral(top, cross, smooth, factor=lambda t: -np.expm1(-2.0 * lam * np.sin(0.5 * t) ** 2)))
         if smooth < rho:
-            parts.append(log_integral(flat(base, lam, smooth, rho, pole=1), smooth, rho))
+            parts.append(log_integral(flat(base, lam, smooth, high=rho, pole=1), smooth, rho))
     # Step 3: k(theta-rho) - k(theta) beyond both
     rise = move_piece(base, lam, rho, sign=-1)
     low = max(rho, cross)
-    parts.append(log_integral(rise, low, math.pi, lambda t: -np.expm1(-2.0 * lam * half * np.sin(t - 0.5 * rho))))
+    parts.append(
+        log_integral(rise, low, math.pi, factor=lambda t: -np.expm1(-2.0 * lam * half * np.sin(t - 0.5 * rho)))
+    )
     return log_sum(parts) - log_integral(base, 0.0, math.pi)
 
 
@@ -230,10 +234,10 @@ def log_shifted_mean(m: float, lam: float, rho: float) -> float:
         return log_moment(m, lam, 1.0)
     base = kernel(m, lam)
     upper = [
-        log_integral(flat(base, lam, 0.0, rho, pole=1), 0.0, rho, lambda t: t + rho),
-        log_integral(move_piece(base, lam, rho, sign=-1), rho, math.pi, lambda t: t + rho),
+        log_integral(flat(base, lam, 0.0, high=rho, pole=1), 0.0, rho, factor=lambda t: t + rho),
+        log_integral(move_piece(base, lam, rho, sign=-1), rho, math.pi, factor=lambda t: t + rho),
     ]
     end = math.pi - rho
     lower = [log_integral(piece, low, high) for piece, low, high in away(base, lam, rho)]
-    lower.append(log_integral(flat(base, lam, end, math.pi, pole=-1), end, math.pi))
+    lower.append(log_integral(flat(base, lam, end, high=math.pi, pole=-1), end, math.pi))
     return log_sum(upper) - log_sum(lower)

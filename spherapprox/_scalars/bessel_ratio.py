@@ -85,7 +85,7 @@ def gap(v: float, x: float) -> float:
 def first_ratio(v: float, x: float) -> float:
     """Return I_{v+1}(x) / I_v(x), to 3e-16."""
     p, residual = last_step(v, x, perron_tail(v, x))
-    return ratio_from(v, x, p, residual)
+    return ratio_from(v, x, p, residual=residual)
 
 
 def first_complement(v: float, x: float) -> float:
@@ -110,7 +110,7 @@ def minus_log(x: float, e: float) -> float:
 
 def all_ratios(v: float, x: float, out: Any) -> None:
     """Fill out[k] with I_{v+k}(x) / I_v(x), to 1e-14."""
-    multiply_up(v, x, [gap(v + k, x) for k in range(len(out) - 1)], out)
+    multiply_up(v, x, [gap(v + k, x) for k in range(len(out) - 1)], out=out)
 
 
 def all_log_ratios(v: float, x: float, out: Any) -> None:
@@ -184,7 +184,7 @@ def ratio_far(v: float, skip: float, x: float, n: float) -> float:
     log = log_ratio_far(start, x, n - skip)
     if log > -2.0 or log < -800.0:
         return math.exp(log)
-    high, low = twofold.action(v, skip, x, n)
+    high, low = twofold.action(v, skip, x, n=n)
     log, error = twofold.two_sum(-high, log_ratio_rest(start, x, n - skip))
     return math.exp(log) * (1.0 + (error - low))
 
@@ -220,7 +220,7 @@ def iv_ratio(v: float, x: float, n: float) -> float:
     while j < single and ratio > 0.0:
         ratio *= first_ratio(v + j, x)
         j += 1.0
-    return ratio if single == n or ratio == 0.0 else ratio * ratio_far(v, single, x, n)
+    return ratio if single == n or ratio == 0.0 else ratio * ratio_far(v, single, x, n=n)
 
 
 def iv_ratio_complement(v: float, x: float, n: float) -> float:

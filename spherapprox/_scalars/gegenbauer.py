@@ -14,7 +14,7 @@ TINY = 1e-300  # values this small go on falling with the degree, and are taken 
 
 def gegenbauer(k: float, m: float, t: float) -> float:
     """Return G_k(t) on S^m for -1 <= t <= 1."""
-    return derivative(k, m, t, 0.0)
+    return derivative(k, m, t, order=0.0)
 
 
 def derivative(k: float, m: float, t: float, order: float) -> float:
@@ -25,9 +25,9 @@ def derivative(k: float, m: float, t: float, order: float) -> float:
     if is_short(n, dim, 1.0 - size):
         value = by_few_terms(n, dim, size) * derivative_bound(k, m, order)
     elif size > 0.5:
-        value = near_pole(k, m, 1.0 - size, order)
+        value = near_pole(k, m, 1.0 - size, order=order)
     else:
-        value = near_equator(k, m, size, order)
+        value = near_equator(k, m, size, order=order)
     return -value if t < 0.0 and n % 2.0 == 1.0 else value
 
 

@@ -98,7 +98,7 @@ def first_zero(k: float, m: float) -> tuple[float, float]:
     # Step 2: Segura's steps, theta - turn/root, taken in cos(theta) without subtraction
     nu = 0.5 * (m - 1.0)
     for _ in range(10):
-        value, slope = by_angle(k, m, x, u)
+        value, slope = by_angle(k, m, x, u=u)
         sine = math.sqrt(u * (1.0 + x))
         cot = x / sine
         # root^2 = Q = (k + nu)^2 - nu (nu - 1)/sin^2(theta), turn = arctan(root U/U')

@@ -102,7 +102,7 @@ def log_condition(rows: Float64) -> Callable[[float], float]:
     def evaluate(concentration: float) -> float:
         if patches:  # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
             smallest = min(_eigenvalues(patch, concentration)[0] for patch in patches)
-            largest = float(sums(rows, rows, np.ones(len(rows)), concentration).max())
+            largest = float(sums(rows, rows, np.ones(len(rows)), concentration=concentration).max())
         else:
             smallest, largest = _eigenvalues(rows, concentration)[[0, -1]]
         singular = smallest <= largest * math.exp(-_SINGULAR)
@@ -113,7 +113,7 @@ def log_condition(rows: Float64) -> Callable[[float], float]:
 
 def _eigenvalues(rows: Float64, concentration: float) -> Float64:
     """Return the eigenvalues of the kernel matrix, in increasing order."""
-    a = matrix(rows, rows, concentration, "take fewer points")
+    a = matrix(rows, rows, concentration, remedy="take fewer points")
     with one_blas_thread():  # several take seconds where other work has the cores
         return np.asarray(interruptible(lambda: np.linalg.eigvalsh(a)))
 

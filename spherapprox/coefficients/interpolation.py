@@ -48,9 +48,9 @@ def _solve_values(task: Task, *, normalize: bool, direct: int) -> Float64:
     f = task.sample().astype(np.float64)
     unit = units(f)
     n, right = len(rows), f / unit
-    a = None if n > direct else matrix(rows, rows, task.concentration, "take fewer points")
+    a = None if n > direct else matrix(rows, rows, task.concentration, remedy="take fewer points")
     if normalize:
-        row_sums = sums(rows, rows, np.ones(n), task.concentration) if a is None else a.sum(axis=1)
+        row_sums = sums(rows, rows, np.ones(n), concentration=task.concentration) if a is None else a.sum(axis=1)
         # 4.13 (a): v = A^-1 D f
         right = ((row_sums + ridge) * right.T).T
     if a is None:

@@ -32,7 +32,7 @@ def solve(
     transposed = factor.T.tocsr()
 
     def product(p: Float64) -> Float64:
-        return sums(b, b, p, concentration) + ridge * p
+        return sums(b, b, p, concentration=concentration) + ridge * p
 
     # Step 2: iterate, with products that are sums of kernels
     x, residual = conjugate_gradients(
@@ -102,21 +102,21 @@ def least_squares(
 
     x, b = x.astype(np.float64), rows.astype(np.float64)
     # Step 1: scale rows by the samples' weights and, for the softmax, by the sums of kernels
-    mass = np.ones(len(x)) if start is None else 1.0 / sums(x, b, np.ones(len(b)), concentration)
+    mass = np.ones(len(x)) if start is None else 1.0 / sums(x, b, np.ones(len(b)), concentration=concentration)
     scale = roots * mass  # (m,)
     # Step 2: precondition by a sparse factor of the inverse at half the concentration
-    gram = float(np.mean(sums(b, x, scale * scale, 2.0 * concentration)))  # the diagonal of H^T W^2 H
+    gram = float(np.mean(sums(b, x, scale * scale, concentration=2.0 * concentration)))  # the diagonal of H^T W^2 H
     factor = inverse_factor(b, 0.5 * concentration, ridge / gram)
     transposed, root = factor.T.tocsr(), math.sqrt(ridge)
 
     def forward(u: Float64) -> Float64:
         v = transposed @ u.ravel()
-        top = scale * sums(x, b, v, concentration)
+        top = scale * sums(x, b, v, concentration=concentration)
         return np.concatenate([top, root * v]) if ridge else top
 
     def adjoint(u: Float64) -> Float64:
         u = u.ravel()
-        v = sums(b, x, scale * u[: len(x)], concentration)
+        v = sums(b, x, scale * u[: len(x)], concentration=concentration)
         return np.asarray(factor @ (v + root * u[len(x) :] if ridge else v))
 
     # Step 3: minimise over the preconditioned correction of the start, column by column
@@ -124,7 +124,7 @@ def least_squares(
     operator = LinearOperator(shape, matvec=forward, rmatvec=adjoint, dtype=np.float64)
     table = f.reshape(len(x), -1)
     base = np.zeros((len(b), table.shape[1])) if start is None else start.reshape(len(b), -1)
-    residual = table if start is None else table - sums(x, b, base, concentration, normalize=True)
+    residual = table if start is None else table - sums(x, b, base, concentration=concentration, normalize=True)
     columns = []
     for column in residual.T:
         right = np.concatenate([roots * column, np.zeros(shape[0] - len(x))])
@@ -153,9 +153,9 @@ def refine_values(
     """
     refined, scale = values.astype(np.float64), np.ones(())
     if not normalize:
-        row_sums = sums(rows, rows, np.ones(len(rows)), concentration, workers=workers)
+        row_sums = sums(rows, rows, np.ones(len(rows)), concentration=concentration, workers=workers)
         scale = row_sums.reshape(-1, *(1,) * (refined.ndim - 1))
     for _ in range(steps):
-        residual = f - sums(rows, rows, refined, concentration, normalize=normalize, workers=workers)
+        residual = f - sums(rows, rows, refined, concentration=concentration, normalize=normalize, workers=workers)
         refined += residual if normalize else residual / scale
     return np.asarray(refined)

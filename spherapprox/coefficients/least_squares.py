@@ -49,7 +49,7 @@ def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
         _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
         samples = EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)
     x, weights = nodes(samples, "samples")
-    _checks.same_sphere(x, "samples", task.dim, "the control points' sphere")
+    _checks.same_sphere(x, "samples", task.dim, owner="the control points' sphere")
     if len(x) < n and task.ridge == 0.0:
         raise ValueError(
             f"'samples' must be at least as many as the {n} control points, got {len(x)}: take more, or give a "
@@ -83,7 +83,9 @@ def _solve(task: Task, x: Floats, roots: Float64, *, f: Float64, start: Float64 
 def _warn_of_samples(task: Task, f: Float64, values: Float64, *, normalize: bool) -> None:
     """Warn where the samples do not determine the values."""
     largest, size = float(np.abs(values).max()), float(np.abs(f).max())
-    between = 0.0 if normalize else float(np.abs(sums(task.rows, task.rows, values, task.concentration)).max())
+    between = (
+        0.0 if normalize else float(np.abs(sums(task.rows, task.rows, values, concentration=task.concentration)).max())
+    )
     rounding = float(np.finfo(float).eps) * largest
     remedy = "take a smaller concentration, more 'samples', or give a 'regularization'"
     if between > OVERSHOOT * size:

@@ -35,7 +35,7 @@ def inverse_factor(rows: Float64, concentration: float, ridge: float) -> Any:
     data = np.empty(near.shape)
     step = max(1, _SYSTEM_ELEMENTS // (k + 1) ** 2)
     for i in range(0, n, step):
-        data[i : i + step] = _predictions(rows[order], near[i : i + step], concentration, ridge)
+        data[i : i + step] = _predictions(rows[order], near[i : i + step], concentration, ridge=ridge)
     # Step 3: put the rows where the points are
     valid = near >= 0
     lines = np.broadcast_to(order[:, None], near.shape)[valid]

@@ -33,7 +33,7 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
     if rule == "riemann":
 
         def error(trial: float) -> float:
-            sums = peak(dim, trial) * _sums(queries, rows, w, trial) - 1.0
+            sums = peak(dim, trial) * _sums(queries, rows, w, concentration=trial) - 1.0
             return float(sums[np.abs(sums).argmax()])
 
         excess = error(concentration)

@@ -39,8 +39,8 @@ RULES = {
     "least_squares": Rule(least_squares.core, least_squares.split, ("regularization", "samples")),
     "spectral": Rule(
         spectral.core, None, ("degree",),
-        "softmax divides by the kernels' sum, so what a split head makes of a harmonic is no multiple of it: there is "
-        "no eigenvalue to divide by; take a CoreHead, or coefficients='interpolation' or 'least_squares'",
+        core_only="softmax divides by the kernels' sum, so what a split head makes of a harmonic is no multiple of it: "
+        "there is no eigenvalue to divide by; take a CoreHead, or coefficients='interpolation' or 'least_squares'",
     ),
 }  # fmt: skip
 """All rules."""

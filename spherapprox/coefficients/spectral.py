@@ -80,7 +80,7 @@ def core(task: Task) -> Float64:
         values = basis.synthesize(c[: len(factors)] * factors[:, None], n) * rule.weights[:, None] * unit
     if not np.isfinite(values).all():
         raise ValueError(f"'degree' = {n} gives values beyond float64: lower it, or raise 'concentration'")
-    share = float(_tail(task, basis, c, log_a)[n]) / (float(np.linalg.norm(f, axis=1).max()) or math.inf)
+    share = float(_tail(task, basis, c, log_a=log_a)[n]) / (float(np.linalg.norm(f, axis=1).max()) or math.inf)
     if share > 1.0:
         _checks.warn_inaccurate(
             f"points exact to degree {rule.degree} do not resolve the kernel at concentration "
@@ -99,7 +99,9 @@ def estimate(task: Task) -> Estimate:
     log_a = _log_eigenvalues(task, rule.degree)
     basis, (f, unit) = _Basis(rule.points, len(log_a) - 1), _columns(task.sample())
     scaled = _estimate(task, basis, f, c=basis.transform(rule.weights, f), log_a=log_a)
-    return Estimate(unit * scaled.misfit, unit * scaled.tail, unit * scaled.rounding, unit * scaled.mean_misfit)
+    return Estimate(
+        unit * scaled.misfit, unit * scaled.tail, unit * scaled.rounding, mean_misfit=unit * scaled.mean_misfit
+    )
 
 
 class _Basis:
@@ -149,7 +151,9 @@ def _estimate(task: Task, basis: _Basis, f: Float64, *, c: Float64, log_a: Float
             misfit[n] = max(misfit[n], float(misses.max()))
             squares[n] += float(rule.weights[rows] @ np.square(misses))
             largest[n] = max(largest[n], float(np.linalg.norm(corrected, axis=1).max()))
-    return Estimate(misfit, _tail(task, basis, c, log_a), np.finfo(float).eps * largest, np.sqrt(squares))
+    return Estimate(
+        misfit, _tail(task, basis, c, log_a=log_a), np.finfo(float).eps * largest, mean_misfit=np.sqrt(squares)
+    )
 
 
 def _tail(task: Task, basis: _Basis, c: Float64, log_a: Float64) -> Float64:

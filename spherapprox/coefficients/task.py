@@ -64,6 +64,6 @@ def sample(target: Callable[[Any], ArrayLike], rows: Floats, name: str) -> Float
     _checks.callable_(target, "target")
     dim = getattr(target, "dim", None)
     if dim is not None:
-        _checks.same_sphere(rows, name, dim, "the target's sphere")
+        _checks.same_sphere(rows, name, dim, owner="the target's sphere")
     owner = "the control points" if name == "points" else "the points"
-    return _checks.values_for(_checks.called(target, rows), f"target({name})", len(rows), owner)
+    return _checks.values_for(_checks.called(target, rows), f"target({name})", len(rows), owner=owner)

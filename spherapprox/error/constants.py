@@ -143,7 +143,7 @@ def _enclose_derivative(
 
     problem = Derivative.of(head, order)
     if problem.ceiling == 0.0:
-        return ErrorInterval(0.0, 0.0, start[0].copy(), Certificate(0.0, "", 0.0))
+        return ErrorInterval(0.0, 0.0, start[0].copy(), certificate=Certificate(0.0, "", 0.0))
     interval = largest_error(problem.sizes, start, _REFINED, rng=rng, progress=budget.progress)
     interval = prove_derivative(problem, interval, budget)
     if order == 1 or problem.values.shape[1] == 1 or head.dim == 1:

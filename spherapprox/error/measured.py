@@ -216,8 +216,8 @@ def _search(
 
 def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayLike], x: Float64) -> Float64:
     """Return the Euclidean norm of head(x) - target(x), (n,)."""
-    h = _checks.values_for(_checks.called(head, x), "head(x)", len(x), "the points")
-    f = _checks.values_for(_checks.called(target, x), "target(x)", len(x), "the points")
+    h = _checks.values_for(_checks.called(head, x), "head(x)", len(x), owner="the points")
+    f = _checks.values_for(_checks.called(target, x), "target(x)", len(x), owner="the points")
     _checks.shaped(h, "head", f.shape, note=" as 'target' does", verb="return")
     return lengths(np.subtract(h, f, dtype=np.float64).reshape(len(x), -1))
 

@@ -30,8 +30,8 @@ def least_squares(
     """
     operations = float(len(samples.x)) * tokens.parameters**2 * samples.y.shape[1]
     if operations <= _OPERATIONS:
-        return fit_tokens(tokens, samples, ridge, steps, stop=stop, grain=grain)
-    return descend_keys(tokens, samples, ridge, _FACTOR * steps, stop=stop)
+        return fit_tokens(tokens, samples, ridge, steps=steps, stop=stop, grain=grain)
+    return descend_keys(tokens, samples, ridge, steps=_FACTOR * steps, stop=stop)
 
 
 def descend_keys(
@@ -64,10 +64,10 @@ def descend_keys(
 def _tokens(parameters: Float64, like: Tokens) -> Tokens:
     """Return the tokens of parameters, with other values."""
     if not like.unit:
-        return Tokens(parameters.reshape(like.keys.shape), like.values, like.normalize, False)
+        return Tokens(parameters.reshape(like.keys.shape), like.values, like.normalize, unit=False)
     b = parameters[:-1].reshape(like.keys.shape)
     length = np.exp(np.clip(parameters[-1], -40.0, 40.0)) / np.linalg.norm(b, axis=1, keepdims=True)
-    return Tokens(length * b, like.values, like.normalize, True)
+    return Tokens(length * b, like.values, like.normalize, unit=True)
 
 
 def _slope(parameters: Float64, solution: Solution, samples: Samples) -> Float64:

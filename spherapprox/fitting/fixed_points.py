@@ -80,7 +80,7 @@ def fit(
     """Fit a head's recipe to data, with the arguments of `CoreHead.fit`."""
     # Step 1: check the arguments
     rows = _checks.rows(x)
-    values = _checks.values_for(y, "y", len(rows), "'x'")
+    values = _checks.values_for(y, "y", len(rows), owner="'x'")
     masses = _checks.weights_for(weights, "weights", len(rows))
     auto = isinstance(n, str) and _checks.choice(n, "n", ("auto",)) == "auto"
     n = min(effort.points, len(rows)) if auto else n
@@ -100,15 +100,18 @@ def fit(
     distinct = merge_rows(rows.astype(np.float64), table, masses / unit)
     data = _Data(*distinct, normalize, None if regularization is None else regularization / unit, dtype, effort)
     # Step 3: fit, and scale back
-    result = _fit_scaled(data, n, concentration, generator)
+    result = _fit_scaled(data, n, concentration, rng=generator)
     if auto:
-        result = _double_points(data, result, concentration, generator)
+        result = _double_points(data, result, concentration, rng=generator)
     with np.errstate(over="ignore"):
         scaled = (size * result.values).astype(dtype).reshape(-1, *values.shape[1:])
     if not np.isfinite(scaled).all():
         raise ValueError(f"'y' must be smaller, got up to {size:.3g}: values of the head overflow in {dtype}")
     error = size * (result.error + data.spread) ** 0.5
-    return Fit(result.control_points.astype(dtype), scaled, result.concentration, unit * result.regularization, error)
+    return Fit(
+        result.control_points.astype(dtype), scaled, result.concentration, regularization=unit * result.regularization,
+        error=error,
+    )  # fmt: skip
 
 
 def warn_of_offset(y: ArrayLike, weights: ArrayLike | None, error: float) -> None:
@@ -192,7 +195,9 @@ class _Trials:
     def smoother(self, concentration: float) -> Smoother:
         """Return the least squares problem of a concentration."""
         if self.data.normalize:
-            return split_smoother(self.squares, self.data.y, self.data.weights, concentration, unit=self.unit)
+            return split_smoother(
+                self.squares, self.data.y, self.data.weights, concentration=concentration, unit=self.unit
+            )
         return core_smoother(
             self.squares, self.between, self.data.y, w=self.data.weights, concentration=concentration, unit=self.unit
         )
@@ -209,7 +214,7 @@ class _Trials:
         """Return the recipe of a concentration."""
         regularization, error = self.best(concentration)
         values = self.smoother(concentration).values(regularization)
-        return Fit(self.b, values, concentration, regularization, error)
+        return Fit(self.b, values, concentration, regularization=regularization, error=error)
 
     def coarse(self) -> float:
         """Return the best concentration of a grid that goes up by factors of 2."""

@@ -59,25 +59,25 @@ def fit(
     b = fixed.control_points.astype(np.float64)
     lengths = fixed.concentration * np.array([1.0] if concentration is not None else [1.0, 1.0 / _NARROW])
     starts = [
-        Tokens(min(max(length, 1e-9), LONGEST) * b, np.zeros((len(b), table.shape[1])), normalize, True)
+        Tokens(min(max(length, 1e-9), LONGEST) * b, np.zeros((len(b), table.shape[1])), normalize, unit=True)
         for length in lengths
     ]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
     m = len(samples.x)
     folds = np.array_split(generator.permutation(m), _FOLDS) if m >= _LEAST_ROWS else [np.arange(0)]
     with one_blas_thread():
-        start, trial, ridge, error = _best_trial(starts, ridges, samples, folds[0])
+        start, trial, ridge, error = _best_trial(starts, ridges, samples, fold=folds[0])
         if regularization is None and len(folds[0]):
             gain = _gain_of_moving(start, samples, ridge, folds=folds, concentration=fixed.concentration)
             if not gain > 0.0:
                 return fixed
-        tokens = least_squares(trial, samples, ridge, _LONG, grain=_GRAIN)
-        tokens = least_squares(tokens, samples, ridge, _FINE)
+        tokens = least_squares(trial, samples, ridge, steps=_LONG, grain=_GRAIN)
+        tokens = least_squares(tokens, samples, ridge, steps=_FINE)
     values = (size * (tokens.values + middle)).reshape(-1, *np.shape(y)[1:])
     dtype = fixed.control_points.dtype
     points = (tokens.keys / tokens.lengths[:, None]).astype(dtype)
     error = size * float(np.sqrt(error**2 + spread))
-    return Fit(points, values.astype(dtype), tokens.concentration, ridge * total, error)
+    return Fit(points, values.astype(dtype), tokens.concentration, regularization=ridge * total, error=error)
 
 
 class _Trial(NamedTuple):
@@ -91,11 +91,11 @@ def _best_trial(starts: list[Tokens], ridges: Float64, samples: Samples, fold: I
     """Return the start, its fit, and the ridge that are best for the rows of a fold, and the error there."""
     if not len(fold):
         ridge = float(ridges[0]) if len(ridges) == 1 else _DEFAULT_RIDGE
-        fits = [(start, least_squares(start, samples, ridge, _LONG, grain=_GRAIN)) for start in starts]
-        trials = [_Trial(start, tokens, ridge, _rms(tokens, samples)) for start, tokens in fits]
+        fits = [(start, least_squares(start, samples, ridge, steps=_LONG, grain=_GRAIN)) for start in starts]
+        trials = [_Trial(start, tokens, ridge, error=_rms(tokens, samples)) for start, tokens in fits]
     else:
         inside, out = _split_fold(samples, fold)
-        trials = [trial for start in starts for trial in _path(start, inside, ridges, out)]
+        trials = [trial for start in starts for trial in _path(start, inside, ridges, out=out)]
     least = min(trial.error for trial in trials)
     return next(trial for trial in trials if trial.error <= (1.0 + _TIE) * least)
 
@@ -119,8 +119,8 @@ def _gain_of_moving(
             concentration=concentration, weights=inside.weights, rng=0,
         )  # fmt: skip
         b, values = recipe.control_points.astype(np.float64), recipe.values.astype(np.float64)
-        fixed = Tokens(length * b, values, start.normalize, True)
-        free = least_squares(start, inside, ridge, _BRIEF, grain=_GRAIN)
+        fixed = Tokens(length * b, values, start.normalize, unit=True)
+        free = least_squares(start, inside, ridge, steps=_BRIEF, grain=_GRAIN)
         gains.append((1.0 - _GAIN) * _squares(fixed, out) - _squares(free, out))
         weights.append(out.weights)
     return float(np.average(np.concatenate(gains), weights=np.concatenate(weights)))
@@ -133,9 +133,9 @@ def _path(start: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Ite
     """
     least, above = np.inf, 0
     for ridge in ridges:
-        tokens = least_squares(start, samples, float(ridge), _BRIEF, grain=_GRAIN)
+        tokens = least_squares(start, samples, float(ridge), steps=_BRIEF, grain=_GRAIN)
         error = _rms(tokens, out)
-        yield _Trial(start, tokens, float(ridge), error)
+        yield _Trial(start, tokens, float(ridge), error=error)
         above = 0 if error < (1.0 - _TIE) * least else above + 1
         least = min(least, error)
         if above == 2:

@@ -24,7 +24,7 @@ def equal_measure(
     """Return tokens at the centres of an equal-measure partition, rotated or reflected at random."""
     rotation = np.linalg.qr(np.random.default_rng(seed).standard_normal((dim + 1, dim + 1)))[0]
     b = EqualMeasurePartition(dim, n).centers() @ rotation
-    return Tokens(start_length(dim, n, unit, start) * b, np.zeros((n, outputs)), normalize, unit)
+    return Tokens(start_length(dim, n, unit, start=start) * b, np.zeros((n, outputs)), normalize, unit=unit)
 
 
 def insert_tokens(tokens: Tokens, samples: Samples, count: int) -> Tokens:

@@ -101,7 +101,9 @@ def solve_values(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
     masses = np.empty(0)
     if samples.log_masses is not None and samples.mass > 0.0:
         masses = samples.mass * roots * (samples.log_masses - tokens.log_masses(samples.x))
-    return Solution(replace(tokens, values=values), weights, basis, y - matrix @ values, masses)
+    return Solution(
+        replace(tokens, values=values), weights, basis, residuals=y - matrix @ values, mass_residuals=masses
+    )
 
 
 def gradient(solution: Solution, samples: Samples) -> Float64:

@@ -89,7 +89,7 @@ def minimax(
         weights = samples.weights * (size / max(float(size.max()), 1e-300) + _LEAST)
         samples = replace(samples, weights=weights / weights.mean())
         if moving:
-            tokens = least_squares(tokens, samples, ridge, STEPS, stop=stop)
+            tokens = least_squares(tokens, samples, ridge, steps=STEPS, stop=stop)
         else:
             tokens = solve_values(tokens, samples, ridge).tokens
         error = judge(tokens, ridge)

@@ -116,7 +116,7 @@ class PolynomialDerivatives:
             np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "first", "second", "frame")
         )
         third = np.concatenate([part.third for part in parts if part.third is not None]) if order == 3 else None
-        return TangentDerivatives(value, first, second, third, frame)
+        return TangentDerivatives(value, first, second, third=third, frame=frame)
 
     @property
     def _in_table(self) -> bool:
@@ -173,10 +173,10 @@ class PolynomialDerivatives:
             np.einsum("tc,ncp->npt", form_inverse(m, r, order), rates[r - 1]).reshape(n, values.shape[1], *(m,) * r)
             for r in range(1, order + 1)
         ]
-        return TangentDerivatives(values, forms[0], forms[1], forms[2] if order == 3 else None, frame)
+        return TangentDerivatives(values, forms[0], forms[1], third=forms[2] if order == 3 else None, frame=frame)
 
     def _values(self, x: Float64) -> Float64:
-        values = _checks.values_for(_checks.called(self.function, x), "function(x)", len(x), "the points")
+        values = _checks.values_for(_checks.called(self.function, x), "function(x)", len(x), owner="the points")
         return np.asarray(values.reshape(len(x), -1), dtype=np.float64)
 
     @cached_property
@@ -210,7 +210,7 @@ class PolynomialDerivatives:
             for _ in range(r):  # one axis of R^3 after the other, which goes to the end
                 full = np.einsum("npa...,nia->np...i", full, axes)
             forms.append(full)
-        return TangentDerivatives(sums[:, :, 0], forms[0], forms[1], forms[2] if order == 3 else None, e)
+        return TangentDerivatives(sums[:, :, 0], forms[0], forms[1], third=forms[2] if order == 3 else None, frame=e)
 
 
 def turn_coefficients(coefficients: Float64, axis: int) -> Float64:

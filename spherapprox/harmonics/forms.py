@@ -66,7 +66,9 @@ class TangentDerivatives:
         (2, 1, 3)
         """
         third = None if self.third is None else self.third[rows]
-        return TangentDerivatives(self.value[rows], self.first[rows], self.second[rows], third, self.frame[rows])
+        return TangentDerivatives(
+            self.value[rows], self.first[rows], self.second[rows], third=third, frame=self.frame[rows]
+        )
 
 
 def tangent_frame(x: Float64) -> Float64:

@@ -115,7 +115,9 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
     for block in slices(n, max(16, _TABLE_ELEMENTS // int(offsets[-1]))):
         part = rows[block].T.astype(np.float64)  # (dim+1, points of the block)
         part /= np.sqrt(np.einsum("ij,ij->j", part, part))
-        solid = solid_harmonics(part, np.ones(part.shape[1]), offsets, constants)  # (columns, points of the block)
+        solid = solid_harmonics(
+            part, np.ones(part.shape[1]), offsets, constants=constants
+        )  # (columns, points of the block)
         np.multiply(solid, scale, out=table[:, block])
     return table.T
 

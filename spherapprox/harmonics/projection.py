@@ -72,7 +72,7 @@ def project(
     x = np.stack([horizontal.real, horizontal.imag, np.broadcast_to(z[:, None], horizontal.shape)], axis=-1)
     # Step 2: the function there, (parallels n_longitudes,) or (parallels n_longitudes, p)
     returned = _checks.called(function, x.reshape(-1, 3))
-    values = _checks.values_for(returned, "function(x)", horizontal.size, "the points")
+    values = _checks.values_for(returned, "function(x)", horizontal.size, owner="the points")
     # Step 3: a Fourier series in longitude on each parallel, (parallels, n_longitudes//2 + 1, p)
     series = np.fft.rfft(values.reshape(*horizontal.shape, -1), axis=1, norm="forward")
     series *= 0.5 * weight[:, None, None]

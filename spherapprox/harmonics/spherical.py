@@ -183,7 +183,7 @@ def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "ort
         z, s, azimuth = polar(rows[block])
         # Step 1: the slopes to the south and to the east, (rows,) each
         south, east = np.zeros(len(z)), np.zeros(len(z))
-        for k, to_south, to_east in slopes_by_degree(max_degree, z, s, azimuth):
+        for k, to_south, to_east in slopes_by_degree(max_degree, z, s, azimuth=azimuth):
             south += weights[k * k : (k + 1) ** 2] @ to_south
             east += weights[k * k : (k + 1) ** 2] @ to_east
         # Step 2: in R^3, where south is (z cos phi, z sin phi, -s) and east (-sin phi, cos phi, 0)

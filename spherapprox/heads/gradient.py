@@ -36,9 +36,9 @@ def gradients(
     large = np.max(concentration) > SUMS_UP_TO * b.shape[1]
     options: Any = {"normalize": normalize, "rtol": rtol, "workers": workers}
     if method == "differences" or (method == "auto" and large):
-        vectors = _by_differences(x, b, table, concentration, **options)
+        vectors = _by_differences(x, b, table, concentration=concentration, **options)
     else:
-        vectors = _by_sums(x, b, table, concentration, method=method, **options)
+        vectors = _by_sums(x, b, table, concentration=concentration, method=method, **options)
     vectors *= size
     return vectors
 
@@ -84,9 +84,9 @@ def _by_differences(
     columns, points = np.array(b[terms].T, np.float64, order="C"), x.astype(np.float64)
     pairs: _Pairs | _KeyedPairs
     if isinstance(concentration, np.ndarray):
-        pairs = _KeyedPairs(columns, values[terms], concentration[terms], normalize)
+        pairs = _KeyedPairs(columns, values[terms], concentration[terms], normalize=normalize)
     else:
-        pairs = _Pairs(columns, values[terms], concentration, normalize)
+        pairs = _Pairs(columns, values[terms], concentration, normalize=normalize)
     result = np.zeros((len(x), values.shape[1], b.shape[1]))
     if len(pairs.values) == 0 or np.max(concentration) == 0.0:
         return result
@@ -97,7 +97,7 @@ def _by_differences(
         for rows, candidates in near.parts(block):
             result[rows] = pairs.gradients(points[rows], candidates)
 
-    each_block(task, len(x), near.rows, workers)
+    each_block(task, len(x), near.rows, workers=workers)
     return _tangent(result, x)
 
 

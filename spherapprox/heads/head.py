@@ -99,12 +99,12 @@ class Head(KernelSum):
         riemann 2e-02
         interpolation 7e-05
         """
-        concentration, regularization = resolve_options(points, concentration, regularization, coefficients)
+        concentration, regularization = resolve_options(points, concentration, regularization, rule=coefficients)
         rows, weights = nodes(points)
         options: Any = {"degree": degree, "regularization": regularization, "samples": samples}
         values = cls._values(target, points, concentration, coefficients, **options)
         if not cls._normalize:
-            warn_unresolved(rows, weights, concentration, coefficients)
+            warn_unresolved(rows, weights, concentration, rule=coefficients)
         return cls(rows, values, concentration, points)
 
     @classmethod

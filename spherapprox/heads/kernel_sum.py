@@ -34,7 +34,7 @@ class KernelSum(_archive.Savable):
 
     def __post_init__(self) -> None:
         rows = np.array(_checks.rows(self.control_points, "control_points"), order="C")
-        values = np.array(_checks.values_for(self.values, "values", len(rows), "the control points"), order="C")
+        values = np.array(_checks.values_for(self.values, "values", len(rows), owner="the control points"), order="C")
         rows.flags.writeable = values.flags.writeable = False
         object.__setattr__(self, "control_points", rows)
         object.__setattr__(self, "values", values)
@@ -119,8 +119,9 @@ class KernelSum(_archive.Savable):
         """
         b, values = self.control_points, self.values
         return evaluate_at(
-            x, b, values, self.concentration, normalize=self._normalize, method=method, rtol=rtol, workers=workers
-        )
+            x, b, values, concentration=self.concentration, normalize=self._normalize, method=method, rtol=rtol,
+            workers=workers,
+        )  # fmt: skip
 
     def gradient(
         self, x: ArrayLike, *, method: str = "auto", rtol: float | None = 1e-14, workers: int | None = None
@@ -178,7 +179,7 @@ class KernelSum(_archive.Savable):
         concentration = _checks.concentrations(self.concentration, len(self), maximum=limit)
         b, table = self.control_points, self.values.reshape(len(self), -1)
         options: Any = {"method": method, "rtol": rtol, "workers": _checks.workers(workers)}
-        vectors = gradient.gradients(rows, b, table, concentration, normalize=self._normalize, **options)
+        vectors = gradient.gradients(rows, b, table, concentration=concentration, normalize=self._normalize, **options)
         result: Floats = vectors[:, 0] if self.values.ndim == 1 else vectors
         return result.astype(np.result_type(rows, b, self.values), copy=False)
 

@@ -150,8 +150,8 @@ class EqualMeasurePartition(Measured):
         workers = _checks.workers(workers)
         shape = stop - start, self.dim + 1
         rows = np.empty(shape) if out is None else _checks.destination(out, shape)
-        write, step = center_writer(self.center_kind, self.dim, self.n, start, stop)
-        each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
+        write, step = center_writer(self.center_kind, self.dim, self.n, start=start, stop=stop)
+        each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers=workers)
         return rows
 
     def locate(self, x: ArrayLike, *, workers: int | None = None) -> Int64:
@@ -186,7 +186,7 @@ class EqualMeasurePartition(Measured):
         def task(block: slice) -> None:
             write(np.ascontiguousarray(rows[block], dtype=np.float64), index[block])
 
-        each_block(task, len(rows), step, workers)
+        each_block(task, len(rows), step, workers=workers)
         return index
 
     def radii(self, start: int = 0, stop: int | None = None) -> Float64:
@@ -219,10 +219,10 @@ class EqualMeasurePartition(Measured):
         out = np.empty(stop - start)
 
         def write(block: slice) -> None:
-            cells_of_block = zones(self.dim, self.n, start + block.start, len(out[block]))
+            cells_of_block = zones(self.dim, self.n, start + block.start, rows=len(out[block]))
             out[block] = kinds.radii(self.center_kind, self.dim, *cells_of_block)
 
-        each_block(write, len(out), cells_together(self.dim), 1)
+        each_block(write, len(out), cells_together(self.dim), workers=1)
         return out
 
     def cell(self, i: int) -> Float64:

@@ -14,7 +14,7 @@ def intervals(dim: int, n: int, i: int) -> Float64:
     """Return the intervals of the angles in cell i, shape (dim, 2)."""
     if dim == 1:
         return np.array([[2.0 * np.pi * (i / n), 2.0 * np.pi * ((i + 1) / n)]])
-    above, count, local = zones(dim, n, i, 1)
+    above, count, local = zones(dim, n, i, rows=1)
     box = np.tile([0.0, np.pi], (dim, 1))  # (dim, 2)
     box[-1, 1] = 2.0 * np.pi
     for level, (lower, upper) in enumerate(above):
@@ -40,7 +40,7 @@ def sample(box: Float64, size: int, rng: np.random.Generator) -> Float64:
     # Step 3: colatitudes of the zones above it, from the lowest up
     for level in reversed(range(min(depth, dim - 1))):
         m = dim - level
-        angle = _colatitudes(m, box[level, 0], box[level, 1], 1.0 - rng.random(size))
+        angle = _colatitudes(m, box[level, 0], box[level, 1], share=1.0 - rng.random(size))
         x[:, :m] *= np.sin(angle)[:, None]
         x[:, m] = np.cos(angle)
     return x

@@ -22,7 +22,7 @@ def centers(
     `zones` are the colatitudes from the top down to where each row has ended or S^3, `count` and `local` the number of
     cells in the S^2 below and the row's own.
     """
-    spheres, arc = _spheres(dim, zones, count, local)
+    spheres, arc = _spheres(dim, zones, count, local=local)
     # Step 1: up from S^1, the colatitudes of the centres
     angles, _ = _ascend(center_kind, spheres, arc)
     # Step 2: down again, their coordinates
@@ -35,7 +35,7 @@ def centers(
 
 def radii(center_kind: str, dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64) -> Float64:
     """Return the radii of cells about their centres, dim >= 2; the arguments are those of `centers`."""
-    return _ascend(center_kind, *_spheres(dim, zones, count, local))[1]
+    return _ascend(center_kind, *_spheres(dim, zones, count, local=local))[1]
 
 
 def _spheres(dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64) -> tuple[list[Zone], Int64]:

@@ -57,7 +57,7 @@ def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Float64, 
         descent.intervals(table, level.offsets, level.angle, slot, lower, upper)
         intervals.append((lower, upper))
 
-    return intervals, descend(dim, n, rows, step), local
+    return intervals, descend(dim, n, rows, step=step), local
 
 
 def inside(level: Level, collars: Int64) -> tuple[Int64, Int64]:

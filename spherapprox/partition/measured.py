@@ -52,7 +52,9 @@ class Measured(Savable):
         if self.dim == 2:
             counts = np.ones(cap.layout(self.n)[2] + 2, dtype=np.int64)
             inner = counts[1:-1]
-            each_block(lambda block: cap.collar_counts(self.n, block.start, inner[block]), len(inner), COLLARS, 1)
+            each_block(
+                lambda block: cap.collar_counts(self.n, block.start, inner[block]), len(inner), COLLARS, workers=1
+            )
             return counts
         first = level_of(self.dim, np.array([self.n])).first
         return np.concatenate([first[:1], first[1:] - first[:-1], self.n - first[-1:]])

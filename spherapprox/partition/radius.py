@@ -90,7 +90,7 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     space = max(_ROOM, collars.room(m, int(counts.max())))
     while start < len(counts):
         reals, integers = np.empty((2, space)), np.empty((2, space), np.int64)
-        rows = sweep.Collars(integers[0], reals[0], reals[1], integers[1])
+        rows = sweep.Collars(integers[0], reals[0], reals[1], inner=integers[1])
         start, size = sweep.open_all(m, counts, start, caps, rows)
         parts.append(sweep.Collars._make(column[:size].copy() for column in rows))
     # Step 2: the others, rounded as the cells themselves are
@@ -98,7 +98,7 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
         level = level_of(m, counts[e : e + 1])
         inner = np.diff(level.first)
         full, caps[e] = np.flatnonzero(inner), level.angle[0]
-        parts.append(sweep.Collars(np.full(len(full), e), level.angle[full], level.angle[full + 1], inner[full]))
+        parts.append(sweep.Collars(np.full(len(full), e), level.angle[full], level.angle[full + 1], inner=inner[full]))
     # Step 3: all in the order of their partitions
     rows = sweep.Collars._make(map(np.concatenate, zip(*parts, strict=True)))
     if len(parts) > 1 and np.any(rows.parent[1:] < rows.parent[:-1]):

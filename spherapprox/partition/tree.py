@@ -33,7 +33,7 @@ def tree_of_range(dim: int, n: int, start: int, stop: int) -> Tree:
     At each level these are whole tables, but for one that the range enters and one that it leaves midway; r cells pass
     through O(sqrt(r)) tables of a level, as their counts are distinct.
     """
-    return _grow(dim, n, [_Part(0, start, stop)], None)  # type: ignore[return-value]
+    return _grow(dim, n, [_Part(0, start, stop)], limit=None)  # type: ignore[return-value]
 
 
 def tree_of_points(dim: int, n: int, limit: int) -> Tree | None:
@@ -41,7 +41,7 @@ def tree_of_points(dim: int, n: int, limit: int) -> Tree | None:
 
     `below` is the number of arcs in the collars of S^2.
     """
-    tree = _grow(dim, n, [], limit)
+    tree = _grow(dim, n, [], limit=limit)
     if tree is None:
         return None
     sizes = np.empty(len(tree.counts), dtype=np.int64)

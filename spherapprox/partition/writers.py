@@ -32,8 +32,10 @@ def center_writer(
 ) -> tuple[Callable[[int, Float64], None], int]:
     """Return a writer of the centres of cells start, ..., stop - 1: it fills rows from a given cell on."""
     if dim == 1 or center_kind == "midpoint":
-        return _midpoint_writer(dim, n, start, stop), max(1, _COORDINATES // (dim + 1))
-    return lambda low, out: kinds.centers(center_kind, dim, *zones(dim, n, low, len(out)), out), cells_together(dim)
+        return _midpoint_writer(dim, n, start, stop=stop), max(1, _COORDINATES // (dim + 1))
+    return lambda low, out: kinds.centers(center_kind, dim, *zones(dim, n, low, rows=len(out)), out), cells_together(
+        dim
+    )
 
 
 def cells_together(dim: int) -> int:
@@ -47,7 +49,7 @@ def _midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, 
         return lambda low, out: circle.centers(low, n, out)
     if dim == 2:
         return lambda low, out: _write_on_sphere(n, low, out)
-    level, below, counts = tree_of_range(dim, n, start, stop)
+    level, below, counts = tree_of_range(dim, n, start, stop=stop)
     # Step 1: the centres of every small S^2 below, once
     small = np.where(counts <= _AT_HAND, counts, 0)
     at_hand = np.where(small > 0, np.cumsum(small) - small, -1)
@@ -78,9 +80,9 @@ def index_writer(dim: int, n: int, rows: int) -> tuple[Callable[[Float64, Int64]
         return lambda x, index: circle.indices(x, n, index), step
     tree = tree_of_points(dim, n, min(_TABLED, rows // 4))
     if tree is None:
-        return lambda x, index: _add_indices(dim, n, x, index), max(1, _SCRATCH // (dim + 1))
+        return lambda x, index: _add_indices(dim, n, x, index=index), max(1, _SCRATCH // (dim + 1))
     level = tree.level
-    tables = location.Tables(level.offsets, level.first, level.angle, level.edge, tree.below)
+    tables = location.Tables(level.offsets, level.first, level.angle, edge=level.edge, below=tree.below)
     return lambda x, index: location.indices(dim, tables, x, index), step
 
 
@@ -89,7 +91,7 @@ def _add_indices(dim: int, n: int, x: Float64, index: Int64) -> None:
     below = np.cumsum(x * x, axis=1) if dim > 2 else x  # (n, dim+1), |(x_0, ..., x_j)|^2
 
     def step(m: int, level: Level, table: Int64, slot: Int64) -> None:
-        tables = location.Tables(level.offsets, level.first, level.angle, level.edge, level.offsets[:0])
+        tables = location.Tables(level.offsets, level.first, level.angle, edge=level.edge, below=level.offsets[:0])
         location.search(table, tables, x[:, m], below[:, m - 1], index, slot)
 
-    location.indices_below(descend(dim, n, len(x), step), x, index)
+    location.indices_below(descend(dim, n, len(x), step=step), x, index)

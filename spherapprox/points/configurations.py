@@ -27,9 +27,11 @@ def configurations(dim: int) -> list[Configuration]:
     """Return the designs by construction on S^m, m >= 2, from few points to many."""
     d = dim + 1
     designs = [
-        Configuration(2, 1, "two antipodes", lambda: _antipodes(d), math.pi / 2),
-        Configuration(d + 1, 2, "simplex", lambda: _simplex(d), math.acos(1.0 / d)),
-        Configuration(2 * d, 3, "cross-polytope", lambda: _cross(d), math.acos(1.0 / math.sqrt(d))),
+        Configuration(2, 1, "two antipodes", points=lambda: _antipodes(d), covering_radius=math.pi / 2),
+        Configuration(d + 1, 2, "simplex", points=lambda: _simplex(d), covering_radius=math.acos(1.0 / d)),
+        Configuration(
+            2 * d, 3, "cross-polytope", points=lambda: _cross(d), covering_radius=math.acos(1.0 / math.sqrt(d))
+        ),
         *_SPORADIC.get(dim, ()),
     ]
     return sorted(designs, key=lambda design: design.n)
@@ -82,12 +84,16 @@ def roots_of_e8() -> Int64:
 
 
 _SPORADIC: dict[int, tuple[Configuration, ...]] = {
-    2: (Configuration(12, 5, "icosahedron", icosahedron),),
+    2: (Configuration(12, 5, "icosahedron", points=icosahedron),),
     3: (
-        Configuration(24, 5, "24-cell", binary_tetrahedral, math.pi / 4),
-        Configuration(48, 7, "roots of F4", binary_octahedral, math.acos((2.0 + math.sqrt(2.0)) / 4.0)),
-        Configuration(120, 11, "600-cell", binary_icosahedral, math.acos(GOLDEN**2 / math.sqrt(8.0))),
+        Configuration(24, 5, "24-cell", points=binary_tetrahedral, covering_radius=math.pi / 4),
+        Configuration(
+            48, 7, "roots of F4", points=binary_octahedral, covering_radius=math.acos((2.0 + math.sqrt(2.0)) / 4.0)
+        ),
+        Configuration(
+            120, 11, "600-cell", points=binary_icosahedral, covering_radius=math.acos(GOLDEN**2 / math.sqrt(8.0))
+        ),
     ),
-    7: (Configuration(240, 7, "roots of E8", roots_of_e8, math.pi / 4),),
+    7: (Configuration(240, 7, "roots of E8", points=roots_of_e8, covering_radius=math.pi / 4),),
 }
 """Constructions of one dimension each."""

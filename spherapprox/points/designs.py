@@ -115,7 +115,7 @@ def spherical_design(dim: int, degree: int, n: int | None = None, rng: Seed = 0)
     closed_forms = [c for c in configurations(dim) if c.degree >= degree and n in (None, c.n)]
     # Step 2: a numerical design, where it has far fewer points
     if dim == 2 and not (closed_forms and n is not None):
-        design = _search(degree, n, closed_forms, None if rng == 0 else generator)
+        design = _search(degree, n, closed_forms, generator=None if rng == 0 else generator)
         if design is not None:
             return design
     if closed_forms:

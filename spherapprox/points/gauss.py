@@ -62,7 +62,7 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     azimuth = 2.0 * np.pi * (np.arange(degree + 1) / (degree + 1))
     x, w = np.column_stack([np.cos(azimuth), np.sin(azimuth)]), np.full(degree + 1, 1.0 / (degree + 1))
     if nodes == 1:  # one node in each colatitude: the equator
-        return PointSet(np.pad(x, ((0, 0), (0, dim - 1))), w, np.pi / (degree + 1), degree)
+        return PointSet(np.pad(x, ((0, 0), (0, dim - 1))), w, np.pi / (degree + 1), degree=degree)
     # Step 2: the product with a Gauss rule of colatitude, from S^2 up to S^m
     radius = np.pi / (degree + 1)
     for k in range(2, dim + 1):
@@ -71,7 +71,7 @@ def gauss_product(dim: int, degree: int) -> PointSet:
         x = np.concatenate([inner, np.broadcast_to(t[:, None, None], (nodes, len(x), 1))], axis=2).reshape(-1, k + 1)
         w = np.outer(share, w).ravel()  # (nodes n,)
         radius = _covering_radius(t, radius)
-    return PointSet(x, w, radius, degree)
+    return PointSet(x, w, radius, degree=degree)
 
 
 def _covering_radius(t: Float64, inner: float) -> float:

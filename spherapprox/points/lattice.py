@@ -78,7 +78,7 @@ def lattice_cover(dim: int, radius: float, *, rng: Seed = 0) -> PointSet:
     # Step 1: the sphere; cells have circumradius `cell`
     cell = math.sqrt(n * (n + 2.0) / (12.0 * (n + 1.0)))
     size = cell / math.sin(radius * (1.0 - _ROUNDING))
-    count = _guarded_count(n, cell, size, radius)
+    count = _guarded_count(n, cell, size, radius=radius)
     # Step 2: the lines of the lattice that come near it
     from scipy.linalg import helmert  # not before it is needed, as it loads much
 
@@ -88,14 +88,16 @@ def lattice_cover(dim: int, radius: float, *, rng: Seed = 0) -> PointSet:
     lines, totals = np.zeros((1, 0)), np.zeros(1)  # (k, j) coordinates, and the sums of their integers
     for j in range(1, n):
         reach = np.sqrt(np.maximum(shell[1] ** 2 - np.square(lines).sum(axis=1), 0.0))
-        lines, totals = _extend(lines, totals, [_integers(totals, shift[j - 1], j, (-reach, reach))], shift[j - 1])
+        lines, totals = _extend(
+            lines, totals, [_integers(totals, shift[j - 1], j, between=(-reach, reach))], shift=shift[j - 1]
+        )
     # Step 3: their points whose cells meet it
     step = max(1, int(_BLOCK * len(lines) / count))
     members = []
     for start in range(0, len(lines), step):
         block = slice(start, start + step)
-        x = _points_near(lines[block], totals[block], shell, shift[-1])
-        members.append(x[_meets(x, basis, cell, size)])
+        x = _points_near(lines[block], totals[block], shell, shift=shift[-1])
+        members.append(x[_meets(x, basis, cell, size=size)])
     return PointSet(unit(np.concatenate(members)), covering_radius=radius)
 
 
@@ -113,9 +115,9 @@ def _points_near(lines: Float64, totals: Float64, shell: tuple[float, float], sh
     """Return the points (k, n) of lines (k, n-1) at distances from 0 that lie in an interval, or nearly."""
     n, squares = lines.shape[1] + 1, np.square(lines).sum(axis=1)
     inner, outer = (np.sqrt(np.maximum(bound**2 - squares, 0.0)) for bound in shell)
-    north = _integers(totals, shift, n, (inner, outer))
-    low, high = _integers(totals, shift, n, (-outer, -inner))
-    return _extend(lines, totals, [north, (np.maximum(low, north[1] + 1.0), high)], shift)[0]
+    north = _integers(totals, shift, n, between=(inner, outer))
+    low, high = _integers(totals, shift, n, between=(-outer, -inner))
+    return _extend(lines, totals, [north, (np.maximum(low, north[1] + 1.0), high)], shift=shift)[0]
 
 
 def _integers(totals: Float64, shift: float, j: int, between: tuple[Float64, Float64]) -> tuple[Float64, Float64]:

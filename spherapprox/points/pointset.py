@@ -130,7 +130,7 @@ class PointSet(_archive.Savable, Measured):
         array([0.33333333, 0.33333333, 0.33333333])
         """
         table, name = (_checks.called(f, self._points), "f(points)") if callable(f) else (f, "f")
-        values = _checks.values_for(table, name, len(self), "the points")
+        values = _checks.values_for(table, name, len(self), owner="the points")
         total = operations.weighted_sum(self._weights, values.reshape(len(self), -1).astype(np.float64))
         return total if values.ndim == 2 else float(total[0])
 
@@ -162,7 +162,7 @@ class PointSet(_archive.Savable, Measured):
         """
         x = self._points @ operations.isometry(R, self.dim).T
         x /= np.linalg.norm(x, axis=1, keepdims=True)
-        return PointSet(x, self._weights, self._covering_radius, self._degree)
+        return PointSet(x, self._weights, self._covering_radius, degree=self._degree)
 
     def merge(self, other: Points, share: float | None = None) -> PointSet:
         """Return the union of two sets, as the mixture of their rules.
@@ -194,7 +194,7 @@ class PointSet(_archive.Savable, Measured):
         (PointSet(n=40, dim=2), 0.025)
         """
         if isinstance(other, EqualMeasurePartition | PointSet):
-            _checks.same_dim(other.dim, "other", self.dim, "as this set has")
+            _checks.same_dim(other.dim, "other", self.dim, why="as this set has")
         if isinstance(other, PointSet):
             second = other
         elif isinstance(other, EqualMeasurePartition):  # with its radius where none is computed on demand
@@ -208,7 +208,7 @@ class PointSet(_archive.Savable, Measured):
             np.concatenate([self._points, second._points]),
             np.concatenate([share * self._weights, (1.0 - share) * second._weights]),
             min((radius for radius in radii if radius is not None), default=None),
-            None if self._degree is None or second._degree is None else min(self._degree, second._degree),
+            degree=None if self._degree is None or second._degree is None else min(self._degree, second._degree),
         )
 
     def __len__(self) -> int:

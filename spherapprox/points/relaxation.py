@@ -76,7 +76,7 @@ class Energy:
             repulsion(by_axis, part.start, self._exponent, scale[part], nearest[part], total[part], pull)
             force[part] = pull.T
 
-        each_block(task, n, ROWS, self._workers)
+        each_block(task, n, ROWS, workers=self._workers)
         return nearest, total, force
 
 

@@ -147,7 +147,7 @@ def _product_pair(
 
     def search(block: tuple[int, int]) -> tuple[float, int, int]:
         closest = best[0]
-        for angle, i, j in _candidates(x, single, block, math.cos(closest[0]) - error):
+        for angle, i, j in _candidates(x, single, block, cut=math.cos(closest[0]) - error):
             closest = min(closest, (angle, i, j))
         return closest
 

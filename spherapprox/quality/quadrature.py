@@ -32,7 +32,7 @@ def errors_by_degree(
     for l = 0 the size of ``sum_k weights_k - 1``. Work arrays have at most so many elements.
     """
     dim = x.shape[1] - 1
-    workers = _affordable_threads(len(x), dim, degree, workers)
+    workers = _affordable_threads(len(x), dim, degree, workers=workers)
     squares = (_circle_errors if dim == 1 else _sphere_errors)(
         unit(x), weights, degree, workers=workers, elements=elements
     )
@@ -82,7 +82,7 @@ def _sphere_errors(x: Float64, weights: Float64, degree: int, *, workers: int | 
         sums = np.zeros((int(offsets[-1]), block.stop - block.start))
         for chunk in slices(last - first, step):
             rows = slice(first + chunk.start, first + chunk.stop)
-            table = solid_harmonics(x[rows].T, weights[rows], offsets, constants)
+            table = solid_harmonics(x[rows].T, weights[rows], offsets, constants=constants)
             # the columns of each parallel are added to its column of the sums
             low = int(np.searchsorted(starts[block], rows.start, side="right")) - 1
             high = int(np.searchsorted(starts[block], rows.stop, side="left"))

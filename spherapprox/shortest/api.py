@@ -167,7 +167,7 @@ def _make_goal(
         value_bound = min(value_bound, LARGEST[_checks.choice(dtype, "dtype", LARGEST)])
     return Goal(
         lambda x: np.asarray(target(x), dtype=np.float64).reshape(len(x), -1), target.dim,
-        _checks.real(eps, "eps", above=0.0), normalize,
+        _checks.real(eps, "eps", above=0.0), normalize=normalize,
         unit=_checks.choice(tokens.keys, "keys", ("unit", "free")) == "unit", ridge=0.0,
         max_tokens=_checks.integer(search.max_tokens, "max_tokens", minimum=1, maximum=10_000),
         starts=_checks.integer(search.starts, "starts", minimum=1, maximum=1000),
@@ -216,7 +216,7 @@ def _list_obstacles(goal: Goal, x: Float64, values: Float64) -> tuple[str, ...]:
         return ()
     size = goal.size
     notes: tuple[str, ...] = ()
-    if jump := largest_jump(goal.function, x, values, 2.0 * goal.eps):
+    if jump := largest_jump(goal.function, x, values, least=2.0 * goal.eps):
         notes += (f"the target jumps by {size * jump:.4g}: every head errs by {0.5 * size * jump:.4g} at least",)
     excess = float(np.abs(values).max()) - goal.value_bound
     if goal.normalize and excess > goal.eps:

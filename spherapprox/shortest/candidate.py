@@ -75,9 +75,9 @@ class Candidate:
 
 def fit_candidate(name: str, start: Tokens, judge: Judge, *, goal: Goal, stop: Stop) -> Candidate:
     """Fit tokens from a start."""
-    tokens = least_squares(start, judge.fit, goal.ridge, STEPS, stop=stop)
+    tokens = least_squares(start, judge.fit, goal.ridge, steps=STEPS, stop=stop)
     tokens, ridge = _bound_values(tokens, judge, goal.ridge, stop=stop)
-    candidate = Candidate(tokens, ridge, judge(tokens, ridge), name)
+    candidate = Candidate(tokens, ridge, judge(tokens, ridge), start=name)
     return lower_error(candidate, judge, goal, promising=_PROMISING, stop=stop)
 
 
@@ -98,7 +98,7 @@ def _bound_values(tokens: Tokens, judge: Judge, ridge: float, *, stop: Stop) -> 
         best = None
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            trial = least_squares(tokens, judge.fit, 10.0**middle, STEPS, stop=stop)
+            trial = least_squares(tokens, judge.fit, 10.0**middle, steps=STEPS, stop=stop)
             if np.abs(trial.values).max() <= judge.value_bound:
                 best, high = (trial, 10.0**middle), middle
             else:
@@ -108,7 +108,7 @@ def _bound_values(tokens: Tokens, judge: Judge, ridge: float, *, stop: Stop) -> 
         return tokens, ridge
     trial, trials = tokens, [(judge(tokens, ridge), tokens, ridge)]
     for larger in _RIDGES[ridge < _RIDGES]:
-        trial = least_squares(trial, judge.fit, float(larger), STEPS, stop=stop)
+        trial = least_squares(trial, judge.fit, float(larger), steps=STEPS, stop=stop)
         trials.append((judge(trial, float(larger)), trial, float(larger)))
     return min(trials, key=lambda trial: trial[0])[1:]
 

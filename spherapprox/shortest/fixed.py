@@ -24,14 +24,16 @@ def constant_token(judge: Judge, normalize: bool, unit: bool) -> Tokens:
     d = judge.fit.x.shape[1]
     middle = 0.5 * (judge.checked.y.max(axis=0) + judge.checked.y.min(axis=0))
     middle = np.clip(middle, -judge.value_bound, judge.value_bound)
-    return Tokens(1e-13 * np.eye(1, d), middle[None], normalize, unit)
+    return Tokens(1e-13 * np.eye(1, d), middle[None], normalize, unit=unit)
 
 
 def best_kernel(judge: Judge, ridge: float, unit: bool) -> Tokens:
     """Return the best of some kernels at the largest of the values."""
     x, y = judge.fit.x, judge.fit.y
     at = x[int(np.square(y).sum(axis=1).argmax())]
-    starts = (Tokens(length * at[None], np.zeros((1, y.shape[1])), False, unit) for length in 4.0 ** np.arange(-2, 11))
+    starts = (
+        Tokens(length * at[None], np.zeros((1, y.shape[1])), False, unit=unit) for length in 4.0 ** np.arange(-2, 11)
+    )
     return min((solve_values(tokens, judge.fit, ridge).tokens for tokens in starts), key=partial(judge, ridge=ridge))
 
 
@@ -42,7 +44,7 @@ def fit_values(b: Float64, judge: Judge, ridge: float, *, normalize: bool, unit:
     lengths = top * 2.0 ** -np.arange(max(2, int(np.log2(top)) + 4))
     trials = []
     for length in lengths:
-        tokens = solve_values(Tokens(length * b, np.zeros((n, outputs)), normalize, unit), judge.fit, ridge).tokens
+        tokens = solve_values(Tokens(length * b, np.zeros((n, outputs)), normalize, unit=unit), judge.fit, ridge).tokens
         trials.append((judge(tokens, ridge), tokens))
     best = min(trials, key=lambda pair: pair[0])[1]
     return minimax(best, judge, ridge, moving=False)

@@ -136,7 +136,7 @@ class Search:
         first = [(self.earlier[n], "resumed")] if n in self.earlier else []
         if n == 1:
             first.append((constant_token(judge, goal.normalize, goal.unit), "constant"))
-        candidates = [Candidate(tokens, goal.ridge, judge(tokens, goal.ridge), name) for tokens, name in first]
+        candidates = [Candidate(tokens, goal.ridge, judge(tokens, goal.ridge), start=name) for tokens, name in first]
         best = self._verify(min(candidates, key=lambda rung: rung.error), judge) if candidates else None
 
         def fit(start: Start) -> Candidate:
@@ -189,7 +189,7 @@ class Search:
             x = x[peaks > goal.eps]
             self.join(x)
             judge = judge.extend(x, goal.function(x))
-            tokens = least_squares(candidate.tokens, judge.fit, candidate.ridge, STEPS, stop=self._is_late)
+            tokens = least_squares(candidate.tokens, judge.fit, candidate.ridge, steps=STEPS, stop=self._is_late)
             tokens, error = minimax(tokens, judge, candidate.ridge, stop=self._is_late)
             candidate = replace(candidate, tokens=tokens, error=error, at=None)
             if error > goal.eps:

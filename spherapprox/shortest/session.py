@@ -70,7 +70,7 @@ class Session:
             best, error = self._run_search(target)
         if best.error > self.goal.eps or self._misses_eps(error):
             if self.own is not None:
-                candidate = Candidate(self._tokens(self.own), self.goal.ridge, 0.0, "itself")
+                candidate = Candidate(self._tokens(self.own), self.goal.ridge, 0.0, start="itself")
                 self.rows[len(self.own)] = replace(self._rung(candidate, judge=self._search.judge(1)), head=self.own)
                 return self._result(len(self.own), ())
             notes += (self._shortfall(hopeless),)
@@ -118,7 +118,7 @@ class Session:
 
     def _result(self, n: int, notes: tuple[str, ...]) -> ShortestHead:
         history = tuple(row for _, row in sorted(self.rows.items()))
-        return ShortestHead(history, n, self._eps, self.goal.norm, notes=notes, options=self.options)
+        return ShortestHead(history, n, self._eps, norm=self.goal.norm, notes=notes, options=self.options)
 
     def _shortfall(self, hopeless: bool) -> str:
         """Return the reason why a search failed."""
@@ -136,7 +136,7 @@ class Session:
             lengths = np.full(len(head), max(float(lengths.mean()), 1e-13))
         keys = lengths[:, None] * head.control_points.astype(np.float64)
         values = head.values.reshape(len(head), -1).astype(np.float64) / self.goal.size
-        return Tokens(keys, values, head.family == "split", self.goal.unit)
+        return Tokens(keys, values, head.family == "split", unit=self.goal.unit)
 
     def _head(self, tokens: Tokens) -> Head:
         """Return the head of stored tokens."""
@@ -159,7 +159,8 @@ class Session:
         beyond = candidate.at is not None and candidate.error >= residuals.max()  # between the samples
         return Rung(
             self._head(tokens), size * (candidate.error if beyond else float(residuals.max())), math.inf,
-            np.array(candidate.at if beyond else x[int(residuals.argmax())]),
-            size * math.sqrt(float(np.square(residuals).mean())), float(np.linalg.cond(weights)),
-            max(math.log10(max(sums, 1e-300)), 0.0), candidate.start, candidate.starts, candidate.seconds,
+            at=np.array(candidate.at if beyond else x[int(residuals.argmax())]),
+            rms=size * math.sqrt(float(np.square(residuals).mean())), condition=float(np.linalg.cond(weights)),
+            digits_lost=max(math.log10(max(sums, 1e-300)), 0.0),
+            start=candidate.start, starts=candidate.starts, seconds=candidate.seconds,
         )  # fmt: skip

@@ -254,7 +254,7 @@ def _checked(x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log:
     """Return the checked arrays."""
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
-    numbers = _checks.values_for(values, "values", len(controls), "the control points")
+    numbers = _checks.values_for(values, "values", len(controls), owner="the control points")
     if log:
         _checks.non_negative_for_log(numbers)
     return Arrays(points, controls, numbers)
@@ -275,11 +275,13 @@ def evaluate_arrays(
     table = values.reshape(len(values), -1)  # (n, p)
     with reported(wish) if is_shown.get() else nullcontext(wish) as options:
         if isinstance(rate, np.ndarray):
-            problem = Problem(points, controls, 0.0, _FLOAT64, table, normalize)
-            answer, record = bands.sums(problem, rate, options, log)
+            problem = Problem(points, controls, 0.0, dtype=_FLOAT64, values=table, normalize=normalize)
+            answer, record = bands.sums(problem, rate, options, log=log)
         else:
             single = dtype == np.float32 and rate <= LARGEST_CONCENTRATION[dtype] and not log
-            problem = Problem(points, controls, rate / 2.0, dtype if single else _FLOAT64, table, normalize)
+            problem = Problem(
+                points, controls, rate / 2.0, dtype=dtype if single else _FLOAT64, values=table, normalize=normalize
+            )
             answer, record = (scaling.logarithms if log else scaling.sums)(problem, options)
     # Step 3: round to the result's type
     with np.errstate(over="ignore"):
@@ -287,7 +289,7 @@ def evaluate_arrays(
     if np.isinf(rounded).any() and (not log or (np.isinf(rounded) != np.isinf(answer)).any()):
         _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
     result = rounded.reshape(len(points), *values.shape[1:])
-    return result, with_last_rounding(record, answer, dtype, log)
+    return result, with_last_rounding(record, answer, dtype, log=log)
 
 
 def checked_wish(method: str, rtol: float | None, workers: int | None = None, extra: tuple[str, ...] = ()) -> Wish:

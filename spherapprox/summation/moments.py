@@ -89,8 +89,8 @@ def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *,
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
-    problem = Problem(points, controls, rate, np.dtype(np.float64), None)
-    sums = dense.sums(problem, None, _checks.workers(workers), silent).partial
+    problem = Problem(points, controls, rate, dtype=np.dtype(np.float64), values=None)
+    sums = dense.sums(problem, None, _checks.workers(workers), report=silent).partial
     return np.asarray(sums.numerators[:, 0] / sums.denominator)
 
 
@@ -148,7 +148,7 @@ def tangent_moments(
         parts = (part[rows] for part in result)
         moments.tangent_moments(compiled_form(points[rows], points.dtype), columns, boxes, size, rate, room, *parts)
 
-    each_block(task, n, _ROWS if sort else max(1, _PAIRS // len(controls)), threads)
+    each_block(task, n, _ROWS if sort else max(1, _PAIRS // len(controls)), workers=threads)
     return result
 
 

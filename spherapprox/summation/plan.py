@@ -99,7 +99,7 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     wish.report(0, len(problem.x) * len(problem.b))
     # Step 2: sum by it
     if selection.method == "dense":
-        state = dense.sums(problem, tolerance, wish.workers, wish.report)
+        state = dense.sums(problem, tolerance, wish.workers, report=wish.report)
         if state.path == "numba":
             rates.note_use("dense", problem)
         return state.partial, replace(selection, rtol=state.error, path=state.path)
@@ -109,7 +109,7 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     error, reason = state.error, selection.reason
     # Step 3: sum doubtful rows by all pairs
     if state.doubtful is not None and len(state.doubtful):
-        again = dense.sums(problem.at_rows(state.doubtful), None, wish.workers, silent)
+        again = dense.sums(problem.at_rows(state.doubtful), None, wish.workers, report=silent)
         write_rows(state.partial, state.doubtful, again.partial)
         error = max(error, again.error)
         reason += f"; {len(state.doubtful)} rows by all pairs, for their accuracy"
@@ -128,16 +128,18 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolera
         tolerance = allowed(problem, wish.rtol)
         if price < CHEAP or (price < LOADING and not any(module in sys.modules for module in _BESIDE_DENSE)):
             return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}), tolerance
-        costs, excluded = compare(problem, tolerance, row_by_row, wish.explain)
+        costs, excluded = compare(problem, tolerance, row_by_row, everything=wish.explain)
         if wish.explain:
-            excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
+            excluded = {
+                name: why + _remedy(problem, name, tolerance, row_by_row=row_by_row) for name, why in excluded.items()
+            }
         prices = sorted(costs.items(), key=lambda item: item[1])
         reason = "expected: " + ", ".join(f"{name} {cost:.2g} s" for name, cost in prices)
-        return _plan(prices[0][0], reason, costs, excluded), tolerance
+        return _plan(prices[0][0], reason, costs, excluded=excluded), tolerance
     tolerance = allowed(problem, wish.rtol, LENIENT)
-    obstacle = _obstacle(problem, wish.method, tolerance, row_by_row)
+    obstacle = _obstacle(problem, wish.method, tolerance, row_by_row=row_by_row)
     if obstacle:
-        obstacle += _remedy(problem, wish.method, tolerance, row_by_row)
+        obstacle += _remedy(problem, wish.method, tolerance, row_by_row=row_by_row)
         remedy = 'method="auto" takes one that can'
         raise ValueError(f"'method' {wish.method!r} cannot be used here: {obstacle}; {remedy}")
     return _plan(wish.method, "asked for"), tolerance
@@ -186,7 +188,7 @@ def compare(
     costs: dict[str, float] = {}
     excluded: dict[str, str] = {}
     for name in sorted(METHODS, key="truncated".__eq__):  # last
-        obstacle = _obstacle(problem, name, tolerance, row_by_row)
+        obstacle = _obstacle(problem, name, tolerance, row_by_row=row_by_row)
         computed = problem if name == "dense" else _in_float64(problem)
         if not (everything or obstacle) and name == "truncated":
             least: float = load(f"{__package__}.truncated").least_cost(computed)
@@ -217,10 +219,10 @@ def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: boo
 def _remedy(problem: Problem, method: str, tolerance: Tolerance, row_by_row: bool) -> str:
     """Return the `rtol` that would admit a method, as the end of a sentence; empty where none does."""
     roundings, enough = tolerance.total - tolerance.omitted, tolerance.omitted
-    if not _obstacle(problem, method, tolerance, row_by_row):
+    if not _obstacle(problem, method, tolerance, row_by_row=row_by_row):
         return ""
     while (enough := 1.2 * enough) < LARGEST:
         rtol = float(f"{enough:.1e}")
-        if not _obstacle(problem, method, Tolerance(rtol, rtol + roundings), row_by_row):
+        if not _obstacle(problem, method, Tolerance(rtol, rtol + roundings), row_by_row=row_by_row):
             return f": rtol={rtol:.1e} would admit it"
     return ""

@@ -41,16 +41,18 @@ class _Run:
         from .. import sphere
 
         x, b = (sphere.uniform(self.dim, self.n, rng=seed) for seed in (0, 1))
-        return Problem(x, b, self.concentration / 2.0, np.dtype(np.float64), np.ones((self.n, 1)), normalize=False)
+        return Problem(
+            x, b, self.concentration / 2.0, dtype=np.dtype(np.float64), values=np.ones((self.n, 1)), normalize=False
+        )
 
 
 _RUNS = {
-    "dense": _Run("dense", 2, 2000, 10.0),
-    "dense by products": _Run("dense", 19, 1500, 10.0),
-    "truncated": _Run("truncated", 2, 30_000, 1e4),
-    "harmonic on S^1": _Run("harmonic", 1, 30_000, 30.0),
-    "harmonic on S^2": _Run("harmonic", 2, 30_000, 30.0),
-    "lowrank": _Run("lowrank", 3, 30_000, 1.0),
+    "dense": _Run("dense", 2, 2000, concentration=10.0),
+    "dense by products": _Run("dense", 19, 1500, concentration=10.0),
+    "truncated": _Run("truncated", 2, 30_000, concentration=1e4),
+    "harmonic on S^1": _Run("harmonic", 1, 30_000, concentration=30.0),
+    "harmonic on S^2": _Run("harmonic", 2, 30_000, concentration=30.0),
+    "lowrank": _Run("lowrank", 3, 30_000, concentration=1.0),
 }
 _TOLERANCE = Tolerance(1e-10, 1e-9)
 

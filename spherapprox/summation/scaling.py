@@ -68,7 +68,7 @@ def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     strips = []
     for (band, key), columns in parts.items():
         members = np.frombuffer(key, np.bool_)
-        strips.append(Strand(tuple(columns), band, table[np.ix_(members, np.array(columns))], members))
+        strips.append(Strand(tuple(columns), band, table[np.ix_(members, np.array(columns))], members=members))
     return (None if alone.all() else np.where(alone, 0.0, table)), strips
 
 
@@ -190,7 +190,7 @@ def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, 
     """Return the logarithms (m,) of the sums of one column of values, and their plan."""
     lifted = in_exponents(problem, column)
     if lifted is None:
-        return np.full(len(problem.x), -np.inf), Plan("dense", "all values are 0", 0.0, "numpy")
+        return np.full(len(problem.x), -np.inf), Plan("dense", "all values are 0", 0.0, path="numpy")
     alone, top = lifted
     state, record = plan.evaluated(alone, wish, True)
     return np.log(state.denominator) + (top - problem.rate * state.shift), record

@@ -71,7 +71,7 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     dim = _checks.dimension((3 if maker is moving_frame else 2) if dim is None else dim)
     arguments = inspect.signature(maker).parameters
     if "dim" not in arguments:
-        _checks.agreeing(dim, "dim", 2, f" for target '{name}'")
+        _checks.agreeing(dim, "dim", 2, source=f" for target '{name}'")
     own = [argument for argument in arguments if argument != "dim"]
     for option in options:
         if option not in own:

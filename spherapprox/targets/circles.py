@@ -34,7 +34,7 @@ def refutation(target: Target) -> str:
     """
     degree = -1 if target.degree is None or target.degree > _POINTS // 4 else target.degree
     per_circle = max(_LEAST, 2 * (degree + 1 + degree // 2))
-    _, returned = on_great_circles(target, max(4, _POINTS // per_circle), per_circle, np.random.default_rng(0))
+    _, returned = on_great_circles(target, max(4, _POINTS // per_circle), per_circle, rng=np.random.default_rng(0))
     size = max(float(np.abs(returned).max()), target.sup_norm or 0.0)
     if size == 0.0:
         return ""

@@ -92,7 +92,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     if not names:
         return target
     degree = _degree(target)
-    search = _Search(target, degree, names, slack)
+    search = _Search(target, degree, names, slack=slack)
     refuse_refuted(target)
     bounds, excess = search.bounds()
     percent = f"{float(f'{100.0 * excess:.2g}'):g} %"
@@ -187,7 +187,7 @@ class _Search:
         """Return the errors of quantities by those of the values and by rounding."""
         bound = self.sup_norm if self.sup_norm is not None else 2.0 * size / near
         n, noise = self.degree, (self.accuracy + _ROUNDING) * bound
-        return np.array([noise * _amplification(self.m, n, q.order, self.order) for q in self.quantities])
+        return np.array([noise * _amplification(self.m, n, q.order, highest=self.order) for q in self.quantities])
 
 
 def _amplification(m: int, n: int, order: int, highest: int) -> float:

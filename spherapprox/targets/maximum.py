@@ -58,7 +58,7 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     table, degree = table[: (n + 1) ** 2], degree[: (n + 1) ** 2]
     if n == 0:
         constant = math.hypot(*harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)[0])
-        return FieldMaximum(constant, 0.0, constant, 0.0)
+        return FieldMaximum(constant, 0.0, constant, attained_slope=0.0)
     unit = unit_of(table)
     table = table / unit
     rounding = 4.0 * (n + 1) ** 2 * 2.0**-52

@@ -63,7 +63,7 @@ def random_bandlimited(dim: int, degree: int = 8, rng: Seed = None) -> Target:
     c = _checks.generator(rng).standard_normal(len(of))
     c /= math.sqrt(c @ c)
     c.flags.writeable = False
-    sup_norm, lipschitz, how = _constants(dim, degree, c, of)
+    sup_norm, lipschitz, how = _constants(dim, degree, c, of=of)
     return Target(
         functools.partial(_polynomial, degree, c), dim, lipschitz=lipschitz, sup_norm=sup_norm, degree=degree,
         name=f"random polynomial {degree}", provenance=f"proven upper bounds: {how}", origins=DERIVED,

@@ -92,8 +92,8 @@ class VonMisesFisher(Distribution):
         kappa: float | None = None,
     ) -> None:
         if _checks.is_vector(dim):
-            (mean_direction, _), dim = either(mean_direction, dim, "mean_direction", "dim"), None
-        mean, name = either(mean_direction, mu, "mean_direction", "mu")
+            (mean_direction, _), dim = either(mean_direction, dim, "mean_direction", alias="dim"), None
+        mean, name = either(mean_direction, mu, "mean_direction", alias="mu")
         if mean is None:
             _checks.given(
                 dim, "dim", ", or a mean direction in its place: VonMisesFisher(mean_direction, concentration)"
@@ -104,7 +104,7 @@ class VonMisesFisher(Distribution):
             mean.flags.writeable = False
             dim = mean.size - 1
         call = f", got none: {type(self).__name__}({'dim' if mean is None else 'mean_direction'}, concentration)"
-        lam, name = either(concentration, kappa, "concentration", "kappa")
+        lam, name = either(concentration, kappa, "concentration", alias="kappa")
         if isinstance(lam, VonMisesFisher):
             raise TypeError(
                 f"'{name}' must be a real number, got a VonMisesFisher, as `fit` returns: its .concentration"

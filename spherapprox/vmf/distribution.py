@@ -143,7 +143,7 @@ class Distribution(Moments):
         ((3, 3), True)
         """
         refuse_class(self, "rvs(size)")
-        rng, source = either(rng, random_state, "rng", "random_state")
+        rng, source = either(rng, random_state, "rng", alias="random_state")
         mean_direction, size, rng = self._reorder_arguments(mean_direction, size, rng)
         mean = self._mean(mean_direction)
         mean /= math.sqrt(mean @ mean)
@@ -157,7 +157,7 @@ class Distribution(Moments):
         )
         generator = _checks.generator(rng, source)
         x = np.empty((n, self.dim + 1))
-        sample.place(sample.versines(float(self.dim), self.concentration, n, generator), mean, x, generator)
+        sample.place(sample.versines(float(self.dim), self.concentration, n, rng=generator), mean, x, rng=generator)
         return x.reshape(*shape, self.dim + 1)
 
     def _mean(self, direction: Any) -> Float64:

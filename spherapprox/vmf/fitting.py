@@ -23,7 +23,9 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
     n, columns = points.shape
     marginal = _checks.choice(method, "method", ("mle", "marginal")) == "marginal"
     if marginal:
-        _checks.left_out(weights, "weights", "for method='marginal', which counts independent rows", "repeat them")
+        _checks.left_out(
+            weights, "weights", "for method='marginal', which counts independent rows", remedy="repeat them"
+        )
     share = _checks.weights_for(weights, "weights", n)
     share /= share.max()
     share /= share.sum()
@@ -35,7 +37,7 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
         mean += (share[part] * scale[part]) @ rows
     length = math.sqrt(mean @ mean)
     if length < 1e-300:
-        _warn_of_axes(points, share, 0.0, 0.0)
+        _warn_of_axes(points, share, 0.0, concentration=0.0)
         return np.eye(1, columns, columns - 1)[0], 0.0
     direction = mean / length
     # Step 2: 1 - |mean| without subtraction
@@ -55,7 +57,7 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
     # Step 3: the concentration at which a_1 = |mean|
     order, length = 0.5 * (columns - 2), min(length, 1.0)
     concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
-    _warn_of_axes(points, share, length, concentration)
+    _warn_of_axes(points, share, length, concentration=concentration)
     return direction, _marginal(
         order, n, length, complement=complement, top=concentration
     ) if marginal else concentration

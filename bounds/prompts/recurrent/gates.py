@@ -90,7 +90,7 @@ def gate_error(
         second = _least(v, "factor") if product else max(size, _least(before, "past") if before is not None else size)
         parts = (_product if product else _relu)(name, size, second, sharp=sharp, scale=small, unit=unit)
         constants = tuple((part, math.exp(min(log, 700.0))) for part, log in parts._asdict().items())
-        return Bound("gate error", log_sum(parts), "upper", name, REFERENCE, constants=constants)
+        return Bound("gate error", log_sum(parts), "upper", theorem=name, reference=REFERENCE, constants=constants)
 
     return entry(value, sharpness, scale, factor, past)  # type: ignore[no-any-return]
 

@@ -86,7 +86,7 @@ def prompt_length(
         # 10.4 (extension), (grid)
         cells = 0.5 / share
         if name == "grid":
-            cells, conditions = _cells_with_ramps(share, _steep(mu), m, metric)
+            cells, conditions = _cells_with_ramps(share, _steep(mu), m, norm=metric)
         count, is_whole = _count_cells(cells)
         log = m * math.log(count)
         return settle(
@@ -150,9 +150,9 @@ def error_bound(
         error = 0.5 / cells
         if name == "grid":
             narrow = min(cells, int(_steep(mu) / 2.0))  # ramps that overlap may cost more than wider cells
-            error = min(_grid_error(count, _steep(mu), m, metric) for count in (narrow, cells))
+            error = min(_grid_error(count, _steep(mu), m, norm=metric) for count in (narrow, cells))
         log = math.log(constant) + math.log(_stretch(m, metric)) + math.log(error)
-        return Bound("sup error", log, "upper", name, REFERENCE)
+        return Bound("sup error", log, "upper", theorem=name, reference=REFERENCE)
 
     return entry(dim, n, lipschitz, slope)  # type: ignore[no-any-return]
 
@@ -195,7 +195,7 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
         if metric == "euclidean":
             volume = log_density(m) - log_ball(m) + m * (math.log(2.0) - math.log(apart))
         log, is_whole = _largest_count(1.0 / apart, m, volume)
-        return Bound("state bits", log, "lower", "packing", REFERENCE, whole=is_whole)
+        return Bound("state bits", log, "lower", theorem="packing", reference=REFERENCE, whole=is_whole)
 
     return entry(eps, dim, lipschitz)  # type: ignore[no-any-return]
 

@@ -63,7 +63,7 @@ def module_error(
     network 2e-15
     lstm 1e-09
     """
-    model = model_of(program, kind, dtype, value_bound)
+    model = model_of(program, kind, dtype, value_bound=value_bound)
     array = np.asarray(_checks.floating(x, "x", ("L", program.inputs[0].dim), ("batch", "L", program.inputs[0].dim)))
     rows = (array if array.ndim == 3 else array[None]).astype(np.float64)
     parts: dict[Variable, Part] = {}
@@ -71,7 +71,7 @@ def module_error(
         for node in program.variables:
             inputs = [parts[v] for v in node.inputs]
             if isinstance(node, Input):
-                parts[node] = atom(rows, model.stored(rows), np.abs(rows), model)
+                parts[node] = atom(rows, model.stored(rows), np.abs(rows), model=model)
             else:
                 parts[node] = _part(node, inputs, model)
         last = parts[program.output]
@@ -103,13 +103,10 @@ def _affine(inputs: Sequence[Part], weights: Sequence[Float64], bias: Float64) -
     lost = sum((part.lost @ size for part, size in zip(inputs, sizes, strict=True)), none)
     return Part(
         sum((part.value @ weight.T for part, weight in zip(inputs, weights, strict=True)), bias),
-        sum((part.inherited @ size for part, size in zip(inputs, sizes, strict=True)), none),
-        magnitude,
-        max(part.rounds for part in inputs) + products,
-        terms,
-        largest,
-        lost + products * np.minimum(TINY * (1.0 + terms * largest), 2.0 * (magnitude + lost) + TINY),
-    )
+        sum((part.inherited @ size for part, size in zip(inputs, sizes, strict=True)), none), magnitude,
+        rounds=max(part.rounds for part in inputs) + products, terms=terms, largest=largest,
+        lost=lost + products * np.minimum(TINY * (1.0 + terms * largest), 2.0 * (magnitude + lost) + TINY),
+    )  # fmt: skip
 
 
 @_part.register
@@ -122,7 +119,7 @@ def _(node: ReLU, inputs: Sequence[Part], model: Model) -> Part:
     off = part.value + 1.5 * doubt < 0.0
     # 10.6 (relu)
     error = np.where(off, 0.0, part.inherited) + model.relu(rounding, units, off)
-    return atom(value, error, (2.0 if model.kind == "gru" else 1.0) * units, model)
+    return atom(value, error, (2.0 if model.kind == "gru" else 1.0) * units, model=model)
 
 
 @_part.register
@@ -144,7 +141,7 @@ def _(node: LinState, inputs: Sequence[Part], model: Model) -> Part:
         turned = turned if basis is None else turned + fresh @ basis[0]
         lost = carried + fresh
         value[:, t], error[:, t], sizes[:, t] = state, lost, np.abs(state) + 2.0 * lost
-    return atom(value, error, sizes, model)
+    return atom(value, error, sizes, model=model)
 
 
 def _basis(transition: Float64) -> tuple[Float64, Float64, Float64] | None:
@@ -181,7 +178,7 @@ def _(node: RunningMax, inputs: Sequence[Part], model: Model) -> Part:
         if model.kind != "interpreter":
             lost = lost + model.relu(own, size, off) + 2.0 * model.relu(pair, size, np.zeros(off.shape, dtype=bool))
         error[:, t], sizes[:, t], before = lost, size, size
-    return atom(value[:, 1:], error, model.units * sizes, model)
+    return atom(value[:, 1:], error, model.units * sizes, model=model)
 
 
 @_part.register
@@ -206,4 +203,4 @@ def _(node: Multiplicative, inputs: Sequence[Part], model: Model) -> Part:
             error = error + v * np.minimum(slope**2 * u**3 / 12.0, u) + 2.0 * rounding_u * units
             error = error + (2.0 / slope) * (2.0 * model.through(units) + 2.0 * rounding_v)
             magnitude = (2.0 / slope) * 2.0 * copies * units
-    return atom(first.value * second.value, error, magnitude, model)
+    return atom(first.value * second.value, error, magnitude, model=model)

@@ -105,7 +105,7 @@ def _test_target(function: Any, name: str, dim: int | None) -> Target:
     """Return the target of the user's function, which is called once: it may import its neighbours only then."""
     if isinstance(function, Target):
         target = function
-        _checks.agreeing(dim, "--dim", target.dim, f", as '{name}' says")
+        _checks.agreeing(dim, "--dim", target.dim, source=f", as '{name}' says")
     elif dim is None:
         raise ValueError(f"'--dim' must be given: '{name}' is no Target that has its own")
     else:

@@ -98,7 +98,7 @@ def _make_points(maker: str, dim: int, n: int) -> EqualMeasurePartition | PointS
     if maker == "partition":
         return EqualMeasurePartition(dim, n)
     if maker == "fibonacci":
-        _checks.same_dim(dim, "--target", 2, "for '--maker fibonacci'")
+        _checks.same_dim(dim, "--target", 2, why="for '--maker fibonacci'")
         return points.fibonacci(n)
     degree = 1
     while (degree + 2) * ((degree + 1) // 2 + 1) ** (dim - 1) <= n:

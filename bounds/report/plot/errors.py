@@ -81,7 +81,7 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
             errors = [row.mean_error if way == "mean" else row.error for row in rows]
             name = "sup error" if way == "best" and "mean" in series else _WAY[way]
             labels += _curve(
-                axes, rows, errors, f"{head} head, {name}", color=own, marker=_MARKER[way], ms=6,
+                axes, rows, errors, label=f"{head} head, {name}", color=own, marker=_MARKER[way], ms=6,
                 lw=2.6 if way in (best, "mean") else 1.1, mfc="white" if way == "best" else own,
             )  # fmt: skip
             upper_ends = [(row.n, row.upper) for row in rows if row.upper is not None and way != "mean"]
@@ -89,10 +89,12 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
                 axes.scatter(*zip(*upper_ends, strict=True), color=own, marker="_", s=120, lw=1.6, zorder=3)
             if way in ("theory", "fixed"):
                 bounds = [row.bound for row in rows]
-                labels += _curve(axes, rows, bounds, f"{head} head, {estimated}bound", color=colour, ls="--", lw=1.1)
+                labels += _curve(
+                    axes, rows, bounds, label=f"{head} head, {estimated}bound", color=colour, ls="--", lw=1.1
+                )
     floor = tuple({row.n: row for row in study.rows}.values())
     label = f"any method on its worst target{' (estimate)' if estimated else ''}"
-    labels += _curve(axes, floor, [row.floor for row in floor], label, color="0.45", ls=":", lw=1.8)
+    labels += _curve(axes, floor, [row.floor for row in floor], label=label, color="0.45", ls=":", lw=1.8)
     count_axis(axes, [row.n for row in study.rows])
     axes.set(yscale="log", xlabel="control points $N$ (prefix tokens)")
     error = "error" if any(row.choice == "mean" for row in study.rows) else "sup error"
@@ -113,8 +115,8 @@ def _draw_second_order(axes: Any, rows: Sequence[Row]) -> list[Label]:
         axes.fill_between(*zip(*local, strict=True), color=PURPLE, alpha=0.15, lw=0.0)
     by_class, by_derivatives = [row.second_order for row in rows], [row.second_order_local for row in rows]
     return [
-        *_curve(axes, rows, by_class, "split head, 2nd-order bound by $L, H$", color=PURPLE, ls="-.", lw=1.1),
-        *_curve(axes, rows, by_derivatives, "split head, 2nd-order bound", color=PURPLE, ls="--", lw=2.2),
+        *_curve(axes, rows, by_class, label="split head, 2nd-order bound by $L, H$", color=PURPLE, ls="-.", lw=1.1),
+        *_curve(axes, rows, by_derivatives, label="split head, 2nd-order bound", color=PURPLE, ls="--", lw=2.2),
     ]
 
 
@@ -132,7 +134,7 @@ def _curve(
     if len(points) > 1:
         slope = float(np.polyfit(np.log(counts), np.log(errors), 1)[0])
         label += f", $N^{{{round(slope, 2) + 0.0:.2f}}}$"
-    return [Label(label, errors[-1], color, lw > 2.0)]
+    return [Label(label, errors[-1], color, bold=lw > 2.0)]
 
 
 def _draw_thesis(axes: Any, rows: Sequence[Row]) -> None:

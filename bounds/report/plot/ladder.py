@@ -88,7 +88,7 @@ def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
     if name not in ends:
         return None
     exponent = f"{ends[name]:.0f}" if ends[name] >= 1000.0 else f"{ends[name]:.4g}"
-    return Label(f"{name}, $10^{{{exponent}}}$", ends[name], colour, bold)
+    return Label(f"{name}, $10^{{{exponent}}}$", ends[name], colour, bold=bold)
 
 
 def concentration_figure(eps: Array, curves: Sequence[Array], dim: int) -> Figure:

@@ -159,7 +159,7 @@ def maps_figure(
     _checks.instance(target, "target", Target)
     _checks.instance(head, "head", Head)
     worst = _checks.real(worst, "worst", minimum=0.0)
-    _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
+    _checks.same_dim(target.dim, "target", 2, why="to be drawn as a map")
     if coastlines is None:
         coastlines = any(word in (target.name or "") for word in _EARTHLY)
     x = map_points(resolution)

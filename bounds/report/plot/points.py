@@ -51,7 +51,7 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
     '$S^2$ in 40 cells of equal measure:'
     """
     _checks.instance(partition, "partition", EqualMeasurePartition)
-    _checks.same_dim(partition.dim, "partition", 2, "to be drawn")
+    _checks.same_dim(partition.dim, "partition", 2, why="to be drawn")
     if partition.n > MOST_CELLS:
         raise ValueError(f"'partition' must have at most {MOST_CELLS} cells to be drawn, got {partition.n}")
     share = partition.radii() / special.cap_angle(2, -math.log(partition.n))

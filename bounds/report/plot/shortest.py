@@ -74,7 +74,7 @@ def shortest_figure(
         inside = row.lower <= search.eps
         axes.plot(row.n, max(row.lower, least), "o", ms=6, color=GREEN, mfc=GREEN if inside else "white", zorder=3)
     axes.plot(search.n, max(search.error.lower, least), "*", ms=17, color=GREEN, mec="black", mew=0.7, zorder=4)
-    labels.append(Label(f"free points: {search.n} tokens", front[-1][1], GREEN, True))
+    labels.append(Label(f"free points: {search.n} tokens", front[-1][1], GREEN, bold=True))
     if search.norm == "sup":
         axes.axhline(search.eps, color="0.35", lw=1.0, ls="--")
         axes.annotate(f"eps = {search.eps:.4g}", (1, search.eps), (4, 4), textcoords="offset points", color="0.35")
@@ -140,7 +140,7 @@ def control_points_figure(search: ShortestHead, target: Target, *, resolution: i
     """
     _checks.instance(search, "search", ShortestHead)
     _checks.instance(target, "target", Target)
-    _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
+    _checks.same_dim(target.dim, "target", 2, why="to be drawn as a map")
     head = search.head
     table = head.values.reshape(len(head), -1)
     values = table[:, 0] if table.shape[1] == 1 else lengths(table)

@@ -91,7 +91,7 @@ def concentration_needed(
     ``Lambda = (8 L C_R + (m+1) eps) u^s / (eps (1 - u^(2s)))``; 0 where u <= 0, since then every concentration will do;
     inf where it exceeds the largest float (see `log_concentration_needed`).
     """
-    return _needed(eps, dim, lipschitz, jackson_constant, harmonic_constant)
+    return _needed(eps, dim, lipschitz, jackson_constant=jackson_constant, harmonic_constant=harmonic_constant)
 
 
 def _needed(eps: float, dim: int, lipschitz: float, jackson_constant: float, harmonic_constant: float) -> float:
@@ -117,11 +117,11 @@ def log_concentration_needed(
     >>> round(log_concentration_needed(0.1, 8, lipschitz=1.0, jackson_constant=1.0, harmonic_constant=1.0), 6)
     14.217756
     """
-    return _log_needed(eps, dim, lipschitz, jackson_constant, harmonic_constant)
+    return _log_needed(eps, dim, lipschitz, jackson_constant=jackson_constant, harmonic_constant=harmonic_constant)
 
 
 def _log_needed(eps: float, dim: int, lipschitz: float, jackson_constant: float, harmonic_constant: float) -> float:
-    value = _needed(eps, dim, lipschitz, jackson_constant, harmonic_constant)
+    value = _needed(eps, dim, lipschitz, jackson_constant=jackson_constant, harmonic_constant=harmonic_constant)
     if value == 0.0:
         return -math.inf
     if value < math.inf:
@@ -160,7 +160,9 @@ def convolution_error(
         return math.inf
 
     def excess(log_eps: float) -> float:
-        log_threshold = _log_needed(math.exp(log_eps), dim, lipschitz, jackson_constant, harmonic_constant)
+        log_threshold = _log_needed(
+            math.exp(log_eps), dim, lipschitz, jackson_constant=jackson_constant, harmonic_constant=harmonic_constant
+        )
         return max(log_threshold - math.log(concentration), -700.0)
 
     # u = 0 at this eps, where Lambda reaches 0; a little above it lest rounding leave u > 0

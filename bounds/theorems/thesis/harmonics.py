@@ -42,10 +42,10 @@ def zonal_harmonic_norms(function: Callable[[Float64], Any], dim: int, max_degre
     if n > 0 and 0.5 * _log_harmonics(n, m) > math.log(NOISE / 2e-16):
         raise ValueError(f"'max_degree' must be smaller for dim = {m}, got {n}: floats cannot resolve so high a degree")
     nodes = PANEL * math.ceil((64 + 2 * n + 8 * math.isqrt(m)) / PANEL)
-    norms = _norms(function, m, n, nodes)
+    norms = _norms(function, m, n, nodes=nodes)
     while nodes < MOST_NODES:
         nodes *= 2
-        before, norms = norms, _norms(function, m, n, nodes)
+        before, norms = norms, _norms(function, m, n, nodes=nodes)
         if float(np.max(np.abs(norms - before))) <= AGREEMENT * float(np.max(norms)):
             break
     return norms

@@ -102,7 +102,9 @@ def log_modulus(concentration: float, dim: int, *, lipschitz: float, sup_norm: f
     >>> round(log_modulus(100.0, 8, lipschitz=1.0, sup_norm=1.0), 6)
     19.135285
     """
-    return _log_modulus(math.log(concentration) if concentration > 0.0 else -math.inf, dim, lipschitz, sup_norm)
+    return _log_modulus(
+        math.log(concentration) if concentration > 0.0 else -math.inf, dim, lipschitz, sup_norm=sup_norm
+    )
 
 
 def _log_modulus(log_concentration: float, dim: int, lipschitz: float, sup_norm: float) -> float:
@@ -119,7 +121,7 @@ def log_delta(concentration: float, eps: float, dim: int, *, lipschitz: float, s
 
 def log_delta_at(log_concentration: float, eps: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
     """Return `log_delta` from log lambda."""
-    modulus = _log_modulus(log_concentration, dim, lipschitz, sup_norm)
+    modulus = _log_modulus(log_concentration, dim, lipschitz, sup_norm=sup_norm)
     return 2.0 * (math.log(eps) - math.log(3.0 * math.pi) - modulus)
 
 

@@ -141,19 +141,19 @@ def _log(value: float) -> float:
 
 
 CORE = Theorem(
-    "thesis-core", "Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)", "core head, dim >= 8", "core",
-    printed=True, count=core, options=(*OPTIONS, "covering"), threshold=threshold,
-    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, measured="error",
+    "thesis-core", "Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)", "core head, dim >= 8",
+    head="core", printed=True, count=core, options=(*OPTIONS, "covering"), threshold=threshold, error=_error,
+    needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, measured="error",
 )  # fmt: skip
 VECTOR = Theorem(
     "thesis-vector", "Petrov (2025), Theorem 4.14 (docs/theorems/2-thesis.md)",
-    "core head, dim + 1 components, dim >= 8", "core", printed=True, count=vector, options=OPTIONS,
+    "core head, dim + 1 components, dim >= 8", head="core", printed=True, count=vector, options=OPTIONS,
 )  # fmt: skip
 SPLIT = Theorem(
     "thesis-split", "Petrov (2025), Theorem 4.15 as printed (docs/theorems/2-thesis.md)",
-    "split head, dim >= 8 (its proof has a gap)", "split", printed=True, count=split, options=OPTIONS,
+    "split head, dim >= 8 (its proof has a gap)", head="split", printed=True, count=split, options=OPTIONS,
 )  # fmt: skip
 CORRECTED = Theorem(
     "thesis-split-corrected", "Petrov (2025), Theorem 4.15, corrected (docs/theorems/3-errata.md, 3.3)",
-    "split head, dim >= 8, with the proof repaired", "split", printed=True, count=split_corrected, options=OPTIONS,
+    "split head, dim >= 8, with the proof repaired", head="split", printed=True, count=split_corrected, options=OPTIONS,
 )  # fmt: skip

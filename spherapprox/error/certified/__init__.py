@@ -128,11 +128,11 @@ def _prove(
             show(state)
             save(state)
 
-        options = Options(budget.max_evaluations, budget.workers, report, budget.deadline)
+        options = Options(budget.max_evaluations, budget.workers, report, deadline=budget.deadline)
         checked: Error = problem
         certificate = prove(checked, state, climb, least=least, remainder=remainder, options=options)
     at = state.at if subspace is None else subspace.outward(state.at)
-    return ErrorInterval(state.lower, certificate.upper, at, certificate)
+    return ErrorInterval(state.lower, certificate.upper, at, certificate=certificate)
 
 
 def _climb(error: Callable[[Float64], Float64], x: Float64, value: float) -> ErrorInterval:

@@ -163,11 +163,11 @@ class CoreDerivative(Derivative):
         if room <= 0.0 or total == 0.0:
             return None
         log_factor = math.log(total) + log_mean(self.b.shape[1] - 1, self.concentration)
-        tail = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
+        tail = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor, order=self.order)
         if tail is None:
             return None
         degree, log_tail = tail
-        return Riesz(degree, math.exp(log_tail + log_factor), 0.0, room)
+        return Riesz(degree, math.exp(log_tail + log_factor), 0.0, room=room)
 
     def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Riesz's test, and in which of the others the absolute terms are small."""

@@ -86,14 +86,17 @@ class HeadError:
 
     def sums(self, x: Float64) -> tuple[Float64, Float64, float]:
         """Return the head (n, p), the logarithm of its denominator (n,), 0 for core heads, and the relative error."""
-        problem = Problem(x, self.b, 0.5 * self.concentration, np.dtype(np.float64), self.values, self.normalize)
+        problem = Problem(
+            x, self.b, 0.5 * self.concentration, dtype=np.dtype(np.float64), values=self.values,
+            normalize=self.normalize,
+        )  # fmt: skip
         # 6.5, rounding: the lengths of the centres are off by a rounding
         exponent = min(2.0 * self.concentration, 745.0)
         # 6.5, symmetry: the exponents of a quotient may all be large
         largest = 2.0 * self.concentration if self.normalize else exponent
         error = 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * largest)
         if self.concentrations is not None:
-            h, plan = bands.sums(problem, self.concentrations, Wish("auto", None, 1), False)
+            h, plan = bands.sums(problem, self.concentrations, Wish("auto", None, 1), log=False)
             # 6.5, rounding: all exponents of a quotient may be large
             return h, np.zeros(len(x)), error + 4e-16 * largest + plan.rtol + plan.atol
         partial, plan = evaluated(problem, Wish("auto", _RTOL, 1), True)
@@ -110,7 +113,7 @@ class HeadError:
         function = (self.function.value_error + 4e-16 * self.function.size) / self.unit
         # the denominators' is relative, even where values are small beside the target's
         rounding = (relative * max(self.total, 1.0) + function) * (1.0 + 1e-9) + 1e-300
-        return Sample(np.linalg.norm(values - h, axis=1), log_sums, rounding, values)
+        return Sample(np.linalg.norm(values - h, axis=1), log_sums, rounding, values=values)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room; x are points that show how large the denominator is."""
@@ -134,7 +137,7 @@ class HeadError:
             return None
         degree, log_tail = tail
         degree = degree + function.degree if self.normalize else max(degree, function.degree)
-        return Riesz(degree, math.exp(log_tail + log_factor), log_scale, room)
+        return Riesz(degree, math.exp(log_tail + log_factor), log_scale, room=room)
 
     def check(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Riesz's test, and which of the others Taylor's."""

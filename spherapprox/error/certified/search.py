@@ -129,7 +129,7 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
         last = state.slack * GROWTH > LARGEST or time.monotonic() > options.deadline
         remaining = options.max_evaluations - state.earlier
         limit = state.earlier + (remaining if last else SHARE * remaining)
-        attempt = _Attempt(error, state, least, limit, options)
+        attempt = _Attempt(error, state, least, limit=limit, options=options)
         try:
             return attempt.prove(climb, remainder, reason)
         except _TooMany as stop:
@@ -144,7 +144,7 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
 
 def proves(error: Error, bound: float, at: Float64, least: float, options: Options) -> bool:
     """Tell whether an error is proven to be at most ``1.001 bound``, in its unit; `at` is any point."""
-    attempt = _Attempt(error, State(bound / 1.05, at, 0.05), least, options.max_evaluations, options)
+    attempt = _Attempt(error, State(bound / 1.05, at, 0.05), least, limit=options.max_evaluations, options=options)
     rounding = error.sample(at[None, :]).rounding
     try:
         attempt.cut_cells(bound, rounding, error.riesz(bound, 1e-3 * bound, _probe(len(at) - 1)))

@@ -73,7 +73,7 @@ def call_groups(
     groups: Iterable[tuple[Indices | slice, Indices | slice]] = [(slice(None), slice(None))]
     if rate > 0.0 and min(len(x), columns.shape[1]) > _FEW:
         # list_near's reach: |o - c|^2 <= cut / rate + least
-        blocks = NearBlocks(x, columns, cut / rate, 2.0 * float(chords.max()))
+        blocks = NearBlocks(x, columns, cut / rate, margin=2.0 * float(chords.max()))
         if blocks.tree is not None:
             groups = (pair for block in slices(len(x), _CELLS) for pair in blocks.parts(block))
     for cells, near in groups:

@@ -45,7 +45,7 @@ class ClassicalAttention(Stateful):
     def __init__(self, head: ClassicalHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
         d = instance(head, "head", ClassicalHead).embedding_dim
-        options = make_options(head, dtype, device, max(head._largest_concentration, -head.mask * math.sqrt(d)))
+        options = make_options(head, dtype, device, largest=max(head._largest_concentration, -head.mask * math.sqrt(d)))
         self.dim, self.n_outputs, self.interaction = head.dim, head.n_outputs, head.interaction
         self.largest_logit = max(head._largest_concentration, -head.mask)
         hold(self, "prefix", head.prefix, trainable=trainable, options=options)

@@ -28,7 +28,7 @@ class _Rows(Stateful):
     def __init__(self, head: Head, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
         self.largest_concentration = instance(head, "head", self.kind)._largest_concentration
-        options = make_options(head, dtype, device, self.largest_concentration)
+        options = make_options(head, dtype, device, largest=self.largest_concentration)
         # keys must have exact lengths, chords need not
         rows = head._directions() if isinstance(head, SplitHead) else head.control_points
         hold(self, "control_points", rows, trainable=trainable, options=options)

@@ -166,7 +166,7 @@ def contextual_attention(
     frame[0] = u
     scales = np.append(factor, np.full(width - 1, 0.5 * slack / size**2))
     output = 0.25 * _least_size(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)
-    return ContextualAttention(frame, scales[:, None] * frame, frame, output, ratio)
+    return ContextualAttention(frame, scales[:, None] * frame, frame, output=output, ratio=ratio)
 
 
 def _check_distinct(tokens: Float64, counts: Float64) -> None:

@@ -91,4 +91,4 @@ def _weighted(z: ArrayLike) -> _Weighted:
     with np.errstate(over="ignore"):
         below = np.minimum(top[..., None] - array, _FAR)
     weights = softmax(-below)
-    return _Weighted(np.asarray(top), below, np.asarray((below * weights).sum(axis=-1)), weights)
+    return _Weighted(np.asarray(top), below, np.asarray((below * weights).sum(axis=-1)), weights=weights)

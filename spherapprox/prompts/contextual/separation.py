@@ -90,7 +90,7 @@ def context_separation(
     least, doubtful = math.inf, []
     with one_blas_thread():
         for t in range(len(tokens)):
-            for i, partners, log_distances, low in _compare(t, tokens, counts, weights):
+            for i, partners, log_distances, low in _compare(t, tokens, counts, weights=weights):
                 least = min(least, float(log_distances.min()))
                 doubtful += [(low[k], t, i, partners[k]) for k in np.flatnonzero(low < least)]
     for low, t, i, j in sorted(doubtful):
@@ -114,9 +114,11 @@ def _compare(t: int, tokens: Float64, counts: Float64, weights: Weights) -> Iter
         partners = i + 1 + np.flatnonzero(((counts[i + 1 :] > 0.0) != (counts[i] > 0.0)).any(axis=1))
         if len(partners):
             log_distances, low = _log_distances(
-                counts[i], counts[partners], scores, values, sizes=sizes, rounding=rounding
+                counts[i], counts[partners], scores, values=values, sizes=sizes, rounding=rounding
             )
-            yield _Comparison(int(rows[i]), rows[partners], log_distances + math.log(unit), low + math.log(unit))
+            yield _Comparison(
+                int(rows[i]), rows[partners], log_distances + math.log(unit), log_floors=low + math.log(unit)
+            )
 
 
 def _log_distances(

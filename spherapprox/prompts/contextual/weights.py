@@ -55,11 +55,11 @@ class Weights:
     @classmethod
     def checked(cls, query: Any, key: Any, value: Any, *, output: Any, scale: Any, d: int) -> Weights:
         """Return the weights after checking that they fit tokens of d columns."""
-        q = _matrix(query, "query", d, "tokens have")
-        k, v = _matrix(key, "key", d, "tokens have"), _matrix(value, "value", d, "tokens have")
+        q = _matrix(query, "query", d, why="tokens have")
+        k, v = _matrix(key, "key", d, why="tokens have"), _matrix(value, "value", d, why="tokens have")
         if len(k) != len(q):
             raise ValueError(f"'query' and 'key' must have as many rows, got shapes {q.shape} and {k.shape}")
-        o = None if output is None else _matrix(output, "output", len(v), "'value' has rows")
+        o = None if output is None else _matrix(output, "output", len(v), why="'value' has rows")
         return cls(q, k, v, o, _checks.real(scale, "scale", above=0.0))
 
     def scores(self, tokens: Float64, t: int) -> tuple[Float64, float]:
@@ -96,7 +96,7 @@ class Weights:
         digits = 50
         while True:
             with mpmath.workdps(digits + int(math.log10(1.0 + largest))):
-                distance, size = self._distance(tokens[columns], mine[columns], theirs[columns], tokens[t])
+                distance, size = self._distance(tokens[columns], mine[columns], theirs[columns], token=tokens[t])
                 if distance > size * mpmath.mpf(10) ** (12 - digits):
                     return float(mpmath.log(distance))
             if digits >= digit_limit or not size:

@@ -58,7 +58,7 @@ def read_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
         up[np.arange(n), name[:n]] = numbers.gate
         down[layout.columns("output")[:n], np.arange(n)] = 1.0
         units.append((up, np.full(n, -numbers.gate), down))
-    return _block(query, keys, value, units)
+    return _block(query, keys, value, units=units)
 
 
 def sum_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
@@ -75,7 +75,7 @@ def sum_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
         (up, np.zeros(2), down),
         _clear(d, np.concatenate([read_columns, outputs])),
     ]
-    return _block(np.zeros((d, d)), np.zeros((d, d)), value, units)
+    return _block(np.zeros((d, d)), np.zeros((d, d)), value, units=units)
 
 
 Units = tuple[Float64, Float64, Float64]

@@ -173,7 +173,7 @@ class ReluNetwork:
         _checks.memory(8.0 * units, "weights", "take fewer cells")
         axes = [np.linspace(low, high, count + 1) for (low, high), count in zip(ends.tolist(), counts, strict=True)]
         grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
-        values = _checks.values_for(_checks.called(f, grid), "f(x)", len(grid), "the vertices")
+        values = _checks.values_for(_checks.called(f, grid), "f(x)", len(grid), owner="the vertices")
         heights = values.astype(np.float64).reshape(len(grid), -1)
         return cls(*(hinges(axes[0], heights) if d == 1 else hats(axes, heights)))
 

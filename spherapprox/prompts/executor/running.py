@@ -72,7 +72,9 @@ def checked_prompt(executor: Any, prompt: ArrayLike) -> Float64:
     keys = rows[:, executor.layout.columns("key")]
     if not np.abs(keys - executor.keys).max() <= 1e-6 or rows[:, executor.layout.ends["read"][0] :].any():
         raise ValueError("'prompt' must have this executor's keys and 0 behind its records: 'encode' makes it")
-    check_records(executor, rows[:, executor.layout.columns("record")], "prompt", float(np.finfo(array.dtype).eps))
+    check_records(
+        executor, rows[:, executor.layout.columns("record")], "prompt", slack=float(np.finfo(array.dtype).eps)
+    )
     return rows
 
 

@@ -143,7 +143,7 @@ class LinState(Variable):
         transition = np.asarray(_checks.floating(A, "A"), dtype=np.float64)
         if transition.ndim and transition.shape != 2 * transition.shape[:1]:
             raise ValueError(f"'A' must be square, as it takes a state to the next, got shape {transition.shape}")
-        weight = matrix(B, "B", (of,), len(transition) if transition.ndim else None)
+        weight = matrix(B, "B", (of,), rows=len(transition) if transition.ndim else None)
         transition = transition.copy() if transition.ndim else transition * np.eye(len(weight))
         own = {name: column(array, name, len(weight)) for name, array in (("init_state", init_state), ("bias", bias))}
         limit, start = bound_of(bound), own["init_state"]

@@ -58,7 +58,7 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
         layer, reader = _layer(kind, parts, [places[v] for v in nodes], before=reader, later_mask=later_mask)
         layers.append(layer)
     result = forms[output].read_from(reader)
-    return Network(tuple(layers), result.matrix, result.bias, name, value_bound=_largest(atoms, ranges))
+    return Network(tuple(layers), result.matrix, result.bias, name=name, value_bound=_largest(atoms, ranges))
 
 
 def _layer(
@@ -119,19 +119,20 @@ def _block(node: Variable, inputs: list[_Affine], ranges: Mapping[Variable, Rang
         return _Part(Layer("relu", v.matrix, v.bias, names=names), eye)
     if isinstance(node, LinState):
         bias = node.weight @ v.bias + node.bias
-        return _Part(Layer("state", node.weight @ v.matrix, bias, node.transition, node.init_state, names=names), eye)
+        return _Part(
+            Layer("state", node.weight @ v.matrix, bias, recurrent=node.transition, start=node.init_state, names=names),
+            eye,
+        )
     if isinstance(node, Multiplicative):
         factor, (_, w) = factor_size(node, ranges[node.inputs[0]]), inputs
         rows = Layer("product", v.matrix, v.bias, other=w.matrix, other_bias=w.bias, factor=factor, names=names)
         return _Part(rows, eye)
     assert isinstance(node, RunningMax)
     rows = Layer(
-        "relu",
-        np.vstack([-v.matrix, v.matrix, -v.matrix]),
-        np.concatenate([-v.bias, v.bias, -v.bias]),
-        np.vstack([np.hstack([eye, eye, -eye]), np.zeros((2 * node.dim, 3 * node.dim))]),
-        np.repeat([0.0, 0.0, node.bound], node.dim),
-    )
+        "relu", np.vstack([-v.matrix, v.matrix, -v.matrix]), np.concatenate([-v.bias, v.bias, -v.bias]),
+        recurrent=np.vstack([np.hstack([eye, eye, -eye]), np.zeros((2 * node.dim, 3 * node.dim))]),
+        start=np.repeat([0.0, 0.0, node.bound], node.dim),
+    )  # fmt: skip
     return _Part(rows, np.hstack([eye, eye, -eye]))
 
 

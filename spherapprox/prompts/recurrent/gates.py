@@ -63,17 +63,21 @@ def relu_network(network: Network) -> Network:
         layers.append(_positive(layer, reader))
         eye = np.eye(len(layer))
         reader = np.hstack([eye, -eye]) if layer.op == "state" else eye
-    return Network(tuple(layers), network.readout @ reader, network.readout_bias, network.name, network.value_bound)
+    return Network(
+        tuple(layers), network.readout @ reader, network.readout_bias, name=network.name,
+        value_bound=network.value_bound,
+    )  # fmt: skip
 
 
 def _positive(layer: Layer, reader: Float64) -> Layer:
     """Return a layer of ReLUs whose values, or differences of them, are those of a layer (10.2)."""
     weight = layer.weight @ reader
     if layer.op == "relu":
-        return Layer("relu", weight, layer.bias, layer.recurrent, layer.start, names=layer.names)
+        return Layer("relu", weight, layer.bias, recurrent=layer.recurrent, start=layer.start, names=layer.names)
     start = np.concatenate([np.maximum(layer.start, 0.0), np.maximum(-layer.start, 0.0)])
     recurrent = np.block([[layer.recurrent, -layer.recurrent], [-layer.recurrent, layer.recurrent]])
     names = tuple(f"{sign}{name}" if name else "" for sign in "+-" for name in layer.names)
     return Layer(
-        "relu", np.vstack([weight, -weight]), np.append(layer.bias, -layer.bias), recurrent, start, names=names
-    )
+        "relu", np.vstack([weight, -weight]), np.append(layer.bias, -layer.bias), recurrent=recurrent, start=start,
+        names=names,
+    )  # fmt: skip

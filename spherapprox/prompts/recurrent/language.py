@@ -95,15 +95,15 @@ class Variable(Refusals):
         return Linear(self, 1.0, name=_checks.instance(name, "name", str))
 
     def __add__(self, other: Any) -> Linear:
-        return _sum(self, other, 1.0, "add")
+        return _sum(self, other, 1.0, verb="add")
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Linear:
-        return _sum(self, other, -1.0, "subtract")
+        return _sum(self, other, -1.0, verb="subtract")
 
     def __rsub__(self, other: Any) -> Linear:
-        return _sum(-self, other, 1.0, "subtract")
+        return _sum(-self, other, 1.0, verb="subtract")
 
     def __neg__(self) -> Linear:
         return Linear(self, -1.0)
@@ -111,7 +111,7 @@ class Variable(Refusals):
     def __mul__(self, other: Any) -> Variable:
         if isinstance(other, Variable):
             return Multiplicative(self, other)
-        factors = vector(other, "factor", "multiply", self)
+        factors = vector(other, "factor", "multiply", v=self)
         return Linear(spread(self, len(factors)), np.diag(factors))
 
     __rmul__ = __mul__
@@ -119,7 +119,7 @@ class Variable(Refusals):
     def __truediv__(self, other: Any) -> Linear:
         if isinstance(other, Variable):
             raise TypeError(f"cannot divide by {site(other)}: a recurrent model divides by constants only")
-        divisors = vector(other, "divisor", "divide", self)
+        divisors = vector(other, "divisor", "divide", v=self)
         if (np.abs(divisors) < np.finfo(np.float64).tiny).any():  # whose reciprocals overflow
             raise ValueError(f"'divisor' must not hold 0, or numbers below 3e-308, got {_checks.show(other)}")
         return Linear(spread(self, len(divisors)), np.diag(1.0 / divisors))
@@ -249,7 +249,7 @@ class Multiplicative(Variable):
         if self.binary and not (np.abs(np.abs(u - 0.5) - 0.5) <= 1e-6).all():
             raise ValueError(f"the first factor of {site(self)} must be 0 or 1 as it is binary, got {_checks.show(u)}")
         if self.bound is not None:
-            keep_promise(self, u, self.bound, "the first factor of ")
+            keep_promise(self, u, self.bound, of="the first factor of ")
         return np.asarray(u * v)
 
 
@@ -283,7 +283,7 @@ def _sum(v: Variable, other: Any, sign: float, verb: str) -> Linear:
         dim = common(v, other, verb)
         weight = np.hstack([np.eye(dim), sign * np.eye(dim)])
         return Linear([spread(v, dim), spread(other, dim)], weight)
-    terms = vector(other, "constant", verb, v)
+    terms = vector(other, "constant", verb, v=v)
     return Linear(spread(v, len(terms)), 1.0, sign * terms)
 
 

@@ -120,7 +120,7 @@ def lines(name: str, layers: Sequence[Layer], readout: Float64, readout_bias: Fl
     for number, layer in enumerate(layers, 1):
         own = f"h{number}"
         yield f"layer {number}, {layer.op}{_start(layer)}"
-        yield from (f"  {_row(layer, row, own, before)}" for row in range(len(layer)))
+        yield from (f"  {_row(layer, row, own, before=before)}" for row in range(len(layer)))
         before = own
     yield "output"
     yield from (f"  y[{i}] = {_sum([(readout[i], before)], readout_bias[i])}" for i in range(len(readout)))

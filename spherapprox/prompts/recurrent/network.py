@@ -166,7 +166,7 @@ class Network(Savable):
         shape = batch, 1 if last else length, packed.outputs
         _checks.memory(8.0 * float(np.prod(shape)), "outputs", "take fewer sequences, or last=True")
         y = np.empty(shape)
-        _kernel.run(packed, rows, states, y, last=last, workers=workers)
+        _kernel.run(packed, rows, states, y=y, last=last, workers=workers)
         finite_output(y)
         if last:
             y = y[:, 0]
@@ -175,7 +175,7 @@ class Network(Savable):
     @cached_property
     def _packed(self) -> Any:
         last = len(self.layers[-1]) if self.layers else self.dim
-        return _kernel.pack(self.layers, self.readout, self.readout_bias, self.dim + len(self._start) - last)
+        return _kernel.pack(self.layers, self.readout, self.readout_bias, place=self.dim + len(self._start) - last)
 
     @cached_property
     def _start(self) -> Float64:
@@ -203,7 +203,7 @@ class Network(Savable):
             If x does not fit, or numbers overflow.
         """
         rows, n = sequences(x, self.dim), len(self._start)
-        packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)
+        packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), place=self.dim)
         states = self._states(None, len(rows) if rows.ndim == 3 else 1, True)
         values = self._outputs(packed, rows, states)
         return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
@@ -226,7 +226,7 @@ class Network(Savable):
         output
           y[0] = -h3[0] + 1
         """
-        return "\n".join(lines(self.name, self.layers, self.readout, self.readout_bias))
+        return "\n".join(lines(self.name, self.layers, self.readout, readout_bias=self.readout_bias))
 
     def to_torch(
         self, kind: str = "lstm", *, dtype: Any = None, device: Any = None, value_bound: float | None = None

@@ -167,7 +167,7 @@ class Program:
                         keep_promise(node, values[node], node.bound)
                     if node.promise is not None:
                         limited, bound = node.promise
-                        keep_promise(node, values[limited], bound, f"{site(limited)} is gated by ")
+                        keep_promise(node, values[limited], bound, of=f"{site(limited)} is gated by ")
                 for node, array in outputs.items():
                     array[:, t] = values[node]
         finite_output(outputs[self.output])

@@ -88,7 +88,7 @@ def first(input: Variable, n: int) -> Linear:
     """
     (of,) = variables(input, "input", 1)
     size = _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM) + 1
-    return LinState(of, np.eye(size, k=-1), np.zeros((size, of.dim)), np.eye(size)[0])[1:]
+    return LinState(of, np.eye(size, k=-1), np.zeros((size, of.dim)), init_state=np.eye(size)[0])[1:]
 
 
 def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
@@ -121,4 +121,6 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
     (of,) = variables(input, "input", 1)
     size = _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM)
     shift = _checks.integer(phase, "phase")
-    return LinState(of, np.roll(np.eye(size), 1, axis=0), np.zeros((size, of.dim)), np.eye(size)[(shift - 1) % size])
+    return LinState(
+        of, np.roll(np.eye(size), 1, axis=0), np.zeros((size, of.dim)), init_state=np.eye(size)[(shift - 1) % size]
+    )

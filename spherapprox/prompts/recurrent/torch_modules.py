@@ -73,7 +73,7 @@ class RecurrentModule(torch.nn.Module):
         self.kind = choice(kind, "kind", MODULES)
         self.dtype = dtype = float_dtype(dtype)
         bound = network.value_bound if value_bound is None else value_bound
-        units, reader, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
+        units, reader, self.scale, self.sharpness = _units(network, self.kind, dtype, bound=bound)
         width = max(len(unit.start) for unit in units)
         options = {"nonlinearity": "relu"} if self.kind == "rnn" else {}
         self.rnn = _build(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **options)
@@ -200,7 +200,7 @@ def _gated(layer: Layer, gates: Gates) -> _Gated:
     if layer.op != "product":
         mu, value = gates.sharpness, (layer.weight, layer.recurrent, layer.bias)
         gate = (mu * layer.weight, mu * layer.recurrent, mu * layer.bias) if layer.op == "relu" else None
-        return _Gated(gate, value, layer.start, np.eye(len(layer)))
+        return _Gated(gate, value, layer.start, reader=np.eye(len(layer)))
     n, binary = len(layer), layer.factor == 0.0
     rows = np.concatenate([np.arange(n), np.flatnonzero(~binary)])  # of each unit
     exact, sign = binary[rows], np.repeat([1.0, -1.0], [n, len(rows) - n])
@@ -210,13 +210,13 @@ def _gated(layer: Layer, gates: Gates) -> _Gated:
     reader = np.zeros((n, count))
     reader[rows, np.arange(count)] = np.where(exact, 1.0, 2.0 / delta * sign)
     gate = slope[:, None] * layer.weight[rows], no_past, slope * (layer.bias[rows] - 0.5 * exact)
-    return _Gated(gate, (layer.other[rows], no_past, layer.other_bias[rows]), np.zeros(count), reader)
+    return _Gated(gate, (layer.other[rows], no_past, layer.other_bias[rows]), np.zeros(count), reader=reader)
 
 
 def _lstm(layer: _Gated, reader: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
     """Return units with i = gate, f = 0, g = tanh(eps value), o = 1: h = i g; and the matrix that reads them."""
     n, columns = len(layer.start), reader.shape[1]
-    opened, shut = _constant(n, columns, n, OPEN), _constant(n, columns, n, -OPEN)
+    opened, shut = _constant(n, columns, n, value=OPEN), _constant(n, columns, n, value=-OPEN)
     gate = opened if layer.gate is None else _of_units(layer.gate, reader, before, own=1.0 / eps)
     value = _of_units(layer.value, reader, eps * before, bias=eps)
     return _Units([gate, shut, value, opened], eps * layer.start), np.eye(n)
@@ -229,7 +229,7 @@ def _gru(layer: _Gated, reader: Float64, before: float, eps: float) -> tuple[_Un
     """
     n, columns, eye = len(layer.start), reader.shape[1], np.eye(len(layer.start))
     own = eye if layer.gate is None else np.hstack([eye, -eye])
-    opened, shut = (_constant(n, columns, own.shape[1], at) for at in (OPEN, -OPEN))
+    opened, shut = (_constant(n, columns, own.shape[1], value=at) for at in (OPEN, -OPEN))
     weight, recurrent, bias = _of_units(layer.value, reader, eps * before, bias=eps)
     value = weight, recurrent @ own, bias
     if layer.gate is None:

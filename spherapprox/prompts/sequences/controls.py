@@ -50,7 +50,7 @@ def product(sets: Sequence[Any], name: str) -> tuple[Float64, ...]:
         rows, weights = nodes(points, f"{name}[{i}]")
         require_equal(weights)
         _checks.same_sphere(
-            rows, f"{name}[{i}]", (arrays[0] if arrays else rows).shape[1] - 1, "the first set's sphere"
+            rows, f"{name}[{i}]", (arrays[0] if arrays else rows).shape[1] - 1, owner="the first set's sphere"
         )
         arrays.append(frozen(rows))
     return tuple(arrays)

@@ -205,7 +205,7 @@ class SequenceHead(_archive.Savable):
         tokens = self._sequences(x)
         batch = tokens.reshape(-1, *tokens.shape[-2:])
         if isinstance(self.control_points, tuple):
-            values = controls.contract(batch, self.control_points, self.concentration, self.values)
+            values = controls.contract(batch, self.control_points, self.concentration, values=self.values)
         else:
             values = self.as_split_head()(controls.concatenated(batch, self.concentration)[0]).astype(np.float64)
         return values.reshape(*tokens.shape[:-1], self.n_outputs)
@@ -232,7 +232,7 @@ class SequenceHead(_archive.Savable):
     @property
     def layers(self) -> SequenceLayers:
         """The two layers, as matrices that know T, dim, p and the mask only."""
-        return SequenceLayers(self.length, self.dim, self.n_outputs, self.mask)
+        return SequenceLayers(self.length, self.dim, self.n_outputs, mask=self.mask)
 
     @property
     def prefix(self) -> Float64:

@@ -114,7 +114,7 @@ def worst_case_error(
     >>> [round(worst_case_error(arcs, 20.0, length=2, metric=metric, n=100).lower, 2) for metric in ("max", "sum")]
     [0.54, 1.05]
     """
-    task = _Task(points, concentration, length, metric, lipschitz)
+    task = _Task(points, concentration, length, metric=metric, lipschitz=lipschitz)
     count = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
     generator = _checks.generator(rng)
     maxima = task.maxima(count, generator)
@@ -187,7 +187,7 @@ class _Task:
             if key not in maxima:
                 rows = self.points[i]
                 error = partial(angle_mean, control_points=rows, concentration=float(self.concentrations[i]))
-                x, values = local_maxima(error, sample(rows.shape[1] - 1, n, rng), CLIMBS, rng)
+                x, values = local_maxima(error, sample(rows.shape[1] - 1, n, rng), CLIMBS, rng=rng)
                 maxima[key] = np.asarray(x[np.argsort(-values, kind="stable")[:MAXIMA]])
         return [maxima[key] for key in keys]
 

@@ -146,7 +146,9 @@ def token_lower_bound(
     budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
     unit = kind == "core" and keys == "unit"
     if not unit:
-        _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
+        _checks.left_out(
+            concentration, "concentration", "for split heads and free keys", remedy="the bound holds for all"
+        )
     return bound_tokens(f, eps, kind, unit=unit, certified=certified, concentration=lam, budget=budget)
 
 
@@ -163,7 +165,7 @@ def bound_tokens(
             return _bound_by_coefficients(
                 target, eps, concentration, certified=certified, budget=budget, deadline=deadline
             )
-        values = Values(target, eps, certified, deadline)
+        values = Values(target, eps, certified, deadline=deadline)
         circles = circle_bound(values, kind == "split")
         tori = torus_bound(values) if kind == "core" else 1
     n, theorem = (tori, "torus") if tori > circles else (circles, "circles")

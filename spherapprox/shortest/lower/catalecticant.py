@@ -62,7 +62,7 @@ class Catalecticant:
             self.tables[weights.degree] = _make_tables(self.coefficients, weights.degree)
         tables = self.tables[weights.degree]
         # Step 1: D_l1 D_l2 / a_l over the cell, its middle and its half-width
-        below, above = self._enclose_weighted(low, high, weights, tables)
+        below, above = self._enclose_weighted(low, high, weights, tables=tables)
         below, above = np.where(tables.products > 0.0, (below, above), -math.inf)
         if not above.max() < 300.0:
             return 0
@@ -135,4 +135,4 @@ def _make_tables(target: Coefficients, degree: int) -> Tables:
         squares = np.square(absolute).sum(axis=0)
         sizes[low] = np.sqrt(np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1))
     norms = np.array([np.linalg.norm(part) for part in target.parts[:count]])
-    return Tables(np.array(matrices), sizes, norms, zonal_products(dim, degree, 2 * degree), of)
+    return Tables(np.array(matrices), sizes, norms, products=zonal_products(dim, degree, 2 * degree), of=of)

@@ -65,7 +65,9 @@ class CellSearch:
         """Return the best bound at one concentration; degrees rise until three of them bring nothing."""
         best, idle = Cell(concentration, concentration, n=1, degree=0, power=ROOT), 0
         for degree in range(1, self.max_degree + 1):
-            cell = self._bound_in(concentration, concentration, (Weights(degree, power) for power in POWERS), math.inf)
+            cell = self._bound_in(
+                concentration, concentration, (Weights(degree, power) for power in POWERS), ceiling=math.inf
+            )
             idle = 0 if cell.n > best.n or best.n == 1 else idle + 1
             best = max(best, cell, key=lambda cell: cell.n)
             if idle > 2:
@@ -82,7 +84,7 @@ class CellSearch:
         ceiling = min(cell.n for cell in probes)
         octaves = round(math.log2(_LAST / _FIRST))
         ends = [0.0, *(_FIRST * 2.0**k for k in range(octaves + 1)), math.inf]
-        heap = [self._entry(low, high, ceiling, None) for low, high in itertools.pairwise(ends)]
+        heap = [self._entry(low, high, ceiling, near=None) for low, high in itertools.pairwise(ends)]
         heapq.heapify(heap)
         for _ in range(budget):
             worst = heap[0][3]
@@ -95,14 +97,14 @@ class CellSearch:
                 middle = 0.25 * worst.high
             else:
                 middle = 4.0 * worst.low if worst.high == math.inf else math.sqrt(worst.low * worst.high)
-            ceiling = min(ceiling, self._bound_in(middle, middle, self._candidates(worst), ceiling).n)
+            ceiling = min(ceiling, self._bound_in(middle, middle, self._candidates(worst), ceiling=ceiling).n)
             for low, high in ((worst.low, middle), (middle, worst.high)):
-                heapq.heappush(heap, self._entry(low, high, ceiling, worst))
+                heapq.heappush(heap, self._entry(low, high, ceiling, near=worst))
         return heap[0][3].n, sorted((entry[3] for entry in heap), key=lambda cell: cell.low)
 
     def _entry(self, low: float, high: float, ceiling: float, near: Cell | None) -> tuple[int, float, float, Cell]:
         """Return a cell with its bound for the heap: least bounds first, and of them the widest."""
-        cell = self._bound_in(low, high, self._candidates(near), ceiling)
+        cell = self._bound_in(low, high, self._candidates(near), ceiling=ceiling)
         return cell.n, -(high / low if low > 0.0 else math.inf), low, cell
 
     def _candidates(self, near: Cell | None) -> Iterator[Weights]:

@@ -90,14 +90,14 @@ def _integrate(target: Target, top: int, deadline: float) -> tuple[list[Float64]
     """Return coefficients by a product rule, an allowance for their error, and a remark on it."""
     if target.degree is not None:
         degree = min(target.degree, top)
-        table, size = _project_target(target, degree, target.degree + degree, deadline)
+        table, size = _project_target(target, degree, target.degree + degree, deadline=deadline)
         error = target.accuracy * (target.sup_norm or size) + 2.0 * target.remainder + 1e-13 * size
         return _split_degrees(target.dim, table, degree), error, "coefficients by quadrature, exact up to rounding"
     finest = LEAST_EXACTNESS * top
     while points_of_rule(target.dim, 2 * finest) <= MOST_POINTS and finest < 400:
         finest = 2 * finest
-    coarse, _ = _project_target(target, top, finest, deadline)
-    table, size = _project_target(target, top, finest + finest // 2, deadline)
+    coarse, _ = _project_target(target, top, finest, deadline=deadline)
+    table, size = _project_target(target, top, finest + finest // 2, deadline=deadline)
     error = 4.0 * float(lengths((table - coarse).ravel())) + target.accuracy * (target.sup_norm or size) + 1e-13 * size
     how = "coefficients by quadrature, their error estimated by a finer rule"
     return _split_degrees(target.dim, table, top), error, how

@@ -49,7 +49,7 @@ def enclose_ratios(dim: int, concentration: float, count: int) -> Enclosure:
     logs = [np.log(end[:count]) for end in (low, high)]
     return Enclosure(
         logs[0] - 2.0 * _OUT * (1.0 - logs[0]), logs[1] + 2.0 * _OUT * (1.0 - logs[0]),
-        np.maximum(slopes[0] - room, 0.0), np.minimum(slopes[1] + room, 1.0),
+        np.maximum(slopes[0] - room, 0.0), slope_high=np.minimum(slopes[1] + room, 1.0),
     )  # fmt: skip
 
 

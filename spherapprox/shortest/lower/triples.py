@@ -54,7 +54,7 @@ def colatitude_factors(dim: int, rows: int, top: int) -> dict[tuple[int, int], F
     nodes = (2 * rows + top + 1) // 2  # even polynomials of degree 2 nodes are integrated exactly
     weights, common = _rule(dim, nodes)
     degree = max(rows, top)
-    values = {k: _scaled_gegenbauer(dim, k, degree - k, nodes) for k in range(degree + 1)}
+    values = {k: _scaled_gegenbauer(dim, k, degree - k, nodes=nodes) for k in range(degree + 1)}
     number = pair_numbers(rows)
     factors = {pair: np.zeros((len(degree_pairs(rows)),) * 2) for pair in degree_pairs(top)}
     for k1, k2 in itertools.combinations_with_replacement(range(rows + 1), 2):

@@ -157,5 +157,5 @@ def _over_part(
         add(packed, x, rows)
         return len(x) * count
 
-    rows = all_pairs.task_rows(problem, count, workers, all_pairs.TASK_WORK)
-    all_pairs.run_tasks(task, slices(len(problem.x), tile * max(1, int(rows / tile))), workers, report)
+    rows = all_pairs.task_rows(problem, count, workers, largest=all_pairs.TASK_WORK)
+    all_pairs.run_tasks(task, slices(len(problem.x), tile * max(1, int(rows / tile))), workers, report=report)

@@ -42,7 +42,7 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
         bound = dots_error(problem) + unit * (terms + 16.0) * quotient
         # 4.8, plain and shifted sums: rows that were summed again, by differences
         again = replace(problem, dots=False, dtype=np.dtype(np.float64))
-        return max(bound, rounding_bound(again, shift, merges, terms)) if shift > 0.0 else bound
+        return max(bound, rounding_bound(again, shift, merges, terms=terms)) if shift > 0.0 else bound
     chain = layout.distance_chain_length(problem.dim + 1) + 8.0  # roundings that one exponent passes
     if problem.by_products:
         chain *= 4.0

@@ -34,11 +34,13 @@ def sums(
     """Return the sums or quotients of arrays of float64 as `evaluate` does; None if they must go the long way."""
     if _KERNEL not in all_pairs.ready or not (_kernels or _loaded()):
         return None
-    if not (_are_plain_arrays(x, b, values) and _are_plain_options(normalize, method, rtol, workers)):
+    if not (_are_plain_arrays(x, b, values) and _are_plain_options(normalize, method, rtol, workers=workers)):
         return None
     if type(concentration) not in (float, int) or not 0 <= concentration <= LARGEST_EXPONENT[8] / 2.0:
         return None
-    return _summed(_writeable(x), _writeable(b), _writeable(values), concentration / 2.0, bool(normalize))
+    return _summed(
+        _writeable(x), _writeable(b), _writeable(values), rate=concentration / 2.0, normalize=bool(normalize)
+    )
 
 
 def _summed(x: Floats, b: Floats, values: Floats, rate: float, normalize: bool) -> Floats | None:

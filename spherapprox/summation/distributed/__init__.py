@@ -102,7 +102,7 @@ def evaluate(
     >>> h = distributed.evaluate(x, cells, height, 1e6, normalize=True)  # doctest: +SKIP
     """
     options = {"normalize": normalize, "log": False, "rtol": rtol, "client": client, "chunks": chunks}
-    return _evaluated(x, control_points, values, concentration, **options)
+    return _evaluated(x, control_points, values, concentration=concentration, **options)
 
 
 def evaluate_log(
@@ -143,7 +143,7 @@ def evaluate_log(
     >>> logs = distributed.evaluate_log(x, cells, 1e-9, 1e6)  # doctest: +SKIP
     """
     options = {"normalize": normalize, "log": True, "rtol": rtol, "client": client, "chunks": chunks}
-    return _evaluated(x, control_points, values, concentration, **options)
+    return _evaluated(x, control_points, values, concentration=concentration, **options)
 
 
 def _evaluated(
@@ -173,7 +173,7 @@ def _evaluated(
         normalize=normalize, log=log, rtol=rtol, centers=controls.rule, values=table.rule,
     )  # fmt: skip
     _checks.memory(8.0 * len(rows) * recipe.p, "the result", "pass x in parts")
-    m, n = sizes or tasks.sizes(len(rows), controls.n, rows.shape[1] - 1, recipe.p)
+    m, n = sizes or tasks.sizes(len(rows), controls.n, rows.shape[1] - 1, p=recipe.p)
     with driver.connected(client) as cluster:
         result = driver.run(cluster, recipe, rows, controls=controls, values=table, size=(m, n))
     return result.reshape(len(rows), *recipe.shape).astype(dtype, copy=False)

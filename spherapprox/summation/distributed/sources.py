@@ -103,7 +103,7 @@ def values(array: Any, controls: Source, log: bool) -> Source:
     if callable(array):
         with _tried("values", "at the first control point"):
             return Source(controls.n, values_at(array, controls.first), rule=array)
-    table = _checks.values_for(in_memory(array, "values"), "values", controls.n, "the control points")
+    table = _checks.values_for(in_memory(array, "values"), "values", controls.n, owner="the control points")
     if log:
         _checks.non_negative_for_log(table)
     return Source(controls.n, table[:1], table)
@@ -116,4 +116,4 @@ def _constant(number: float, b: Floats) -> Floats:
 
 def values_at(rule: Any, b: Floats) -> Floats:
     """Return the checked values of a function at control points."""
-    return _checks.values_for(rule(b), "values", len(b), "the control points")
+    return _checks.values_for(rule(b), "values", len(b), owner="the control points")

@@ -83,7 +83,7 @@ def state_of(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | No
     except Exception as error:
         error.add_note(f"at control points {part.start} to {part.stop - 1}")
         raise
-    return _sums(recipe, x, b, table.reshape(n, -1))  # (n, p)
+    return _sums(recipe, x, b, table=table.reshape(n, -1))  # (n, p)
 
 
 def union(recipe: Recipe, a: State, b: State) -> State:
@@ -113,12 +113,12 @@ def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:
     """Return the sums over control points (n, dim+1) with values (n, p)."""
     if recipe.in_exponents:
         columns = [*table.T, np.ones(len(b))] if recipe.normalize else [*table.T]
-        return {number: _log_sums(recipe, x, b, column) for number, column in enumerate(columns)}
+        return {number: _log_sums(recipe, x, b, column=column) for number, column in enumerate(columns)}
     together, apart = (table, []) if recipe.log else scaling.strands(table, recipe.rate)
     together = np.zeros_like(table) if together is None else together
-    state: State = {TOGETHER: _scaled(recipe, x, b, together, recipe.normalize)}
+    state: State = {TOGETHER: _scaled(recipe, x, b, table=together, normalize=recipe.normalize)}
     for strand in apart:
-        scaled = _scaled(recipe, x, b[strand.members], strand.table, False, lifted=recipe.normalize)
+        scaled = _scaled(recipe, x, b[strand.members], table=strand.table, normalize=False, lifted=recipe.normalize)
         for i, column in enumerate(strand.columns):
             own = replace(scaled.sums, numerators=scaled.sums.numerators[:, i : i + 1])
             state[strand.band, column] = Scaled(own, scaled.octaves[i : i + 1])
@@ -127,14 +127,16 @@ def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:
 
 def _scaled(recipe: Recipe, x: Floats, b: Floats, table: Floats, normalize: bool, *, lifted: bool = False) -> Scaled:
     """Return the sums of values divided by powers of 2."""
-    problem = scaling.as_weights(Problem(x, b, recipe.rate, recipe.dtype, table, normalize, lifted))
+    problem = scaling.as_weights(
+        Problem(x, b, recipe.rate, dtype=recipe.dtype, values=table, normalize=normalize, lifted=lifted)
+    )
     return Scaled(_evaluated(recipe, problem), problem.octaves)
 
 
 def _log_sums(recipe: Recipe, x: Floats, b: Floats, column: Floats) -> Scaled:
     """Return the sum over one column of values, as a denominator that is relative to one number for all parts."""
     no_octaves, no_numerators = np.empty(0, np.int32), np.empty((len(x), 0))
-    lifted = scaling.in_exponents(Problem(x, b, recipe.rate, recipe.dtype, None), column)
+    lifted = scaling.in_exponents(Problem(x, b, recipe.rate, dtype=recipe.dtype, values=None), column)
     if lifted is None:
         return Scaled(Partial(np.full(len(x), NOWHERE), no_numerators, np.zeros(len(x))), no_octaves)
     problem, top = lifted

@@ -94,7 +94,9 @@ def attention(
     >>> bool(np.abs(attention(query, key, value) - exact).max() < 1e-14)
     True
     """
-    return _heads(query, key, value, scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=False)[0]
+    return _heads(query, key, value, scale=scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=False)[
+        0
+    ]
 
 
 def explain_attention(
@@ -138,7 +140,9 @@ def explain_attention(
     >>> bool(np.abs(output - exact)[0].max() <= plans[0].error.max() < 5e-3)
     True
     """
-    output, plans = _heads(query, key, value, scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=True)
+    output, plans = _heads(
+        query, key, value, scale=scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=True
+    )
     return output, plans if plans.ndim else plans[()]
 
 
@@ -156,9 +160,9 @@ def _heads(
     leading = _checks.broadcast_shape(_axes_remedy(q, k), query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
     factor = q.shape[-1] ** -0.5 if scale is None else _checks.real(scale, "scale", above=0.0)
     largest_rank = None if rank is None else _checks.integer(rank, "rank", minimum=1)
-    wish = replace(checked_wish(method, rtol, workers, (CHOLESKY,)), explain=explain)
+    wish = replace(checked_wish(method, rtol, workers, extra=(CHOLESKY,)), explain=explain)
     if method != CHOLESKY:
-        _checks.left_out(rank, "rank", f"for method={method!r}", 'it is of "cholesky"')
+        _checks.left_out(rank, "rank", f"for method={method!r}", remedy='it is of "cholesky"')
     shape = (*leading, q.shape[-2], v.shape[-1])
     size = (q.shape[-2] + k.shape[-2]) * (q.shape[-1] + PADDING) + math.prod(shape)  # a head is lifted at a time
     _checks.memory(8.0 * size, "the result", "take fewer queries at a time")

@@ -51,10 +51,10 @@ class Scores:
         # the mean, or the middle of the ranges where that is nearer to the farthest row
         centres = k.mean(axis=0), 0.5 * (k.min(axis=0) + k.max(axis=0))
         centre = min(centres, key=lambda row: float(_lengths(k - row).max()))
-        scores = cls._about(centre, q, k, (mantissa, octaves))
+        scores = cls._about(centre, q, k, scale=(mantissa, octaves))
         # 4.16, lengths that differ: the median leaves keys short that are far from a few others
         small = scores._times(scores.radius(scores.query_lengths) * scores.radius(scores.key_lengths)) <= TIGHT
-        return scores if small else cls._about(np.median(k, axis=0), q, k, (mantissa, octaves))
+        return scores if small else cls._about(np.median(k, axis=0), q, k, scale=(mantissa, octaves))
 
     @classmethod
     def _about(cls, centre: Float64, query: Float64, key: Float64, scale: tuple[float, int]) -> Scores:
@@ -87,7 +87,7 @@ class Scores:
     def rows(self, dtype: Any, queries: Any = slice(None), keys: Any = slice(None)) -> tuple[Floats, Floats, float]:
         """Return lifted queries (m, s+2) and keys (n, s+2), and the concentration of their split head."""
         radii = [self.radius(self.query_lengths[queries], dtype), self.radius(self.key_lengths[keys], dtype)]
-        x, b = _lifted(self.query[queries], radii[0], dtype, 1), _lifted(self.key[keys], radii[1], dtype, 0)
+        x, b = _lifted(self.query[queries], radii[0], dtype, place=1), _lifted(self.key[keys], radii[1], dtype, place=0)
         return x, b, self._times(radii[0] * radii[1])
 
     def balanced(self) -> tuple[Float64, Float64]:

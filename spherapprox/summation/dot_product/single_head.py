@@ -59,12 +59,12 @@ def attend(
     scores, largest = Scores.of(query, key, scale), float(np.abs(value).max())
     concentration = scores.concentration()
     if wish.method == CHOLESKY:
-        answer, method_plan, shares = _by_factor(scores, value, wish, rank)
+        answer, method_plan, shares = _by_factor(scores, value, wish, rank=rank)
     elif wish.method in ("auto", "dense") and concentration > TOGETHER[dtype.itemsize]:
         answer, method_plan, shares = _by_octaves(scores, value, wish)
     else:
-        answer, method_plan, shares = _together(scores, value, wish, dtype)
-    rounded = with_last_rounding(method_plan, answer, dtype, False)
+        answer, method_plan, shares = _together(scores, value, wish, dtype=dtype)
+    rounded = with_last_rounding(method_plan, answer, dtype, log=False)
     excluded = rounded.excluded
     if wish.explain and wish.method == "auto":
         excluded = {**excluded, CHOLESKY: _AFTERWARDS}
@@ -91,7 +91,7 @@ def _problem(
 ) -> tuple[Problem, float]:
     """Return the split head of some queries and keys, and its concentration."""
     x, b, concentration = scores.rows(dtype, queries, keys)
-    return Problem(x, b, 0.5 * concentration, dtype, value[keys], padding=PADDING), concentration
+    return Problem(x, b, 0.5 * concentration, dtype=dtype, values=value[keys], padding=PADDING), concentration
 
 
 def lift_error(concentration: float, dtype: np.dtype[Any]) -> float:
@@ -105,7 +105,7 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Pla
     problem, concentration = _problem(scores, value, _FLOAT64)
     selection, _ = plan.choose(scaling.as_weights(problem), wish, False)
     if selection.method != "dense" and wish.rtol is not None and lift_error(concentration, _FLOAT64) <= wish.rtol:
-        return _together(scores, value, wish, _FLOAT64)
+        return _together(scores, value, wish, dtype=_FLOAT64)
     dense = replace(wish, method="dense")
     queries, keys = (np.frexp(np.maximum(sizes / TOGETHER[8], 0.5))[1] for sizes in scores.sizes())  # 0 for all below
     answer, shares = np.empty((len(queries), value.shape[1])), np.empty(len(queries))
@@ -142,12 +142,14 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
         answer = np.ldexp(factor.output, octaves)
     shares = factor.certificate + _logits_error(scores, y)
     doubtful = np.flatnonzero(~(factor.certificate <= wish.rtol))
-    record = Plan(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, "numpy", scale="largest value")
+    record = Plan(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, path="numpy", scale="largest value")
     if doubtful.size:
         doubtful_scores, again = scores.at(doubtful), replace(wish, method="dense")
         apart = scores.concentration() > TOGETHER[8]
         answer[doubtful], by_pairs, shares[doubtful] = (
-            _by_octaves(doubtful_scores, value, again) if apart else _together(doubtful_scores, value, again, _FLOAT64)
+            _by_octaves(doubtful_scores, value, again)
+            if apart
+            else _together(doubtful_scores, value, again, dtype=_FLOAT64)
         )
         reason = f"{record.reason}; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
         if 2 * doubtful.size > len(x):

@@ -64,7 +64,7 @@ def sums(
     workers = for_work(workers, cost(problem, tolerance))
     m, n = len(problem.x), len(problem.b)
     # Step 1: choose degree and grid, and sort the points by the grid's patches
-    scheme = design(problem.dim, 2.0 * problem.rate, tolerance.omitted, math.frexp(float(m + n))[1])
+    scheme = design(problem.dim, 2.0 * problem.rate, tolerance.omitted, octave=math.frexp(float(m + n))[1])
     source = scattered(problem.b, scheme.window, workers)
     target = scattered(problem.x, scheme.window, workers)
     weights = problem.weights(slice(0, n))
@@ -79,7 +79,7 @@ def sums(
     # Step 3: bound the errors
     ones = columns.pop() if problem.normalize else None
     off = source.length_error + target.length_error
-    errors = _errors(columns, scheme, off) if ones is None else _quotient_errors(columns, ones, scheme, off)
+    errors = _errors(columns, scheme, off) if ones is None else _quotient_errors(columns, ones, scheme, off=off)
     trusted = errors <= tolerance.total  # not where an error is nan
     doubtful = np.flatnonzero(np.broadcast_to(~trusted, m)) if not trusted.all() else np.empty(0, np.int64)
     # No array is filled that is not used: where there are many rows that takes as long as their sums
@@ -87,7 +87,7 @@ def sums(
     numerators = values[0][:, None] if len(values) == 1 else np.stack(values, axis=1)
     denominator = np.zeros(m) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
-    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", doubtful)
+    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", doubtful=doubtful)
 
 
 def _errors(columns: list[Column], scheme: Design, off: float) -> Float64:
@@ -164,7 +164,7 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     columns = problem.p + problem.normalize
     sorting = loading + (1.0 + columns) / RATES["calls"] + points / RATES["points"]
     if problem.dim == 1:
-        return sorting + columns * window_price(1, points, cells, WIDTHS[0])
+        return sorting + columns * window_price(1, points, cells, width=WIDTHS[0])
     legendre = degree**3 / RATES["degrees"]
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     coarse = signs * (0.5 * window_price(2, 0.0, cells) + 0.25 * legendre)

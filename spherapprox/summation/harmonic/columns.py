@@ -42,7 +42,7 @@ def column(
         padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], workers=workers)
         values = interpolate(target, padded, window, workers=workers)
         absolute = _absolute(scheme, largest(dim, window, padded), total)
-        return Column(values, absolute, total, slice(None), values - absolute)
+        return Column(values, absolute, total, where=slice(None), sizes=values - absolute)
     grids[0] -= grids[1]  # in place: grids may be large
     grids[1] *= 2.0
     grids[1] += grids[0]  # of |w|
@@ -55,7 +55,7 @@ def column(
     top = largest(dim, window, padded) + omitted * total
     absolute = _absolute(scheme, top, total)
     where, sizes = _sizes(target, padded, window, workers=workers, sample=sample)
-    return Column(values, absolute, total, where, sizes - (absolute + omitted * total))
+    return Column(values, absolute, total, where=where, sizes=sizes - (absolute + omitted * total))
 
 
 def _absolute(scheme: Design, top: float, total: float) -> float:

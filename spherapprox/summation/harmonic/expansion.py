@@ -58,12 +58,12 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     """Return the expansion that leaves out `SHARE` and `aliased_share` of rtol, fastest for about 2^octave points."""
     mean = kernel_mean(dim, concentration)
     # Step 1: truncate the expansion
-    eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
+    eigenvalues, tail = _expansion(dim, concentration, mean, tolerance=SHARE * rtol * mean)
     # Step 2: choose a window and refine its grid until its aliases are small enough
     share = aliased_share(dim, len(eigenvalues), rtol)
     tolerances = {width: (share if width == WIDTHS[0] else ALIASED) * rtol * mean for width in WIDTHS}
-    windows = [_refined(dim, eigenvalues, width, tolerances[width]) for width in WIDTHS]
-    prices = [window_price(dim, 2.0**octave, window.n, window.width) for window, _ in windows]
+    windows = [_refined(dim, eigenvalues, width, tolerance=tolerances[width]) for width in WIDTHS]
+    prices = [window_price(dim, 2.0**octave, window.n, width=window.width) for window, _ in windows]
     best = min(range(len(windows)), key=lambda i: (max(windows[i][1], share * rtol * mean), prices[i]))
     grid_window, aliased = windows[best]
     return Design(dim, concentration, eigenvalues, window=grid_window, mean=mean, omitted=tail + aliased)

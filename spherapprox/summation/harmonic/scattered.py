@@ -57,10 +57,11 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     def sort(rows: slice) -> None:
         i = rows.start // chunk
         off[i] = places.sort_points(
-            x[rows], rows.start, window.n, band, columns_of(sphere), place[rows], fraction[rows], order[rows], starts[i]
-        )
+            x[rows], rows.start, window.n, patches=band, columns=columns_of(sphere), place=place[rows],
+            fraction=fraction[rows], order=order[rows], starts=starts[i],
+        )  # fmt: skip
 
-    each_block(sort, n, chunk, workers)
+    each_block(sort, n, chunk, workers=workers)
     return Scattered(place, fraction, order, starts=starts, band=band, off=float(off.max()))
 
 
@@ -79,7 +80,7 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     def take(part: slice) -> None:
         np.take(weights, points.order[part], out=ordered[part], mode="clip")  # the default makes a copy
 
-    each_block(take, len(weights), POINTS, workers)
+    each_block(take, len(weights), POINTS, workers=workers)
 
     def add(rows: tuple[int, int], blocks: tuple[int, int], chunks: tuple[int, int], grids: Float64) -> None:
         arguments = points.starts, points.place, points.fraction, window.polynomials, window.width, ordered, grids
@@ -107,7 +108,7 @@ def _by_copies(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band:
         for i in range(part.start, part.stop):
             add((0, bands), (0, band), (ends[i], ends[i + 1]), grids[i])
 
-    each_block(spread_part, apart, 1, workers)
+    each_block(spread_part, apart, 1, workers=workers)
     for i in range(1, apart):
         grids[0] += grids[i]
     return np.asarray(grids[0])
@@ -125,7 +126,7 @@ def _by_turns(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band: 
             for i, j in corners[part]:
                 add((i, min(i + high, bands)), (j, min(j + wide, band)), (0, chunks), result)
 
-        each_block(turns, len(corners), 1, workers)
+        each_block(turns, len(corners), 1, workers=workers)
     return result
 
 
@@ -139,5 +140,5 @@ def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) 
             values, *gridding.workspace(),
         )  # fmt: skip
 
-    each_block(interpolate_rows, len(values), POINTS, workers)
+    each_block(interpolate_rows, len(values), POINTS, workers=workers)
     return values

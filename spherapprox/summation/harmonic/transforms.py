@@ -21,9 +21,9 @@ def convolve(dim: int, window: Window, eigenvalues: Float64, grid: Float64, work
     `grid`, the sums of w_k times the windows of b_k, is overwritten. The c_l may be fewer than the window is for.
     """
     if dim == 1:
-        return _convolve_circle(window, eigenvalues, grid, workers)
+        return _convolve_circle(window, eigenvalues, grid, workers=workers)
     # Step 1: Fourier coefficients along parallels, from the grid's rows to parallels of the Legendre transforms
-    rows = _from_grid(window, grid, len(eigenvalues), workers)
+    rows = _from_grid(window, grid, len(eigenvalues), workers=workers)
     values = _to_parallels(window, rows, workers)
     # Step 2: Legendre transform, times the eigenvalues, and back
     _apply_filter(values, eigenvalues, workers)
@@ -66,7 +66,7 @@ def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Floa
         part = fft.rfft(fold(grid[grid_rows], window.n, window.width), axis=1)[:, :orders]  # (rows, orders)
         rows[:, 0, grid_rows], rows[:, 1, grid_rows] = part.real.T, part.imag.T
 
-    each_block(fold_rows, len(grid), 32, workers)
+    each_block(fold_rows, len(grid), 32, workers=workers)
     core = rows[..., left : left + half + 1]
     sign = _parity(orders)
     core[..., 1 : left + 1] += sign * rows[..., left - 1 :: -1]
@@ -96,7 +96,7 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
         result[odd, :, ::m] = 0.0
         result[part, :, ::m] *= 0.5
 
-    each_block(transform_orders, orders, ORDERS, workers)
+    each_block(transform_orders, orders, ORDERS, workers=workers)
     return result
 
 
@@ -123,7 +123,7 @@ def _apply_filter(values: Float64, eigenvalues: Float64, workers: int) -> None:
         np.add(even, odd, out=north)
         np.subtract(even, odd, out=south)
 
-    each_block(apply, degree + 1, 256 if workers == 1 else max(1, min(256, degree // (8 * workers))), workers)
+    each_block(apply, degree + 1, 256 if workers == 1 else max(1, min(256, degree // (8 * workers))), workers=workers)
 
 
 def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
@@ -146,7 +146,7 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
         rows[part, :, :left] = sign * core[..., left:0:-1]
         rows[part, :, left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
 
-    each_block(widen, orders, ORDERS, workers)
+    each_block(widen, orders, ORDERS, workers=workers)
     padded = aligned_zeros(padded_shape(window.n, True, window.width))  # (rows, columns)
 
     def unfold_rows(grid_rows: slice) -> None:
@@ -155,7 +155,7 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
         padded[grid_rows, left : left + window.n] = fft.irfft(part, window.n, axis=1)
         unfold(padded[grid_rows], window.n, window.width)
 
-    each_block(unfold_rows, len(padded), 32, workers)
+    each_block(unfold_rows, len(padded), 32, workers=workers)
     return padded
 
 

@@ -51,7 +51,9 @@ def window(degree: int, n: int, width: int) -> Window:
     square, end = 1.25 * (beta / (math.pi * width)) ** 2, math.exp(-beta)
     total += 2.0 * square / (ALIASES - 1.5) * width * end / (float(i0e(beta)) - end)
     # 4.9 (b): alpha, not decreasing
-    return Window(n, width, _polynomials(beta, width), transform, np.maximum.accumulate(total / transform))
+    return Window(
+        n, width, _polynomials(beta, width), transform=transform, aliasing=np.maximum.accumulate(total / transform)
+    )
 
 
 def grid_size(least: float) -> int:

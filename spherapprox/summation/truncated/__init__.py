@@ -122,7 +122,7 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     if everything < WORTH or 4.0 * problem.rate < cut:
         return math.inf
     negligible = math.inf if problem.normalize or problem.lifted else _negligible_exponent(problem)
-    share, nearest = sampled.share(problem, layout.NEAR_BLOCK, layout.NEAR_TILE, cut, negligible)
+    share, nearest = sampled.share(problem, layout.NEAR_BLOCK, layout.NEAR_TILE, cut=cut, limit=negligible)
     if (problem.normalize or problem.lifted) and nearest > -math.log(all_pairs.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
     return once + SURVIVING * share * everything
@@ -204,7 +204,7 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
         truncated_sums(x, order, defects, task.tree, task.groups, w, products, rates, limits, out)
         return len(x) * task.pairs
 
-    all_pairs.run_tasks(evaluate, _row_ranges(problem, len(problem.x), workers), workers, report)
+    all_pairs.run_tasks(evaluate, _row_ranges(problem, len(problem.x), workers), workers, report=report)
     return out
 
 
@@ -229,14 +229,14 @@ def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: in
         write_rows(state, rows, all_pairs.as_partial(shift, totals))
         return len(rows) * task.pairs
 
-    all_pairs.run_tasks(evaluate, _row_ranges(problem, len(which), workers), workers, report)
+    all_pairs.run_tasks(evaluate, _row_ranges(problem, len(which), workers), workers, report=report)
 
 
 def _row_ranges(problem: Problem, m: int, workers: int | None) -> list[slice]:
     """Cut rows into ranges of whole searches, some for each worker."""
     from ..._kernels.summation.truncated import SEARCH_ROWS
 
-    rows = all_pairs.task_rows(problem, len(problem.b), workers, TASK_WORK)
+    rows = all_pairs.task_rows(problem, len(problem.b), workers, largest=TASK_WORK)
     if max_threads(workers) == 1:
         rows = max(rows, m / TASKS)
     return slices(m, SEARCH_ROWS * max(1, int(rows / SEARCH_ROWS)))

@@ -201,7 +201,7 @@ def _problem(
     keys, values = _checks.instance(prefix, "prefix", Prefix, remedy="Prefix(key, value) is one").key, prefix.value
     if keys.ndim != 2 or not (keys.size and values.size):
         raise ValueError(f"'prefix' must be of one head and have tokens, Prefix(key[h], value[h]), got {prefix!r}")
-    rows = array(queries, "queries", ("m", keys.shape[1]), ", columns as keys have")
+    rows = array(queries, "queries", ("m", keys.shape[1]), note=", columns as keys have")
     work = float(len(keys)) * len(rows) * (keys.shape[1] + values.shape[1])
     _checks.operations(work, "attention of 'queries' to 'prefix'", "take fewer queries")
     factor = 1.0 / math.sqrt(keys.shape[1]) if scale is None else _checks.real(scale, "scale", above=0.0)
@@ -221,11 +221,13 @@ def _result(
     history: tuple[Trial, ...] = (),
 ) -> CompressedPrefix:  # fmt: skip
     key, value, bias = problem.prefix(tokens)
-    return CompressedPrefix(key, value, bias, scale, **vars(errors), eps=eps, history=history)
+    return CompressedPrefix(key, value, bias, scale=scale, **vars(errors), eps=eps, history=history)
 
 
 def _itself(problem: Problem, scale: float, *, eps: float | None, history: tuple[Trial, ...]) -> CompressedPrefix:
     """Return the given prefix."""
     bias = np.zeros(len(problem.key)) if problem.bias else None
     errors = dict.fromkeys(("error", "rms", "mass_error", "mass_rms"), 0.0)
-    return CompressedPrefix(problem.key / problem.unit, problem.value, bias, scale, **errors, eps=eps, history=history)
+    return CompressedPrefix(
+        problem.key / problem.unit, problem.value, bias, scale=scale, **errors, eps=eps, history=history
+    )

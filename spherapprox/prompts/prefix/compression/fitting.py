@@ -47,7 +47,7 @@ def fit_briefly(problem: Problem, tokens: Tokens, start: str, stop: Stop) -> Fit
     """Return a brief fit from one start."""
     ridge = _RIDGE * solve_values(tokens, problem.samples, 1e-12).square
     tokens = descend_keys(tokens, problem.samples, ridge, steps=_BRIEF, tolerance=_TOLERANCE, stop=stop)
-    return Fit(tokens, ridge, problem.errors(tokens), start)
+    return Fit(tokens, ridge, problem.errors(tokens), start=start)
 
 
 def fit_fully(problem: Problem, fits: Iterable[Fit], norm: str, enough: float, stop: Stop) -> Fit:

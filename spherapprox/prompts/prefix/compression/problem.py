@@ -68,7 +68,7 @@ class Problem:
         points = (x - centre) / spread
         if bias:
             points = np.concatenate([points, np.ones((len(x), 1))], axis=1)
-        samples = Samples(points, outputs / size, weights / weights.mean(), masses, mass)
+        samples = Samples(points, outputs / size, weights / weights.mean(), log_masses=masses, mass=mass)
         return cls(key, value, x, centre, spread, size, unit, samples, bias)
 
     def at(self, rows: Indices) -> Problem:
@@ -110,7 +110,7 @@ class Problem:
         mean = self.samples.weights / self.samples.weights.sum()
         return Errors(
             math.sqrt(float(squares.max())), math.sqrt(float(mean @ squares)),
-            math.sqrt(float(mass_squares.max())), math.sqrt(float(mean @ mass_squares)),
+            math.sqrt(float(mass_squares.max())), mass_rms=math.sqrt(float(mean @ mass_squares)),
         )  # fmt: skip
 
     def squares(self, tokens: Tokens) -> tuple[Float64, Float64]:

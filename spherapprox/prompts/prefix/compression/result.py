@@ -116,7 +116,7 @@ class CompressedPrefix:
         TypeError, ValueError
             If queries are not finite or have other columns than keys, or logits overflow.
         """
-        return attend(self._scaled(queries), self.key, self.value, self.bias)[0]
+        return attend(self._scaled(queries), self.key, self.value, bias=self.bias)[0]
 
     def log_mass(self, queries: ArrayLike) -> Float64:
         """Return the logarithms (m,) of the sums of ``exp(scale * <q, k> + bias)``.
@@ -133,7 +133,7 @@ class CompressedPrefix:
         TypeError, ValueError
             If queries are not finite or have other columns than keys, or logits overflow.
         """
-        return attend(self._scaled(queries), self.key, self.value, self.bias)[1]
+        return attend(self._scaled(queries), self.key, self.value, bias=self.bias)[1]
 
     def table(self) -> str:
         """Return the history as a text table, a line for each length."""

@@ -97,12 +97,12 @@ class Search:
         closed = []  # fits are worse at times, for so long keys that all squares are flat
         for method in METHODS:
             tokens = select_tokens(self.masses, length, method, stop=self.stop)
-            closed.append(Fit(tokens, 0.0, self.problem.errors(tokens), method))
+            closed.append(Fit(tokens, 0.0, self.problem.errors(tokens), start=method))
         fits = []
         for name, make in self._starts(length):
             if self.stop():
                 break
-            fits.append(fit_briefly(self.problem, make(), name, self.stop))
+            fits.append(fit_briefly(self.problem, make(), name, stop=self.stop))
         if fits:
             closed.append(fit_fully(self.problem, fits, self.solver.norm, enough=enough, stop=self.stop))
         fit = self.fits[length] = min(closed, key=self._measure)
@@ -112,7 +112,10 @@ class Search:
     def _report(self, fit: Fit, seconds: float) -> None:
         """Add the row of a fit to the history, and print it if progress is shown."""
         e = fit.errors
-        row = Trial(len(fit.tokens), e.error, e.rms, e.mass_error, e.mass_rms, fit.start, seconds)
+        row = Trial(
+            len(fit.tokens), e.error, e.rms, mass_error=e.mass_error, mass_rms=e.mass_rms, start=fit.start,
+            seconds=seconds,
+        )  # fmt: skip
         self.history[row.n] = row
         if self.solver.progress:
             goal = "" if self.eps is None else f" (eps {self.eps:.3g})"
@@ -169,5 +172,8 @@ class Search:
         longer = [n for n in self.fits if n > length]
         if longer:
             fit = self.fits[min(longer)]
-            yield "prune", lambda: prune_tokens(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
+            yield (
+                "prune",
+                lambda: prune_tokens(fit.tokens, self.problem.samples, len(fit.tokens) - length, ridge=fit.ridge),
+            )
         yield from starts(self.masses, length, self.solver.starts, seed=self.solver.rng, stop=self.stop)

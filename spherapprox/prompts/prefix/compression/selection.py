@@ -117,7 +117,7 @@ def means(masses: Masses, length: int, rng: np.random.Generator, stop: Stop) -> 
     factor = scipy.linalg.cholesky(gram + (1e-9 * np.trace(gram) / len(gram) + 1e-300) * np.eye(len(gram)), lower=True)
     places = key @ factor  # distances are root mean squares of differences of logits
     weights = masses.attention().sum(axis=0) + 1e-300
-    centres = _spread(places, weights, length, rng)
+    centres = _spread(places, weights, length, rng=rng)
     for _ in range(_ROUNDS):
         nearest = (np.square(centres).sum(axis=1) - 2.0 * places @ centres.T).argmin(axis=1)
         sums = np.bincount(nearest, weights, length)
@@ -159,7 +159,7 @@ def starts(
     """Yield names and makers of tokens to start from."""
 
     def clustered(number: int) -> Float64:
-        return means(masses, length, np.random.default_rng([seed, number]), stop)
+        return means(masses, length, np.random.default_rng([seed, number]), stop=stop)
 
     def choose(method: str) -> Float64:
         return masses.problem.key[masses.choose(method, length, stop)]
@@ -167,7 +167,7 @@ def starts(
     keys = [("k-means", partial(clustered, 0))] + [(method, partial(choose, method)) for method in METHODS]
     keys += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
     for (name, make), near in zip(keys[:count], itertools.cycle(_NEAR)):
-        yield name, lambda make=make, near=near: shrunk(masses, make(), near, stop)  # type: ignore[misc]
+        yield name, lambda make=make, near=near: shrunk(masses, make(), near, stop=stop)  # type: ignore[misc]
 
 
 def shrunk(masses: Masses, key: Float64, near: float, stop: Stop) -> Tokens:

@@ -131,7 +131,7 @@ def fit_prefix(
     (50, True, True)
     """
     with one_blas_thread():
-        contexts = read_contexts(query, key, value, scale)
+        contexts = read_contexts(query, key, value, scale=scale)
         outputs = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
         fit = _fit([Heads(contexts, np.eye(outputs.shape[1])[None])], outputs, length, key_scale=key_scale)
     return replace(fit, key=fit.key[0], value=fit.value[0], share=fit.share[0])
@@ -212,7 +212,7 @@ def _groups(weights: AttentionLayer, sources: Float64, contents: list[Float64]) 
         heads = range(first, first + weights.group_size)
         query = np.array([q[h, 0] for h in heads for q, _, _ in inputs])
         key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
-        groups.append(Heads(read_contexts(query, key, value, weights.scale), out[heads.start : heads.stop]))
+        groups.append(Heads(read_contexts(query, key, value, scale=weights.scale), out[heads.start : heads.stop]))
     return groups
 
 
@@ -243,7 +243,7 @@ def _fit(groups: list[Heads], outputs: Float64, length: object, key_scale: objec
         values = unit * values
     if not np.isfinite(values).all():
         raise ValueError(f"'targets' must be smaller: values overflow for targets and means up to {largest:.3g}")
-    return FittedPrefix(keys, values, None, error, condition, share, size)
+    return FittedPrefix(keys, values, None, error=error, condition=condition, share=share, key_scale=size)
 
 
 def _solve(examples: Examples, length: object, key_scale: float | None) -> tuple[Float64, Float64, float]:

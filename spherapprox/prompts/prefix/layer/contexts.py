@@ -30,7 +30,7 @@ class Contexts:
 
     def at(self, rows: Indices) -> Contexts:
         """Return the contexts of rows."""
-        return Contexts(self.query[rows], self.log_mass[rows], self.mean[rows], self.scale)
+        return Contexts(self.query[rows], self.log_mass[rows], self.mean[rows], scale=self.scale)
 
 
 def read_contexts(
@@ -46,7 +46,7 @@ def read_contexts(
     )
     keys, values = keys_and_values(rows, key, value)
     means, masses = attend_contexts(factor * rows, keys, values)
-    return Contexts(rows, masses, means, factor)
+    return Contexts(rows, masses, means, scale=factor)
 
 
 def keys_and_values(query: Float64, key: Any, value: Any) -> tuple[list[Float64], list[Float64]]:
@@ -75,4 +75,4 @@ def arrays(value: Any, name: str, count: int, *, shape: tuple[int | str, ...], o
     if not isinstance(value, list | tuple) or len(value) != count:
         description = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
         raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {description}")
-    return [array(rows, name, shape, f" in row {i}") for i, rows in enumerate(value)]
+    return [array(rows, name, shape, note=f" in row {i}") for i, rows in enumerate(value)]

@@ -137,7 +137,7 @@ class PrefixEffect:
         if is_layer:
             layer = as_layer(interaction)
         else:
-            h = matrix(interaction, "interaction", width, 1)
+            h = matrix(interaction, "interaction", width, heads=1)
             _checks.shaped(h, "interaction", (width, width), note=" as the layer's outputs have columns")
             layer = AttentionLayer(np.eye(width), h, np.eye(width), scale=1.0)
         if layer.width != width:

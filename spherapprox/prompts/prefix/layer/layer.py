@@ -82,15 +82,15 @@ class AttentionLayer:
 
     def __post_init__(self) -> None:
         h, g = head_counts(self.heads, self.key_value_heads)
-        q = matrix(self.query, "query", None, h)
-        k = matrix(self.key, "key", q.shape[1], g)
-        v = matrix(self.value, "value", q.shape[1], g)
+        q = matrix(self.query, "query", None, heads=h)
+        k = matrix(self.key, "key", q.shape[1], heads=g)
+        v = matrix(self.value, "value", q.shape[1], heads=g)
         if len(q) // h != len(k) // g:
             raise ValueError(
                 f"'query' and 'key' must have as many rows for each head, got {len(q)} for {h} and {len(k)} for {g}"
             )
         columns = h * (len(v) // g)
-        o = None if self.out is None else matrix(self.out, "out", columns, 1)
+        o = None if self.out is None else matrix(self.out, "out", columns, heads=1)
         if o is None and self.out_bias is not _LEFT_OUT:
             raise TypeError("'out_bias' needs 'out', the weights behind the heads")
         for name, weight in (("query", q), ("key", k), ("value", v), ("out", o)):
@@ -125,7 +125,7 @@ class AttentionLayer:
         AttentionLayer(d=8, heads=2, s=4, p=4)
         """
         h, g = head_counts(heads, key_value_heads)
-        weights = matrix(qkv, "qkv", None, h + 2 * g)
+        weights = matrix(qkv, "qkv", None, heads=h + 2 * g)
         s = len(weights) // (h + 2 * g)
         ends = [h * s, (h + g) * s]
         q, k, v = np.split(weights, ends)
@@ -187,7 +187,7 @@ class AttentionLayer:
         """
         inputs = self._rows(x, "x")
         rows = inputs if content is None else self._rows(content, "content")
-        query = by_head(product(inputs, self.query, self.query_bias, "x"), self.heads)
+        query = by_head(product(inputs, self.query, self.query_bias, name="x"), self.heads)
         key, value = self._keys_and_values(rows, "x" if content is None else "content")
         return query, np.repeat(key, self.group_size, axis=-3), np.repeat(value, self.group_size, axis=-3)
 
@@ -249,11 +249,14 @@ class AttentionLayer:
         TypeError, ValueError
         """
         joined = side_by_side(self.head_outputs(x, content, prefix=prefix, causal=causal))
-        return joined if self.out is None else product(joined, self.out, self.out_bias, "content")
+        return joined if self.out is None else product(joined, self.out, self.out_bias, name="content")
 
     def _keys_and_values(self, rows: Float64, name: str) -> tuple[Float64, Float64]:
         """Return keys (..., key_value_heads, n, s) and values (..., key_value_heads, n, p) of rows."""
-        key, value = product(rows, self.key, self.key_bias, name), product(rows, self.value, self.value_bias, name)
+        key, value = (
+            product(rows, self.key, self.key_bias, name=name),
+            product(rows, self.value, self.value_bias, name=name),
+        )
         return by_head(key, self.key_value_heads), by_head(value, self.key_value_heads)
 
     def _rows(self, x: ArrayLike, name: str) -> Float64:

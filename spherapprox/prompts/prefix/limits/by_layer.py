@@ -133,7 +133,7 @@ def reachable_by_layer(
         inverse, condition = _inverse(out)
         shifted = outputs - frozen.out_bias
         inner = shifted @ inverse.T
-        head_questions = _questions(frozen, asking, contents, inner)
+        head_questions = _questions(frozen, asking, contents, inner=inner)
         heads = [of_head(*questions, limits=limits) for questions in head_questions]
         # Step 3: the bound, and a prefix
         beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
@@ -159,7 +159,9 @@ def reachable_by_layer(
     # all heads have as many tokens, on which masses depend if keys are limited
     free = limits.key_norm is None or limits.length is not None
     reached = upper <= tolerance or (free and all(head.reachable for head in heads))
-    return LayerReachability(error, upper, False if error > tolerance else reached or None, tuple(heads), prefix)
+    return LayerReachability(
+        error, upper, False if error > tolerance else reached or None, heads=tuple(heads), prefix=prefix
+    )
 
 
 def _inverse(out: Float64) -> tuple[Float64, float]:

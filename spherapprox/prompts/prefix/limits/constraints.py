@@ -204,7 +204,7 @@ class QueryContexts:
         if not self.euclidean:
             start, end = (np.take_along_axis(part, c[:, None], 1) for part in (start, end))
         return Constraints(
-            rows, np.where(own, self.log_mass[i], half), start, end, np.where(own, self.bound, np.inf)
+            rows, np.where(own, self.log_mass[i], half), start, end=end, bound=np.where(own, self.bound, np.inf)
         )  # fmt: skip
 
     def _unmet(self, log_psi: float, error: float) -> Indices:

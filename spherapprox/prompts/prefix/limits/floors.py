@@ -136,7 +136,7 @@ def floor_of(
         limit = math.ldexp(bound, -exponent)
     except OverflowError:
         limit = math.inf
-    contexts = QueryContexts(small, small - smaller, log_masses - top, euclidean, limit)
+    contexts = QueryContexts(small, small - smaller, log_masses - top, euclidean=euclidean, bound=limit)
     low, high = log_psi[0] - top, log_psi[1] - top
     point, attained = _lowest_point(contexts, low, high)
     error, psi, worst = point
@@ -151,8 +151,8 @@ def floor_of(
         attained = attained and float(lengths(missed).max()) <= error * (1.0 + 1e-9)
     with np.errstate(over="ignore"):
         return Floor(
-            float(np.ldexp(error, exponent)), psi + top, np.ldexp(value, exponent), attained,
-            tuple(row for row in worst[:2] if row >= 0),
+            float(np.ldexp(error, exponent)), psi + top, np.ldexp(value, exponent), attained=attained,
+            worst_pair=tuple(row for row in worst[:2] if row >= 0),
         )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ def reachable(
     limits = Limits() if limits is None else _checks.instance(limits, "limits", Limits)
     if limits.coupled and euclidean:
         raise ValueError("'norm' must be 'max' with coupled limits, got 'euclidean': their constraints are linear")
-    wishes = wishes_of(query, key, value, targets, scale=scale, euclidean=euclidean, limits=limits)
+    wishes = wishes_of(query, key, value, targets=targets, scale=scale, euclidean=euclidean, limits=limits)
     # Step 2: the least errors, and the worst of them
     groups = wishes.groups()
     floors = [wishes.floor(group) for group in groups]

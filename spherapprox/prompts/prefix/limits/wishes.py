@@ -119,7 +119,7 @@ class Wishes:
         size = float(sizes_of(self.targets[group] - self.means[group], self.euclidean).max())
         if size > floor.error:
             return floor
-        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, floor.worst_pair)
+        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), attained=True, worst_pair=floor.worst_pair)
 
     def _counted(self, group: Indices, reach: float, high: float) -> Floor:
         """Return the least error over masses, up to one, that some number of tokens within the reach has."""
@@ -152,7 +152,7 @@ def wishes_of(
     factor = scale_for(scale, rows.shape[1])
     keys, values = keys_and_values(rows, key, value)
     note = ", a row for each query and columns as 'value' has"
-    outputs = array(targets, "targets", (len(rows), values[0].shape[1]), note)
+    outputs = array(targets, "targets", (len(rows), values[0].shape[1]), note=note)
     means, masses = attend_contexts(factor * rows, keys, values)
     if not np.abs(masses).max() <= 1e300:
         raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")

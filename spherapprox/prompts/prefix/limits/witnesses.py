@@ -30,7 +30,7 @@ def witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor]) 
     if not (np.isfinite(masses).all() and np.isfinite(value).all()):
         return None
     if len(groups) == 1:
-        return _repeated(wishes, int(groups[0][0]), float(masses[0]), value[0])
+        return _repeated(wishes, int(groups[0][0]), float(masses[0]), value=value[0])
     count = len(groups) if wishes.limits.length is None else wishes.limits.length
     if wishes.limits.bounded or count < len(groups):
         return None

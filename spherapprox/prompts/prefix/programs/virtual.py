@@ -84,7 +84,9 @@ class VirtualToken:
         rows = columns + 2 * self.length
         _checks.memory(64.0 * rows * (rows + self.vocabulary), "weights", "take a smaller vocabulary or length")
         if self.kind != "sequence":
-            _checks.left_out(embedding, "embedding", f"where kind is {self.kind!r}", "tokens are those of the identity")
+            _checks.left_out(
+                embedding, "embedding", f"where kind is {self.kind!r}", remedy="tokens are those of the identity"
+            )
         shape = columns, self.vocabulary
         matrix = (
             np.eye(*shape) if embedding is None else _checks.shaped(finite(embedding, "embedding"), "embedding", shape)
@@ -124,7 +126,7 @@ class VirtualToken:
         """
         v = self.vocabulary
         shapes = {"sequence": (self.length,), "map": (v,), "response": (v, self.length), "pair": (v, v)}
-        symbols = _symbols(target, "target", shapes[self.kind], v)
+        symbols = _symbols(target, "target", shapes[self.kind], vocabulary=v)
         if self.kind != "pair":
             return np.asarray(symbols.T / v)
         powers = v ** np.arange(v)
@@ -159,7 +161,9 @@ class VirtualToken:
             _checks.left_out(user, "user", "where kind is 'sequence'")
             return self._generated(rows)
         shape = (2,) if self.kind == "pair" else ()
-        symbols = _symbols(_checks.given(user, "user", ": what the user gives"), "user", shape, self.vocabulary)
+        symbols = _symbols(
+            _checks.given(user, "user", ": what the user gives"), "user", shape, vocabulary=self.vocabulary
+        )
         rows = np.vstack([rows, self.embedding.T[np.atleast_1d(symbols)]])
         return self._paired(rows) if self.kind == "pair" else self._generated(rows)
 
@@ -284,7 +288,7 @@ def _summed(heads: list[Head], gap: float) -> AttentionLayer:
     query, key = (np.vstack([_padded(head[i], rows) for head in heads]) for i in (0, 1))
     value = np.vstack([head[2] for head in heads])
     out = np.tile(np.eye(len(heads[0][2])), len(heads))
-    return AttentionLayer(query, key, value, out, heads=len(heads), scale=gap)
+    return AttentionLayer(query, key, value, out=out, heads=len(heads), scale=gap)
 
 
 def _padded(weights: Float64, rows: int) -> Float64:

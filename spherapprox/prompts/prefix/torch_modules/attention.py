@@ -149,7 +149,7 @@ class PrefixAttention(torch.nn.Module):
             return self.prefix_key, self.prefix_value
         tokens = self.prefix_tokens.to(self.attention.in_proj_weight.dtype)
         tokens = tokens[None] if self.batch_first else tokens[:, None]
-        _, key, value = projected(self.attention, tokens, tokens, tokens)
+        _, key, value = projected(self.attention, tokens, tokens, value=tokens)
         return key[0], value[0]
 
     def prefixes(self) -> tuple[Prefix, ...]:
@@ -186,12 +186,12 @@ class PrefixAttention(torch.nn.Module):
         """
         mha, batched = self.attention, query.ndim == 3
         for name, tensor in (("query", query), ("key", key), ("value", value)):
-            check_rows(mha, tensor, name, query)
+            check_rows(mha, tensor, name, like=query)
         if key.shape != value.shape:
             raise ValueError(
                 f"'key' and 'value' must have the same shape, got {tuple(key.shape)} and {tuple(value.shape)}"
             )
-        q, k, v = projected(mha, query, key, value)
+        q, k, v = projected(mha, query, key, value=value)
         of_content = content_mask(q, k, attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal)
         mask = self._mask(q, of_content, k.shape[2])
         k, v = (

@@ -44,8 +44,8 @@ def head_inputs(mha: Any, x: Any, content: Any = None) -> tuple[Any, Any, Any]:
     check_plain(mha, "mha")
     rows = x if content is None else content
     for name, tensor in (("x", x), ("content", rows)):
-        check_rows(mha, tensor, name, x)
-    parts = projected(mha, x, rows, rows)
+        check_rows(mha, tensor, name, like=x)
+    parts = projected(mha, x, rows, value=rows)
     return parts if x.ndim == 3 else (parts[0][0], parts[1][0], parts[2][0])
 
 
@@ -96,7 +96,7 @@ def content_mask(query: Any, key: Any, attn_mask: Any, *, key_padding_mask: Any,
     batch, heads, length, _ = query.shape
     n, mask = key.shape[2], None
     if attn_mask is not None:
-        added = _added(attn_mask, "attn_mask", ((length, n), (batch * heads, length, n)), query)
+        added = _added(attn_mask, "attn_mask", ((length, n), (batch * heads, length, n)), like=query)
         mask = added if added.ndim == 2 else added.unflatten(0, (batch, heads))
     elif is_causal:
         if n < length:
@@ -107,7 +107,7 @@ def content_mask(query: Any, key: Any, attn_mask: Any, *, key_padding_mask: Any,
         mask = query.new_full((length, n), -torch.inf).triu(1 + n - length)
     if key_padding_mask is not None:
         shapes = [(batch, n), (n,)] if batch == 1 else [(batch, n)]
-        padding = _added(key_padding_mask, "key_padding_mask", shapes, query).reshape(batch, 1, 1, n)
+        padding = _added(key_padding_mask, "key_padding_mask", shapes, like=query).reshape(batch, 1, 1, n)
         mask = padding if mask is None else mask + padding
     return mask
 

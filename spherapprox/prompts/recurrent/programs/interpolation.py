@@ -82,7 +82,7 @@ class Extension(PromptModel):
         return Program(0.5 * (lower - upper), "extension")
 
     def _queries(self, queries: ArrayLike) -> Float64:
-        return padded(queries, self.dim, self.dim + self.outputs, self.bound)
+        return padded(queries, self.dim, self.dim + self.outputs, bound=self.bound)
 
     def prompt(self, points: ArrayLike, values: ArrayLike) -> Float64:
         """Return the prompt of a function that is known at points, shape (n, dim + outputs).

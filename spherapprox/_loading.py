@@ -36,6 +36,16 @@ def load(name: str) -> ModuleType:
         return import_module(name)
 
 
+class Session:
+    """What this process has loaded of the kernels: it changes times, and never a bit of a result.
+
+    `ranges` are the tests of arrays, `_kernels.ranges`, None until a kernel was needed for something else.
+    """
+
+    ranges: Any = None
+
+
+session = Session()
 WINGS = ("prompts",)  # packages that stand on all others, and could be distributions of their own
 
 
@@ -56,4 +66,5 @@ class Later:
         return load(self._name)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
+        value = self.__dict__[name] = getattr(self._module, name)  # next time it is found at once
+        return value

@@ -26,7 +26,7 @@ VARIABLE = "SPHERAPPROX_WORKERS"  # the environment variable that sets how many 
 _BLAS = threading.Lock()
 _here = threading.local()
 _limited: list[Any] = []  # the limit of BLAS' threads, once for each block that wants it at present
-WORTH = 0.02  # seconds of work from which on ``workers=None`` takes more than one thread
+WORTH = 3e-3  # seconds of work from which on ``workers=None`` takes more than one thread
 
 
 @renewed_by_fork

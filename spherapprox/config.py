@@ -34,9 +34,7 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
         Only for "dicts". "versions": of Python and the packages that are required; "threads": the cores that
         ``workers=-1`` takes; "instructions": the processor that code is compiled for, whether AVX-512 is used, the
         bytes of a vector and the block of evaluation and control points in registers; "compiled code": the folder that
-        keeps it, None where there can be none; "calibration": what has been measured on this machine so far, by which a
-        method is chosen: the time of a short run of each over the one that was expected; "extras": versions of optional
-        packages, None where not installed.
+        keeps it, None where there can be none; "extras": versions of optional packages, None where not installed.
 
     Raises
     ------
@@ -50,8 +48,7 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
     True
     """
     _checks.choice(mode, "mode", ("print", "dicts"))
-    load(f"{__package__}._kernels.machine")
-    from ._kernels import machine
+    load(f"{__package__}._kernels.jit")
     from ._kernels.jit import cache_folder
     from ._kernels.simd.registers import host, shape
 
@@ -66,7 +63,6 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
             "block": f"{vectors} vectors of evaluation points x {group} control points",
         },
         "compiled code": None if folder is None else os.fspath(folder),
-        "calibration": machine.recorded(),
         "extras": {package: _version(package) for package in OPTIONAL},
     }
     if mode == "dicts":

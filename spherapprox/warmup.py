@@ -136,7 +136,6 @@ def _sums() -> None:
     from . import sphere
     from ._kernels.summation.layout import MANY
     from .summation import evaluate, explain_sum, tangent_moments
-    from .summation.dense import small
 
     tangent_moments(np.eye(3), np.eye(3), 1.0)
     for dtype in (np.float64, np.float32):
@@ -149,7 +148,6 @@ def _sums() -> None:
             evaluate(x[:300], b, np.ones((len(b), MANY), dtype), 1.0, method="dense", rtol=rtol)
         for method, log in product(("dense", "truncated"), (False, True)):
             explain_sum(x, b, columns, concentration=1e4, log=log, method=method)
-    small.load_kernel()
     evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._loading import session
 from .._types import Array, Float64, Floats
 from .scalars import concentration, digits, inside, is_real, show
 from .shapes import Shape, shaped
@@ -125,6 +126,8 @@ def _check_finite(array: Floats, name: str) -> None:
     """Raise unless there are elements, and all are finite."""
     if array.size == 0:
         raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
+    if session.ranges is not None and array.flags.carray and session.ranges.are_finite(array.reshape(-1)):
+        return
     once = array[tuple(slice(None if stride else 1) for stride in array.strides)]  # what is broadcast may be huge
     if not np.isfinite(once).all():
         wrong = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
@@ -143,6 +146,8 @@ def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
 def _have_unit_length(array: Floats) -> bool:
     """Tell whether all rows have finite numbers and unit length, strictly within the tolerance."""
     tolerance = UNIT_TOLERANCE[array.dtype]
+    if session.ranges is not None and array.flags.carray and session.ranges.are_unit(array, 0.99 * tolerance):
+        return array.size > 0
     for first in range(0, len(array), _ROWS):
         rows = array[first : first + _ROWS]
         short = len(rows) < 500  # for which every call counts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from .. import _threads
 from .scalars import integer
 
@@ -27,7 +29,8 @@ def operations(count: float, result: str, remedy: str, limit: float = OPERATION_
 def workers(value: object) -> int | None:
     """Return the number of threads; -1 means all cores that this process may use, None leaves it to the work."""
     if value is None:
-        _threads.max_threads(None)  # refuses what the environment variable may say
+        if _threads.VARIABLE in os.environ:
+            _threads.max_threads(None)  # refuses what it may say
         return None
     number = integer(value, "workers", minimum=-1)
     if number == 0:

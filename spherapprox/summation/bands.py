@@ -7,41 +7,39 @@ lose theirs beside a huge one, so that each band is a quotient by itself, and th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from .._types import Bools, Float64, Floats
 from . import scaling
-from .plan import Plan, Wish
+from .plan import ALL_PAIRS, Record, Wish
 from .problem import UNSCALED, Problem
 
 SMALL, OCTAVES = 64.0, 2  # concentrations up to the first are in one band; beyond, a band is so many octaves wide
 _REASON = "the control points have concentrations of their own"
 _NEGLIGIBLE = 2200.0  # what a logarithm of a mass may be below the whole one's to matter beside values of any size
-_DENSE = "dense"
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(NamedTuple):
     """The problem over the control points of a band, whose largest concentration is `top`: its logits are below."""
 
     problem: Problem
     top: float
 
 
-def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tuple[Float64, Plan]:
+def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tuple[Float64, Record]:
     """Return sums (m, p) or quotients, or logarithms, for concentrations (n,) in place of the rate; their plan."""
-    if wish.method not in ("auto", _DENSE):
+    if wish.method not in ("auto", *ALL_PAIRS):
         raise ValueError(
             f"'method' {wish.method!r} cannot be used here: {_REASON}, {concentrations.min():g} to "
             f'{concentrations.max():g}; method="auto" takes one that can'
         )
-    wish = replace(wish, method=_DENSE)
+    wish = wish._replace(method="dense") if wish.method == "auto" else wish
     if not problem.normalize:
         problem_of_all = _band(problem, concentrations, np.full(len(concentrations), True)).problem
         answer, record = (scaling.logarithms if log else scaling.sums)(problem_of_all, wish)
-        return answer, replace(record, reason=_REASON)
+        return answer, record._replace(reason=_REASON)
     octaves = np.frexp(np.maximum(concentrations / SMALL, 0.5))[1] // OCTAVES  # (n,)
     members = [octaves == octave for octave in np.unique(octaves)]
     bands = [_band(problem, concentrations, band) for band in members]
@@ -54,18 +52,18 @@ def _band(problem: Problem, concentrations: Float64, members: Bools) -> Band:
     rates, part = concentrations[members], problem.among(members, problem.values[members])
     top = float(rates.max())
     if top == float(rates.min()):
-        return Band(replace(part, rate=top / 2.0), top)
+        return Band(part._replace(rate=top / 2.0), top)
     # 4.8, concentrations of their own
     offset = 2.0 * ((top - rates) / top) if problem.normalize else None
-    return Band(replace(part, rate=top / 2.0, stretch=rates / top, offset=offset), top)
+    return Band(part._replace(rate=top / 2.0, stretch=rates / top, offset=offset), top)
 
 
-def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
+def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
     """Return the averages (m, p) of all bands by their masses, and their plan."""
     fractions = [scaling.with_denominators(band.problem, wish) for band in bands]
     plans = [record for _, _, record in fractions]
     if len(bands) == 1:
-        return fractions[0][0], replace(plans[0], reason=_REASON)
+        return fractions[0][0], plans[0]._replace(reason=_REASON)
     masses = []  # the logarithms of denominators, of exponentials of logits
     for band, (_, state, _) in zip(bands, fractions, strict=True):
         assert state is not None
@@ -77,14 +75,14 @@ def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     return answer, _joint(bands, plans, np.stack(masses) - total)
 
 
-def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
+def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
     """Return the logarithms (m, p) of the quotients over all bands, and their plan."""
     logs, plans = [], []
     for band in bands:
         values = band.problem.values
         assert values is not None
         extended: Floats = np.concatenate([values, np.ones((len(values), 1), values.dtype)], axis=1)
-        logarithms, record = scaling.logarithms(replace(band.problem, values=extended, normalize=False), wish)
+        logarithms, record = scaling.logarithms(band.problem._replace(values=extended, normalize=False), wish)
         logs.append(logarithms + (band.top if len(bands) > 1 else 0.0))
         plans.append(record)
     total = np.logaddexp.reduce(logs, axis=0)  # (m, p+1)
@@ -92,11 +90,11 @@ def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     return total[:, :-1] - total[:, -1:], record
 
 
-def _joint(bands: list[Band], plans: list[Plan], shares: Float64) -> Plan:
+def _joint(bands: list[Band], plans: list[Record], shares: Float64) -> Record:
     """Return the plan of all bands, from the logarithms (bands, m) of their shares in the mass."""
     matter = (shares > -_NEGLIGIBLE).any(axis=1)  # (bands,)
     # 4.8, concentrations of their own: the quotients, the masses and their sum
     tops, errors = np.array([band.top for band in bands]), np.array([record.rtol for record in plans])
     worst = 3.0 * float((errors + 2.0**-53 * (8.0 * tops + 2.0 * _NEGLIGIBLE))[matter].max())
     reason = _REASON + (f", of {len(bands)} sizes" if len(bands) > 1 else "")
-    return replace(plans[0], reason=reason, rtol=worst, atol=sum(record.atol for record in plans))
+    return plans[0]._replace(reason=reason, rtol=worst, atol=sum(record.atol for record in plans))

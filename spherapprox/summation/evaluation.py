@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Floats
 from . import bands, scaling
-from .dense import small
-from .plan import METHODS, Plan, Wish, with_last_rounding
+from .plan import ALL_PAIRS, METHODS, Plan, Record, Wish, with_last_rounding
 from .problem import Problem
 from .progress import is_shown, reported
 
@@ -64,16 +62,15 @@ def evaluate(
         lambda, from 0 to 1e300, or one for each control point.
     normalize : bool, default False
         Divide by ``sum_k exp(-lambda |x - b_k|^2 / 2)``; right at every lambda, also where all of these underflow.
-    method : {"auto", "dense", "truncated", "harmonic", "lowrank"}
+    method : {"auto", "dense", "truncated", "harmonic", "lowrank", "numpy"}
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
         product, and in long sums exponents from products alone where these cost at most a tenth of `rtol`; "truncated"
         leaves out control points that are too far away to matter, for large concentrations in low dimensions or
         clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
         in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one of the
-        least expected time, of those that can prove an error as small as `rtol` says. Times are those of a model and,
-        for long sums, of short runs of each method, measured once on a machine and kept beside the compiled code
-        (`show_config` shows them): another machine, and the same before it has been measured, may take another method,
-        whose result differs within the bounds of both. Concentrations that differ leave only "dense".
+        least expected time, of those that can prove an error as small as `rtol` says; times are those of a model, the
+        same on all machines. Concentrations that differ leave only "dense", and "numpy", which is never taken unasked:
+        every pair without compiled code, for programs so short that loading it takes longer than their sums.
     rtol : float or None, default 1e-14
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
         "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors
@@ -117,8 +114,8 @@ def evaluate(
     of its own lambda_k alone, whatever the others are; sums without `normalize` are as accurate as for one lambda. All
     is computed in float64.
 
-    Problems that NumPy finishes in about a second are left to NumPy until compiled code is loaded: the two agree to
-    rounding.
+    The first call of a process loads compiled code, which takes 0.4 seconds, and the first one on a machine compiles
+    it, some seconds (`spherapprox.warmup.compile_kernels`).
 
     References
     ----------
@@ -134,13 +131,6 @@ def evaluate(
     >>> evaluate(b, b, [1.0, 2.0], 3.0, normalize=True).round(6)
     array([1.047426, 1.952574])
     """
-    if not is_shown.get():
-        quick = small.sums(
-            x, control_points, values, concentration=concentration, normalize=normalize, method=method, rtol=rtol,
-            workers=workers,
-        )  # fmt: skip
-        if quick is not None:
-            return quick
     arrays, normalize = _checked(x, control_points, values), _checks.flag(normalize, "normalize")
     return evaluate_arrays(arrays, concentration, checked_wish(method, rtol, workers), normalize=normalize)[0]
 
@@ -230,8 +220,9 @@ def explain_sum(
     """
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     arrays = _checked(x, control_points, values, log=log)
-    wish = replace(checked_wish(method, rtol), explain=True)
-    return evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)
+    wish = checked_wish(method, rtol)._replace(explain=True)
+    result, record = evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)
+    return result, Plan(**record._asdict())
 
 
 def evaluate_at(
@@ -239,13 +230,6 @@ def evaluate_at(
     rtol: float | None, workers: int | None,
 ) -> Floats:  # fmt: skip
     """Evaluate the sum of kernels at points, for control points, values and a flag that were checked before."""
-    if not is_shown.get():
-        quick = small.sums(
-            x, controls, values, concentration=concentration, normalize=normalize, method=method, rtol=rtol,
-            workers=workers,
-        )  # fmt: skip
-        if quick is not None:
-            return quick
     arrays = Arrays(_checks.rows(x, dim=controls.shape[1] - 1), controls, values)
     return evaluate_arrays(arrays, concentration, checked_wish(method, rtol, workers), normalize=normalize)[0]
 
@@ -262,7 +246,7 @@ def _checked(x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log:
 
 def evaluate_arrays(
     arrays: Arrays, concentration: ArrayLike, wish: Wish, *, normalize: bool, log: bool = False
-) -> tuple[Floats, Plan]:
+) -> tuple[Floats, Record]:
     """Evaluate the sum of kernels from checked arrays and options: the result of `evaluate`, and its plan."""
     # Step 1: check the concentration
     points, controls, values = arrays
@@ -273,7 +257,8 @@ def evaluate_arrays(
     dtype = np.result_type(points, controls, values)
     # Step 2: evaluate, in float64 where float32 does not reach
     table = values.reshape(len(values), -1)  # (n, p)
-    with reported(wish) if is_shown.get() else nullcontext(wish) as options:
+    # as numbers that overflow are infinite, and warned of below
+    with reported(wish) if is_shown.get() else nullcontext(wish) as options, np.errstate(over="ignore"):
         if isinstance(rate, np.ndarray):
             problem = Problem(points, controls, 0.0, dtype=_FLOAT64, values=table, normalize=normalize)
             answer, record = bands.sums(problem, rate, options, log=log)
@@ -283,8 +268,7 @@ def evaluate_arrays(
                 points, controls, rate / 2.0, dtype=dtype if single else _FLOAT64, values=table, normalize=normalize
             )
             answer, record = (scaling.logarithms if log else scaling.sums)(problem, options)
-    # Step 3: round to the result's type
-    with np.errstate(over="ignore"):
+        # Step 3: round to the result's type
         rounded = answer.astype(dtype, copy=False)
     if np.isinf(rounded).any() and (not log or (np.isinf(rounded) != np.isinf(answer)).any()):
         _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
@@ -303,5 +287,5 @@ def check_method(method: str, rtol: float | None, extra: tuple[str, ...] = ()) -
     _checks.choice(method, "method", ("auto", *METHODS, *extra))
     if rtol is not None:
         _checks.real(rtol, "rtol", above=0.0)
-    elif method not in ("auto", "dense"):
+    elif method not in ("auto", *ALL_PAIRS):
         raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+import math
+from typing import Literal, NamedTuple, Protocol
 
 from .._types import Indices
 from .partial import Partial
@@ -24,24 +24,25 @@ def silent(pairs: int, total: int = 0) -> None:
     """Show no finished pairs."""
 
 
-@dataclass(frozen=True)
-class Tolerance:
+class Tolerance(NamedTuple):
     """The truncation error that a method may have, and the largest bound of all its errors, relative to its scale."""
 
     omitted: float
     total: float
 
 
-@dataclass(frozen=True)
-class Sums:
-    """The sums of a method, the bound of their errors on the method's scale, and the code that computed them.
+EXACT = Tolerance(0.0, math.inf)
+"""What leaves out nothing, whatever its roundings are."""
+
+
+class Sums(NamedTuple):
+    """The sums of a method, and the bound of their errors on the method's scale.
 
     `doubtful` lists rows whose denominator is too small for this error: they are to be summed densely.
     """
 
     partial: Partial
     error: float
-    path: str
     doubtful: Indices | None = None
 
 

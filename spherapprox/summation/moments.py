@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._kernels.simd.alignment import compiled_form
 from .._loading import load
 from .._threads import each_block
 from .._types import Float64
 from . import dense
 from .evaluation import LARGEST_CONCENTRATION
-from .method import silent
-from .problem import Problem, compiled_form
+from .method import EXACT, silent
+from .problem import Problem
 
 _REACH = 45.0  # terms below exp(-45) of the largest, over the number of control points, are left out
 _FEW = 100  # for fewer points sorting the control points would take longer than all distances. Tuned.
@@ -90,7 +91,7 @@ def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *,
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
     problem = Problem(points, controls, rate, dtype=np.dtype(np.float64), values=None)
-    sums = dense.sums(problem, None, _checks.workers(workers), report=silent).partial
+    sums = dense.sums(problem, EXACT, _checks.workers(workers), report=silent).partial
     return np.asarray(sums.numerators[:, 0] / sums.denominator)
 
 

@@ -6,8 +6,7 @@ points into the triple of their union: an associative operation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +16,7 @@ _TINY, _HUGE = -100.0, 600.0
 """Logarithms of sums relative to their shift: below the first they are tiny, up to the second far from overflow."""
 
 
-@dataclass(frozen=True)
-class Partial:
+class Partial(NamedTuple):
     """The sums over a part of the control points, relative to ``exp(-rate shift)``.
 
     With ``t_k = offset_k + stretch_k |x - b_k|^2``: `numerators`, shape (m, p), are the sums of

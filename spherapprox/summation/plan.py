@@ -1,19 +1,23 @@
-"""The choice of the method that evaluates a sum: the price of each by a calibrated model, and the cheapest."""
+"""The choice of the method that evaluates a sum: the price of each by a model, and the cheapest.
+
+Prices depend on the sum alone, not on the machine nor on what ran before: the same sum takes the same method, and has
+the same bits, everywhere.
+"""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from .._loading import load
 from .._types import Float64
-from . import dense, rates
-from .method import Method, Report, Scale, Tolerance, silent
+from . import dense
+from .dense.all_pairs import SMALL_WORK
+from .method import EXACT, Method, Report, Scale, Tolerance, silent
 from .partial import Partial, write_rows
 from .problem import Problem
 
@@ -22,20 +26,21 @@ METHODS: dict[str, Scale] = {
     "truncated": "each row",
     "harmonic": "largest row",
     "lowrank": "largest row",
+    "numpy": "each row",
 }
 """Modules that are a `Method` each, with what their errors are relative to. Small sums load only the first."""
-_BESIDE_DENSE = tuple(f"{__package__}.{name}" for name in METHODS if name != "dense")
+ALL_PAIRS = ("dense", "numpy")
+"""Methods that can leave out nothing; the second is taken only if it is asked for."""
 ROW_BY_ROW = tuple(name for name, scale in METHODS.items() if scale == "each row")
 if TYPE_CHECKING:
-    from . import harmonic, lowrank, truncated
+    from . import harmonic, lowrank, numpy_tiles, truncated
 
-    _TYPED: tuple[Method, ...] = (dense, truncated, harmonic, lowrank)
+    _TYPED: tuple[Method, ...] = (dense, truncated, harmonic, lowrank, numpy_tiles)
 
 SMALLEST, LARGEST = 1e-30, 0.5  # what is left out on purpose, at least, far below all roundings, and at most
 LENIENT = 100.0
 """Times the roundings of "dense" that a method may have that was asked for by name: far less happens than is proven."""
-CHEAP, LOADING = 1e-3, 0.1
-"""Seconds below which dense sums are not compared with other methods, and below which none is loaded for that."""
+_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -52,8 +57,6 @@ class Plan:
         A bound of ``(|error| - atol) / S``, ``S = sum_k |values_k| exp(-concentration |x - b_k|^2 / 2)`` (for a
         quotient, S over its denominator), with all roundings, the last to the result's type too: the worst case,
         usually 10 to 1000 times what happens. For logarithms, of their absolute error.
-    path : str
-        "numba" for compiled code, "numpy" for NumPy.
     costs : mapping of str to float
         The seconds of one thread that are expected of each method that was compared; empty if none was.
     scale : {"each row", "largest row"}
@@ -67,22 +70,32 @@ class Plan:
     Examples
     --------
     >>> from spherapprox.summation import Plan
-    >>> Plan("dense", "few points", rtol=1e-15, path="numpy").scale
+    >>> Plan("dense", "few points", rtol=1e-15).scale
     'each row'
     """
 
     method: str
     reason: str
     rtol: float
-    path: str
     costs: Mapping[str, float] = field(default_factory=dict)
     scale: str = "each row"
     excluded: Mapping[str, str] = field(default_factory=dict)
     atol: float = 0.0
 
 
-@dataclass(frozen=True)
-class Wish:
+class Record(NamedTuple):
+    """What a `Plan` says, while sums are evaluated: a small sum takes less time than a data class."""
+
+    method: str
+    reason: str
+    rtol: float = math.nan
+    costs: Mapping[str, float] = _NONE
+    scale: str = "each row"
+    excluded: Mapping[str, str] = _NONE
+    atol: float = 0.0
+
+
+class Wish(NamedTuple):
     """The options of `evaluate` of which sums know; with `explain` plans name tolerances that admit others."""
 
     method: str
@@ -92,7 +105,10 @@ class Wish:
     explain: bool = False
 
 
-def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, Plan]:
+_SMALL = Record("dense", "it takes about a millisecond at most: not worth a comparison")
+
+
+def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, Record]:
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
     # Step 1: choose the method
     selection, tolerance = choose(problem, wish, row_by_row)
@@ -100,34 +116,30 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     # Step 2: sum by it
     if selection.method == "dense":
         state = dense.sums(problem, tolerance, wish.workers, report=wish.report)
-        if state.path == "numba":
-            rates.note_use("dense", problem)
-        return state.partial, replace(selection, rtol=state.error, path=state.path)
-    assert tolerance is not None
+        return state.partial, selection._replace(rtol=state.error)
     state = _method(selection.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
-    rates.note_use(selection.method, _in_float64(problem))
     error, reason = state.error, selection.reason
     # Step 3: sum doubtful rows by all pairs
     if state.doubtful is not None and len(state.doubtful):
-        again = dense.sums(problem.at_rows(state.doubtful), None, wish.workers, report=silent)
+        again = dense.sums(problem.at_rows(state.doubtful), EXACT, wish.workers, report=silent)
         write_rows(state.partial, state.doubtful, again.partial)
         error = max(error, again.error)
         reason += f"; {len(state.doubtful)} rows by all pairs, for their accuracy"
         if len(state.doubtful) == len(problem.x):
-            selection, error = replace(selection, method="dense", scale="each row"), again.error
-    return state.partial, replace(selection, reason=reason, rtol=error, path=state.path)
+            selection, error = selection._replace(method="dense", scale="each row"), again.error
+    return state.partial, selection._replace(reason=reason, rtol=error)
 
 
-def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolerance | None]:
-    """Return the plan with the method and the prices compared, and the tolerance, None to leave out nothing."""
-    if wish.method == "dense" or wish.rtol is None:
-        reason = "asked for" if wish.method == "dense" else "rtol=None allows nothing to be left out"
-        return _plan("dense", reason), None if wish.rtol is None else allowed(problem, wish.rtol)
+def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Record, Tolerance]:
+    """Return the plan with the method and the prices compared, and the tolerance."""
+    if wish.method in ALL_PAIRS:
+        return Record(wish.method, "asked for"), EXACT if wish.rtol is None else allowed(problem, wish.rtol)
+    if wish.rtol is None:
+        return Record("dense", "rtol=None allows nothing to be left out"), EXACT
     if wish.method == "auto":
-        price = dense.cost(problem)
+        if problem.work <= SMALL_WORK:
+            return _SMALL, EXACT
         tolerance = allowed(problem, wish.rtol)
-        if price < CHEAP or (price < LOADING and not any(module in sys.modules for module in _BESIDE_DENSE)):
-            return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}), tolerance
         costs, excluded = compare(problem, tolerance, row_by_row, everything=wish.explain)
         if wish.explain:
             excluded = {
@@ -135,14 +147,15 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolera
             }
         prices = sorted(costs.items(), key=lambda item: item[1])
         reason = "expected: " + ", ".join(f"{name} {cost:.2g} s" for name, cost in prices)
-        return _plan(prices[0][0], reason, costs, excluded=excluded), tolerance
+        name = prices[0][0]
+        return Record(name, reason, costs=costs, scale=METHODS[name], excluded=excluded), tolerance
     tolerance = allowed(problem, wish.rtol, LENIENT)
     obstacle = _obstacle(problem, wish.method, tolerance, row_by_row=row_by_row)
     if obstacle:
         obstacle += _remedy(problem, wish.method, tolerance, row_by_row=row_by_row)
         remedy = 'method="auto" takes one that can'
         raise ValueError(f"'method' {wish.method!r} cannot be used here: {obstacle}; {remedy}")
-    return _plan(wish.method, "asked for"), tolerance
+    return Record(wish.method, "asked for", scale=METHODS[wish.method]), tolerance
 
 
 def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:
@@ -151,31 +164,24 @@ def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:
     return Tolerance(omitted, rtol + dense.promise(problem) * leniency)
 
 
-def with_last_rounding(record: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
+def with_last_rounding(record: Record, answer: Float64, dtype: np.dtype[Any], log: bool) -> Record:
     """Add the rounding of the answer to the result's type to the plan's error bounds."""
     limits = np.finfo(dtype)
-    rounding = 0.0 if dtype == np.float64 else float(limits.eps) / 2.0
+    rounding = 0.0 if dtype.itemsize == 8 else float(limits.eps) / 2.0
     if log:
         rounding *= float(np.abs(answer[np.isfinite(answer)]).max(initial=0.0))
-        return replace(record, rtol=record.rtol + rounding)
-    return replace(record, rtol=record.rtol + rounding, atol=record.atol + float(limits.smallest_normal))
-
-
-def _plan(
-    method: str, reason: str, costs: Mapping[str, float] | None = None, excluded: Mapping[str, str] | None = None
-) -> Plan:
-    """Return a plan whose sums have not been evaluated yet."""
-    return Plan(method, reason, math.nan, path="", costs=costs or {}, scale=METHODS[method], excluded=excluded or {})
+        return record._replace(rtol=record.rtol + rounding)
+    return record._replace(rtol=record.rtol + rounding, atol=record.atol + float(limits.smallest_normal))
 
 
 def _method(name: str) -> Method:
     """Load the module of a method."""
-    return cast(Method, load(f"{__package__}.{name}"))
+    return cast(Method, load(f"{__package__}.{'numpy_tiles' if name == 'numpy' else name}"))
 
 
 def _in_float64(problem: Problem) -> Problem:
     """Return the problem in float64, as all methods but "dense" compute it: few kernels are compiled."""
-    return replace(problem, dtype=np.dtype(np.float64))
+    return problem._replace(dtype=np.dtype(np.float64))
 
 
 def compare(
@@ -187,7 +193,7 @@ def compare(
     """
     costs: dict[str, float] = {}
     excluded: dict[str, str] = {}
-    for name in sorted(METHODS, key="truncated".__eq__):  # last
+    for name in ("dense", "harmonic", "lowrank", "truncated"):
         obstacle = _obstacle(problem, name, tolerance, row_by_row=row_by_row)
         computed = problem if name == "dense" else _in_float64(problem)
         if not (everything or obstacle) and name == "truncated":
@@ -199,7 +205,7 @@ def compare(
             costs[name] = cost
         else:
             excluded[name] = obstacle or "no pair is far enough to be left out"
-    return rates.on_this_machine(costs, problem), excluded
+    return costs, excluded
 
 
 def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: bool) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,31 +18,26 @@ UNSCALED: Int32 = np.zeros((), np.int32)[()]
 Controls = tuple[Floats, Float64, Float64]  # control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles
 
 
-def compiled_form(array: Floats, dtype: np.dtype[Any]) -> Floats:
-    """Return an array that is contiguous and writeable: numba compiles a kernel again for one that is not."""
-    fits = array.dtype == dtype and array.flags.carray
-    return array if fits else np.require(array, dtype, ["C", "W"])
-
-
 def column_parts(p: int) -> list[slice]:
     """Return the parts of p columns that NumPy does fastest one after another: few go one by one."""
     return [slice(r, r + 1) for r in range(p)] if p <= FEW_COLUMNS else [slice(0, p)]
 
 
 def lift(numbers: Floats, octaves: Int32, out: Float64 | None = None) -> Float64:
-    """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): many by products, where powers are normal."""
-    with np.errstate(over="ignore"):
-        if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:
-            lifted, powers = np.empty(numbers.shape) if out is None else out, np.ldexp(1.0, octaves)
-            for part in column_parts(numbers.shape[1]):
-                by = powers[part] if powers.ndim else powers
-                np.multiply(numbers[:, part], by, out=lifted[:, part], dtype=np.float64)
-            return lifted
-        return np.asarray(np.ldexp(numbers, octaves, out=out, dtype=np.float64))
+    """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): many by products, where powers are normal.
+
+    NumPy warns where a result overflows, unless the caller asks it not to.
+    """
+    if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:
+        lifted, powers = np.empty(numbers.shape) if out is None else out, np.ldexp(1.0, octaves)
+        for part in column_parts(numbers.shape[1]):
+            by = powers[part] if powers.ndim else powers
+            np.multiply(numbers[:, part], by, out=lifted[:, part], dtype=np.float64)
+        return lifted
+    return np.ldexp(numbers, octaves, out=out, dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(NamedTuple):
     """The sums that are wanted: at x (m, d), over b (n, d), rate = lambda/2, computed in `dtype`.
 
     The weights are ``values 2^-octaves``, (n, p) from (n, p) and (p,); without values they are the angles between x and
@@ -67,39 +60,39 @@ class Problem:
     dots: bool = False
     padding: int = 0
 
-    @cached_property
+    @property
     def dim(self) -> int:
         """Dimension of the sphere."""
         return int(self.x.shape[1]) - 1
 
-    @cached_property
+    @property
     def variables(self) -> int:
         """Number of coordinates, at least 2, that inner products are made of."""
         return max(self.dim + 1 - self.padding, 2)
 
-    @cached_property
+    @property
     def p(self) -> int:
         """Number of columns of weights."""
-        return 1 if self.values is None else int(self.values.shape[1])
+        return 1 if self.values is None else self.values.shape[1]
 
-    @cached_property
+    @property
     def by_products(self) -> bool:
         """Whether squared distances are from products, unless they are small."""
-        return self.dots or self.dim >= PRODUCTS_FROM
+        return self.dots or self.x.shape[1] > PRODUCTS_FROM
 
-    @cached_property
+    @property
     def kernel(self) -> Literal["fused", "shifted"]:
         """Kernel of the first pass: "fused" where exponents and weights allow it."""
         fits = 4.0 * self.rate <= LARGEST_EXPONENT[self.dtype.itemsize]
         plain = self.values is not None and self.offset is None and self.stretch is None
         return "fused" if fits and plain else "shifted"
 
-    @cached_property
+    @property
     def work(self) -> float:
         """Count the arithmetic of all pairs, in operations of a vector's lane."""
-        d = self.dim + 1
+        (m, d), p = self.x.shape, 1 if self.values is None else self.values.shape[1]
         distance = d + 3 if self.by_products else 2 * d
-        return float(len(self.x)) * len(self.b) * (distance + 14 + self.p + self.normalize)
+        return float(m) * len(self.b) * (distance + 14 + p + self.normalize)
 
     def weights(self, part: slice) -> Float64:
         """Return the weights (n, p) of a part of the control points, p = 0 for angles."""
@@ -119,8 +112,8 @@ class Problem:
     def among(self, members: Any, values: Floats) -> Problem:
         """Return the problem over some of the control points, with other values."""
         offset, stretch = (None if a is None else a[members] for a in (self.offset, self.stretch))
-        return replace(self, b=self.b[members], values=values, offset=offset, stretch=stretch)
+        return self._replace(b=self.b[members], values=values, offset=offset, stretch=stretch)
 
     def at_rows(self, rows: Any) -> Problem:
         """Return the problem at some of the evaluation points."""
-        return replace(self, x=self.x[rows])
+        return self._replace(x=self.x[rows])

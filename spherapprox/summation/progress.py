@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 
 from .. import _checks
 from .plan import Wish
@@ -54,4 +53,4 @@ def reported(wish: Wish) -> Iterator[Wish]:
             bar.total = (bar.total or 0) + total
             bar.update(pairs)
 
-        yield replace(wish, report=report)
+        yield wish._replace(report=report)

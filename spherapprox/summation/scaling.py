@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from .._loading import session
 from .._types import Bools, Float64, Floats, Int32
 from . import plan
 from .dense.all_pairs import LOST
 from .partial import Partial, merge
-from .plan import Plan, Wish
-from .problem import FEW_COLUMNS, UNSCALED, Problem, column_parts, lift
+from .plan import Record, Wish
+from .problem import UNSCALED, Problem, column_parts, lift
 
 NO_UNDERFLOW = 300.0  # while 2 lambda is below this, no exponential of the sum leaves the range of float64
 
@@ -41,7 +43,7 @@ class Strand:
 
     def problem(self, problem_of_all: Problem) -> Problem:
         """Return the problem of these values alone; sums that are divided later are lifted."""
-        return replace(problem_of_all.among(self.members, self.table), normalize=False, lifted=problem_of_all.normalize)
+        return problem_of_all.among(self.members, self.table)._replace(normalize=False, lifted=problem_of_all.normalize)
 
 
 def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
@@ -52,6 +54,9 @@ def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     without the control points where they are 0, so that sums are relative to the nearest of the rest.
     """
     if 4.0 * rate < NO_UNDERFLOW:
+        return table, []
+    largest, smallest = exponents(table)
+    if smallest >= -BAND and largest.max() <= LIFTED:
         return table, []
     # 4.8, values of different size
     octaves = np.where(table == 0.0, 2 * _NO_OCTAVES, np.frexp(table)[1])  # (n, p)
@@ -72,8 +77,7 @@ def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     return (None if alone.all() else np.where(alone, 0.0, table)), strips
 
 
-@dataclass(frozen=True)
-class Scaled:
+class Scaled(NamedTuple):
     """The sums for values divided by 2^octaves, shape (p,), so that no partial sum overflows."""
 
     sums: Partial
@@ -88,7 +92,21 @@ def join(a: Scaled, b: Scaled, rate: float) -> Scaled:
 
 def _on(octaves: Int32, a: Scaled) -> Partial:
     """Return the sums on another scale."""
-    return replace(a.sums, numerators=lift(a.sums.numerators, a.octaves - octaves))
+    return a.sums._replace(numerators=lift(a.sums.numerators, a.octaves - octaves))
+
+
+def exponents(table: Floats) -> tuple[Int32, int]:
+    """Return the exponents of the columns' largest values (n, p) as powers of 2, and of the smallest value but 0."""
+    octaves = np.empty(table.shape[1], np.int32)
+    if session.ranges is not None and table.flags.carray:
+        return octaves, session.ranges.measure(table, octaves, _NO_OCTAVES)
+    smallest = math.inf
+    for r, column in enumerate(table.T):
+        sizes = np.abs(column)
+        largest = float(sizes.max())
+        octaves[r] = math.frexp(largest)[1] if largest > 0.0 else _NO_OCTAVES
+        smallest = min(smallest, float(np.min(sizes, where=sizes > 0.0, initial=math.inf)))
+    return octaves, math.frexp(smallest)[1] if smallest < math.inf else 0
 
 
 def as_weights(problem: Problem) -> Problem:
@@ -97,13 +115,8 @@ def as_weights(problem: Problem) -> Problem:
     It is lifted where tiny sums matter, as those of a quotient do: also where huge values lift them.
     """
     assert problem.values is not None
-    if problem.p <= FEW_COLUMNS:
-        largest = np.array([np.abs(column).max() for column in problem.values.T])  # (p,)
-    else:
-        largest = np.abs(problem.values).max(axis=0)
-    octaves = np.frexp(largest)[1]
-    octaves[largest == 0.0] = _NO_OCTAVES
-    return replace(problem, octaves=octaves, lifted=problem.lifted or bool(octaves.max() > LIFTED))
+    octaves, _ = exponents(problem.values)
+    return problem._replace(octaves=octaves, lifted=problem.lifted or bool(octaves.max() > LIFTED))
 
 
 def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | None:
@@ -116,15 +129,15 @@ def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | No
     nothing = np.broadcast_to(0.0, (len(positive), 1))
     positive_part, offset = problem.among(positive, nothing), (top - logs) / problem.rate  # (n',)
     offset = offset if positive_part.offset is None else offset + positive_part.offset
-    return replace(positive_part, normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
+    return positive_part._replace(normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
 
 
-def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
+def sums(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
     """Return the sums (m, p) of the problem's values, or their quotients, and their plan."""
     return with_denominators(problem, wish)[0::2]
 
 
-def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | None, Plan]:
+def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | None, Record]:
     """Return the sums (m, p), or their quotients, with the state of the denominators of these, and their plan."""
     assert problem.values is not None
     together, apart = strands(problem.values, problem.rate)
@@ -135,7 +148,7 @@ def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | 
     # Step 1: the values that go together, and the denominators of all
     if together is not None or problem.normalize:
         first = np.zeros((len(problem.b), 1)) if together is None else together
-        scaled, record = _scaled(replace(problem, values=first), wish, problem.normalize)
+        scaled, record = _scaled(problem._replace(values=first), wish, problem.normalize)
         answer += value(scaled, problem.rate, problem.normalize)
         below = scaled.sums if problem.normalize else None
         plans.append(record)
@@ -148,18 +161,17 @@ def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | 
     return answer, below, _joint(plans, problem.normalize)
 
 
-def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Plan]:
+def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Record]:
     """Return the sums of values divided by powers of 2, and their plan."""
     scaled = as_weights(problem)
     state, record = plan.evaluated(scaled, wish, row_by_row)
-    return Scaled(state, scaled.octaves), replace(record, atol=underflow(scaled))
+    return Scaled(state, scaled.octaves), record._replace(atol=underflow(scaled))
 
 
-def _joint(plans: list[Plan], normalize: bool) -> Plan:
+def _joint(plans: list[Record], normalize: bool) -> Record:
     """Return the plan of sums that were evaluated in parts; the first of quotients has the denominators."""
     common = any(record.scale == "largest row" for record in plans)
-    return replace(
-        plans[0],
+    return plans[0]._replace(
         reason=f"{plans[0].reason}; {len(plans)} times, for values of very different size",
         rtol=max(record.rtol for record in plans) + (plans[0].rtol if normalize else 0.0),
         atol=sum(record.atol for record in plans),
@@ -167,7 +179,7 @@ def _joint(plans: list[Plan], normalize: bool) -> Plan:
     )
 
 
-def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
+def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
     """Return the logarithms of the sums (m, p) of values that are not negative, and their plan."""
     assert problem.values is not None
     if 4.0 * problem.rate < NO_UNDERFLOW:
@@ -176,21 +188,21 @@ def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
     else:
         columns = [_log_column(problem, column, wish) for column in problem.values.T]
         answer, record = np.stack([column[0] for column in columns], axis=1), columns[0][1]  # (m, p)
-        record = replace(record, rtol=max(column[1].rtol for column in columns))
+        record = record._replace(rtol=max(column[1].rtol for column in columns))
         if problem.normalize:
             below, of_ones = _log_column(problem, np.ones(len(problem.b)), wish)
             answer -= below[:, None]
-            record = replace(record, rtol=record.rtol + of_ones.rtol)
+            record = record._replace(rtol=record.rtol + of_ones.rtol)
     sizes = np.abs(answer[np.isfinite(answer)])
     rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * problem.rate + LARGEST_LOG)
-    return answer, replace(record, rtol=record.rtol + rounding, atol=0.0)
+    return answer, record._replace(rtol=record.rtol + rounding, atol=0.0)
 
 
-def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, Plan]:
+def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, Record]:
     """Return the logarithms (m,) of the sums of one column of values, and their plan."""
     lifted = in_exponents(problem, column)
     if lifted is None:
-        return np.full(len(problem.x), -np.inf), Plan("dense", "all values are 0", 0.0, path="numpy")
+        return np.full(len(problem.x), -np.inf), Record("dense", "all values are 0", 0.0)
     alone, top = lifted
     state, record = plan.evaluated(alone, wish, True)
     return np.log(state.denominator) + (top - problem.rate * state.shift), record

@@ -1,4 +1,4 @@
-"""Arrays that begin with a vector: no numba here."""
+"""Arrays in the form that kernels take, and those that begin with a vector: no numba here."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import Float64
+from ..._types import Float64, Floats
 
 BYTES = 64  # bytes of a vector, and of a line of the cache
 TABLE = 2 * BYTES  # bytes of a table of powers of 2 in registers
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def compiled_form(array: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Return an array that is contiguous and writeable: numba compiles a kernel again for one that is not."""
+    fits = array.dtype == dtype and array.flags.carray
+    return array if fits else np.require(array, dtype, ["C", "W"])
 
 
 def aligned_zeros(shape: tuple[int, ...]) -> Float64:
@@ -26,8 +32,8 @@ class _Room(threading.local):
     """Memory of one thread, and the array that had it last, if that is alive."""
 
     def __init__(self) -> None:
-        self.buffer = np.empty(0, np.uint8)
-        self.owner: weakref.ref[Any] = weakref.ref(self.buffer[:0])
+        self.lines = np.empty(0, np.uint8)  # it begins with one of the cache
+        self.owner: weakref.ref[Any] = weakref.ref(self.lines[:0])
 
 
 _room = _Room()
@@ -38,10 +44,10 @@ def aligned_room(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Sca
 
     While the last such array is alive, as where a signal's handler sums in the midst of a sum, the memory is new.
     """
-    size, buffer = math.prod(shape) * dtype.itemsize + BYTES, _room.buffer
-    if buffer.size < size or _room.owner() is not None:
-        buffer = _room.buffer = np.empty(size, np.uint8)
-    array = _within(buffer[:size].view(dtype), shape)
+    size = math.prod(shape) * dtype.itemsize
+    if _room.lines.size < size or _room.owner() is not None:
+        _room.lines = _within(np.empty(size + BYTES, np.uint8), (size,))
+    array = _room.lines[:size].view(dtype).reshape(shape)
     _room.owner = weakref.ref(array)
     return array
 

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..._types import Float64, Floats
 from ..jit import njit
-from ..simd.alignment import aligned_room
+from ..simd.alignment import aligned_room, compiled_form
 from ..simd.decay import HIGH, decay_rates, table_length
 from .layout import CHUNK, NEAR, SHORT_CHUNK, in_chunks
 from .tiles import GROUP
@@ -37,7 +37,7 @@ def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
 def pack_points(b: Floats, last: Floats, dtype: np.dtype[Any]) -> Floats:
     """Copy control points (n, d) and a number for each, in groups that are filled with the last one."""
     groups = np.empty((-(-len(b) // GROUP), b.shape[1] + 1, GROUP), dtype)
-    write_points(np.require(b, dtype, ["C", "W"]), np.require(last, dtype, ["C", "W"]), groups)
+    write_points(compiled_form(b, dtype), compiled_form(last, dtype), groups)
     return groups
 
 
@@ -59,7 +59,7 @@ def pack_weights(w: Float64, columns: int, d: int, dtype: np.dtype[Any]) -> Floa
     if columns == 1:  # times the fractional powers of 2 that `add_decays` wants
         tables = aligned_room((-(-n // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
         tables[n:] = 0.0
-        write_tables(np.require(w[:, 0], dtype, ["C", "W"]), powers(dtype.itemsize).astype(dtype), tables)
+        write_tables(compiled_form(w[:, 0], dtype), powers(dtype), tables)
         return tables
     if not in_chunks(d, columns):
         return pack_columns(w, columns, dtype)
@@ -91,10 +91,11 @@ def write_tables(w, powers, out):
             flat[k * length + j] = w[k] * powers[j]
 
 
-def powers(itemsize: int) -> Float64:
-    """Return the fractional powers of 2 that `add_decays` wants for numbers of a size."""
-    length = table_length(itemsize)
-    return np.asarray(np.exp2(np.arange(length) / length))
+@cache
+def powers(dtype: np.dtype[Any]) -> Floats:
+    """Return the fractional powers of 2 that `add_decays` wants for numbers of a type."""
+    length = table_length(dtype.itemsize)
+    return np.exp2(np.arange(length) / length).astype(dtype)
 
 
 def half_defects(x: Floats, dtype: np.dtype[Any], by_products: bool) -> Floats:
@@ -103,7 +104,7 @@ def half_defects(x: Floats, dtype: np.dtype[Any], by_products: bool) -> Floats:
     if by_products:
         for first in range(0, len(x), 2**14):
             rows = slice(first, first + 2**14)
-            write_half_defects(np.require(x[rows], dtype, ["C", "W"]), defects[rows])
+            write_half_defects(compiled_form(x[rows], dtype), defects[rows])
     return defects
 
 

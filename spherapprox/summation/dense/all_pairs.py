@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -29,8 +27,6 @@ PACKED = 2**20
 several columns, whose sums are read and written again each time: they stay in the second cache, or nearly. Tuned."""
 LOST = {8: 2.0**-700, 4: 2.0**-70}  # by the size of a number: a plain sum below it may have lost terms to underflow
 
-ready: set[tuple[str, np.dtype[Any]]] = set()  # kernels and types that are compiled in this process
-
 
 def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms: int = layout.CHAIN_LENGTH) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows.
@@ -41,7 +37,7 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
     if problem.dots:
         bound = dots_error(problem) + unit * (terms + 16.0) * quotient
         # 4.8, plain and shifted sums: rows that were summed again, by differences
-        again = replace(problem, dots=False, dtype=np.dtype(np.float64))
+        again = problem._replace(dots=False, dtype=np.dtype(np.float64))
         return max(bound, rounding_bound(again, shift, merges, terms=terms)) if shift > 0.0 else bound
     chain = layout.distance_chain_length(problem.dim + 1) + 8.0  # roundings that one exponent passes
     if problem.by_products:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -120,7 +120,7 @@ def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:
     for strand in apart:
         scaled = _scaled(recipe, x, b[strand.members], table=strand.table, normalize=False, lifted=recipe.normalize)
         for i, column in enumerate(strand.columns):
-            own = replace(scaled.sums, numerators=scaled.sums.numerators[:, i : i + 1])
+            own = scaled.sums._replace(numerators=scaled.sums.numerators[:, i : i + 1])
             state[strand.band, column] = Scaled(own, scaled.octaves[i : i + 1])
     return state
 
@@ -141,7 +141,7 @@ def _log_sums(recipe: Recipe, x: Floats, b: Floats, column: Floats) -> Scaled:
         return Scaled(Partial(np.full(len(x), NOWHERE), no_numerators, np.zeros(len(x))), no_octaves)
     problem, top = lifted
     sums = _evaluated(recipe, problem)
-    return Scaled(replace(sums, shift=sums.shift - top / recipe.rate, numerators=no_numerators), no_octaves)
+    return Scaled(sums._replace(shift=sums.shift - top / recipe.rate, numerators=no_numerators), no_octaves)
 
 
 def _evaluated(recipe: Recipe, problem: Problem) -> Partial:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -160,7 +159,7 @@ def _heads(
     leading = _checks.broadcast_shape(_axes_remedy(q, k), query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
     factor = q.shape[-1] ** -0.5 if scale is None else _checks.real(scale, "scale", above=0.0)
     largest_rank = None if rank is None else _checks.integer(rank, "rank", minimum=1)
-    wish = replace(checked_wish(method, rtol, workers, extra=(CHOLESKY,)), explain=explain)
+    wish = checked_wish(method, rtol, workers, extra=(CHOLESKY,))._replace(explain=explain)
     if method != CHOLESKY:
         _checks.left_out(rank, "rank", f"for method={method!r}", remedy='it is of "cholesky"')
     shape = (*leading, q.shape[-2], v.shape[-1])

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..._types import Float64, Floats
-from ..dense.numpy_tiles import half_defects
 from ..evaluation import LARGEST_CONCENTRATION
+from ..numpy_tiles import half_defects
 
 PADDING = 2  # coordinates of lifted rows besides those of queries and keys
 LIFT = 6.0  # roundings of the lift in a logit, relative to the concentration

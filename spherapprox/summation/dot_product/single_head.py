@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..._types import Float64, Floats
 from .. import bands, plan, scaling
-from ..plan import METHODS, Plan, Wish, with_last_rounding
+from ..plan import METHODS, Plan, Record, Wish, with_last_rounding
 from ..problem import Problem
 from . import cholesky
 from .scores import LIFT, PADDING, Scores, unit_roundoff
@@ -28,7 +28,7 @@ class AttentionPlan(Plan):
 
     Parameters
     ----------
-    method, reason, path, costs, excluded
+    method, reason, costs, excluded
         As those of `Plan`: what was taken, why, and why the others were not.
     rtol, scale, atol
         As those of `Plan`, for the sums over the lifted rows; `error` has these in it. For "cholesky" `rtol` is
@@ -71,11 +71,11 @@ def attend(
     # 4.16, output: the lift and the sums, then the last rounding
     error = largest * (shares + (rounded.rtol - method_plan.rtol)) + rounded.atol
     error = np.minimum(error, 1.001 * (largest + np.abs(answer).max(axis=1)))
-    record = AttentionPlan(**vars(rounded) | {"excluded": excluded, "error": error, "concentration": concentration})
+    record = AttentionPlan(**rounded._asdict() | {"excluded": excluded, "error": error, "concentration": concentration})
     return answer.astype(dtype, copy=False), record
 
 
-def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -> tuple[Float64, Plan, Float64]:
+def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -> tuple[Float64, Record, Float64]:
     """Return the outputs (m, p) with all rows lifted together, their plan, and error bounds (m,).
 
     Errors are relative to the largest absolute value, but for underflow.
@@ -100,13 +100,13 @@ def lift_error(concentration: float, dtype: np.dtype[Any]) -> float:
     return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(dtype) * concentration)
 
 
-def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Plan, Float64]:
+def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Record, Float64]:
     """Return the attention of `_together`, octave by octave of lengths, or by a cheaper method accurate enough."""
     problem, concentration = _problem(scores, value, _FLOAT64)
     selection, _ = plan.choose(scaling.as_weights(problem), wish, False)
     if selection.method != "dense" and wish.rtol is not None and lift_error(concentration, _FLOAT64) <= wish.rtol:
         return _together(scores, value, wish, dtype=_FLOAT64)
-    dense = replace(wish, method="dense")
+    dense = wish._replace(method="dense")
     queries, keys = (np.frexp(np.maximum(sizes / TOGETHER[8], 0.5))[1] for sizes in scores.sizes())  # 0 for all below
     answer, shares = np.empty((len(queries), value.shape[1])), np.empty(len(queries))
     plans = []
@@ -122,13 +122,12 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Pla
     reason = selection.reason
     if len(plans) > 1 or np.unique(keys).size > 1:
         reason += f"; queries of {len(plans)} and keys of {np.unique(keys).size} sizes apart, for their accuracy"
-    return answer, replace(
-        selection, method="dense", reason=reason, rtol=max(record.rtol for record in plans),
-        path=plans[0].path, scale=METHODS["dense"], atol=max(record.atol for record in plans),
+    return answer, selection._replace(method="dense", reason=reason, rtol=max(record.rtol for record in plans),
+        scale=METHODS["dense"], atol=max(record.atol for record in plans),
     ), shares  # fmt: skip
 
 
-def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> tuple[Float64, Plan, Float64]:
+def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> tuple[Float64, Record, Float64]:
     """Return the attention of `_together` by pivoted Cholesky; queries without a certificate by all pairs."""
     assert wish.rtol is not None
     x, y = scores.balanced()
@@ -142,9 +141,9 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
         answer = np.ldexp(factor.output, octaves)
     shares = factor.certificate + _logits_error(scores, y)
     doubtful = np.flatnonzero(~(factor.certificate <= wish.rtol))
-    record = Plan(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, path="numpy", scale="largest value")
+    record = Record(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, scale="largest value")
     if doubtful.size:
-        doubtful_scores, again = scores.at(doubtful), replace(wish, method="dense")
+        doubtful_scores, again = scores.at(doubtful), wish._replace(method="dense")
         apart = scores.concentration() > TOGETHER[8]
         answer[doubtful], by_pairs, shares[doubtful] = (
             _by_octaves(doubtful_scores, value, again)
@@ -155,8 +154,8 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
         if 2 * doubtful.size > len(x):
             reason += ", low rank does not pay"
         method = "dense" if doubtful.size == len(x) else CHOLESKY
-        record = replace(record, method=method, reason=reason, path=by_pairs.path, atol=by_pairs.atol)
-    return answer, replace(record, rtol=float(shares.max())), shares
+        record = record._replace(method=method, reason=reason, atol=by_pairs.atol)
+    return answer, record._replace(rtol=float(shares.max())), shares
 
 
 def _logits_error(scores: Scores, y: Float64) -> float:

@@ -44,12 +44,8 @@ LARGEST_CIRCLE = 2.0**26
 LARGEST_SPHERE = 18_000.0  # grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`
 SAMPLE = 2**14  # rows of which the lengths are looked at to expect an error, or half as many
 SAMPLE_ROWS = 2**15  # rows, or up to twice as many, at which the sums of the weights' sizes are looked at first
-LOADING = 0.5  # seconds that a process takes to load the kernels from the cache
 _ELSEWHERE = 1.3
 """By how much the bound of the sums anywhere may be above the largest row, for an accuracy to be expected."""
-
-
-_loaded: set[int] = set()  # dimensions whose kernels this process has used
 
 
 def sums(
@@ -75,7 +71,6 @@ def sums(
         columns.append(column(scheme, source, weight, target, workers=workers, sample=sample))
         report(m * n // (problem.p + problem.normalize))
     report(m * n - m * n // len(columns) * len(columns))
-    _loaded.add(problem.dim)
     # Step 3: bound the errors
     ones = columns.pop() if problem.normalize else None
     off = source.length_error + target.length_error
@@ -87,7 +82,7 @@ def sums(
     numerators = values[0][:, None] if len(values) == 1 else np.stack(values, axis=1)
     denominator = np.zeros(m) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
-    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", doubtful=doubtful)
+    return Sums(Partial(np.zeros(m), numerators, denominator), error, doubtful=doubtful)
 
 
 def _errors(columns: list[Column], scheme: Design, off: float) -> Float64:
@@ -160,9 +155,8 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     omitted, concentration = tolerance.omitted, 2.0 * problem.rate
     points = float(len(problem.x)) + len(problem.b)
     cells, degree = (f(problem.dim, concentration, omitted) for f in (grid_cells, largest_degree))
-    loading = 0.0 if problem.dim in _loaded else LOADING
     columns = problem.p + problem.normalize
-    sorting = loading + (1.0 + columns) / RATES["calls"] + points / RATES["points"]
+    sorting = (1.0 + columns) / RATES["calls"] + points / RATES["points"]
     if problem.dim == 1:
         return sorting + columns * window_price(1, points, cells, width=WIDTHS[0])
     legendre = degree**3 / RATES["degrees"]

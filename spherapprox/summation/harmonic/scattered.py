@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._kernels.simd.alignment import aligned_zeros
+from ..._kernels.simd.alignment import aligned_zeros, compiled_form
 from ..._kernels.summation import gridding, places
 from ..._kernels.summation.grids import APART, columns_of, padded_shape, patch_counts
 from ..._threads import each_block
 from ..._types import Float64, Floats, Int32, Int64
-from ..problem import compiled_form
 from .window import Window
 
 POINTS = 2**15  # points in one call of a kernel, between which a sum can be interrupted: a few ms

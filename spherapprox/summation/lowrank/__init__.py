@@ -35,15 +35,14 @@ BLOCK_WORK = 4e8  # monomials times points of a task, between which the sum can 
 MOST_POINTS = 2.0**16  # points of a task, at most: so much room the chains of additions have that bounds count with
 ROUNDING = 4e-16
 """What roundings usually come to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
-PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT, LOADING = 5e-11, 2.2e-10, 5000.0, 1.5e-8, 6e-8, 0.6
+PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT = 5e-11, 2.2e-10, 5000.0, 1.5e-8, 6e-8
 """Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, and more
-when they leave the cache; for a coordinate of a point; for a point; and to load the kernels. Measured."""
+when they leave the cache; for a coordinate of a point; and for a point. Measured."""
 
 SLACK = 1.001  # room in the error's bound for products of roundings, and for those of the bound itself
 Counter = Callable[[int], object]  # called with the number of points or pairs that are finished
 
 _UNIT = 2.0**-53
-_ready: list[bool] = []  # not empty once this process has used the kernels
 
 
 def sums(
@@ -75,8 +74,8 @@ def sums(
         scales = scales.summed(problem)
     error = term_error * scales.need(problem.normalize) + _factors(problem)
     if not error <= tolerance.total:
-        return Sums(state, 0.0, "numba", doubtful=np.arange(len(problem.x)))
-    return Sums(state, error, "numba")
+        return Sums(state, 0.0, doubtful=np.arange(len(problem.x)))
+    return Sums(state, error)
 
 
 def promise(problem: Problem, omitted: float) -> float:
@@ -112,7 +111,7 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
     point_seconds = PER_MONOMIAL * columns * terms + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
     point_seconds += PER_COORDINATE * d + PER_POINT
-    once = (0.0 if _ready else LOADING) + 1e-7 * columns * terms + 1e-3
+    once = 1e-7 * columns * terms + 1e-3
     return once + point_seconds * (len(problem.x) + len(problem.b))
 
 
@@ -206,7 +205,6 @@ def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counte
         compensation += (total - (added - grown)) + (part - grown)
         total = added
         report(n)
-    _ready.append(True)
     return total + compensation, monomials.chain_length(min(runs, -(-len(problem.b) // run)))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..._threads import slices
 from ..._types import Float64, Indices
-from ..dense import numpy_tiles
-from ..method import silent
+from .. import dense
+from ..method import EXACT, silent
 from ..partial import Partial
 from ..problem import Problem
 
@@ -115,4 +115,4 @@ def _sampled(problem: Problem) -> Partial:
     """Return the sums of absolute terms at some of the evaluation points."""
     assert problem.values is not None
     sample = problem.at_rows(slice(0, None, -(-len(problem.x) // _SAMPLES)))
-    return numpy_tiles.sums(replace(sample, values=np.abs(problem.values)), silent)
+    return dense.sums(sample._replace(values=np.abs(problem.values)), EXACT, 1, silent).partial

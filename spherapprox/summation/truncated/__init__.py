@@ -8,11 +8,12 @@ evaluation points (docs/theorems/4.11-truncated-sums.md).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._kernels.simd.alignment import compiled_form
 from ..._kernels.summation import layout
 from ..._loading import load
 from ..._threads import max_threads, slices
@@ -21,7 +22,7 @@ from .. import dense
 from ..dense import all_pairs
 from ..method import Report, Sums, Tolerance, silent
 from ..partial import Partial, write_rows
-from ..problem import UNSCALED, Problem, compiled_form
+from ..problem import UNSCALED, Problem
 from . import sampled
 
 if TYPE_CHECKING:
@@ -34,9 +35,8 @@ USUAL = 2.0  # the exponent that a row's nearest control point usually costs bes
 START, POINT, COORDINATE = 1e-3, 3.5e-8, 5e-9
 """Seconds to begin; to sort a point of either kind and to look for its blocks, for each doubling beyond a thousand, as
 caches hold fewer of them; and for each coordinate and value. Fitted to 2 to 9 columns, 10^3 to 10^6 points."""
-SURVIVING, SHIFTED, LOADING = 1.35, 4.0, 0.5
-"""The price of a pair relative to that of the dense method, that of the shifted kernel relative to this, and the
-seconds to load the kernels."""
+SURVIVING, SHIFTED = 1.35, 4.0
+"""The price of a pair relative to that of the dense method, and that of the shifted kernel relative to this."""
 TASK_WORK = 4 * all_pairs.TASK_WORK  # work of all pairs of a task's rows; usually few of them are computed
 TASKS = 1000  # tasks, at most (but for more than one worker): their call takes some 20 microseconds
 
@@ -81,26 +81,25 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     state = Partial(np.zeros(m), np.zeros((m, problem.p)), np.zeros(m))
     if task is None:
         report(m * len(problem.b))
-        return Sums(state, 0.0, "numba")
+        return Sums(state, 0.0)
     # Step 2: sum over the near blocks; rows that may have lost terms again, relative to the nearest control point
     if problem.kernel == "fused":
         plain = _plain_sums(task, workers, report)
-        state = replace(state, numerators=plain[:, : problem.p])
+        state = state._replace(numerators=plain[:, : problem.p])
         if problem.normalize:
-            state = replace(state, denominator=plain[:, problem.p])
+            state = state._replace(denominator=plain[:, problem.p])
         is_lost = np.zeros(m, np.bool_)
         is_lost[all_pairs.lost_rows(problem, state)] = True
         _put_shifted_sums(task, task.order[is_lost[task.order]], state, workers=workers, report=silent)
     else:
         _put_shifted_sums(task, task.order, state, workers=workers, report=report)
-    all_pairs.ready.add(("truncated", problem.dtype))
     if not problem.normalize:
-        state = replace(state, denominator=np.zeros(m))
+        state = state._replace(denominator=np.zeros(m))
     # Step 3: bound the error
     rounding = all_pairs.rounding_bound(problem, float(state.shift.max()), terms=layout.NEAR_BLOCK)
     # 4.11 (quotient), (sum)
     left_out = 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
-    return Sums(state, rounding + left_out, "numba")
+    return Sums(state, rounding + left_out)
 
 
 def promise(problem: Problem, omitted: float) -> float:
@@ -132,8 +131,7 @@ def least_cost(problem: Problem) -> float:
     """Estimate the seconds of one thread without any pair."""
     points = len(problem.x) + len(problem.b)
     point_seconds = POINT * math.log2(2.0 + points / 2000.0) + COORDINATE * (problem.dim + 1 + problem.p)
-    loading = 0.0 if ("truncated", problem.dtype) in all_pairs.ready else LOADING
-    return START + loading + points * point_seconds
+    return START + points * point_seconds
 
 
 def _truncation(problem: Problem, tolerance: Tolerance) -> float:
@@ -178,7 +176,7 @@ def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
         sizes, scale = np.concatenate([sizes, np.ones((len(sizes), 1))], axis=1), np.append(scale, 1.0)  # (N, p+1)
     masses = [sizes[:, column] / scale[column] for column in np.flatnonzero(scale)]
     tree, groups = boxes.plant(b, by, masses, factors=factors, by_products=problem.by_products)
-    problem = replace(problem, x=x, b=tree.rows[: len(by)], values=table, octaves=UNSCALED, offset=offset)
+    problem = problem._replace(x=x, b=tree.rows[: len(by)], values=table, octaves=UNSCALED, offset=offset)
     return _Sorted(problem, order, tree, groups=groups, truncation=truncation, pairs=pairs)
 
 

@@ -1,28 +1,45 @@
-"""The NumPy path of the dense method: small problems in a fresh process do not wait for a compiler."""
+"""The numpy method: all pairs without compiled code, which a short program need not load, and as a reference.
+
+A call is slower by 5 to 20 times than the dense method's, and the first one faster by the time that kernels take to
+load, 0.4 seconds, or to be compiled, once on a machine.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..._kernels.summation.layout import NEAR
-from ..._types import Float64, Floats
-from ..method import Report
-from ..partial import Partial, merge, write_rows
-from ..problem import Problem
+from .._kernels.summation.layout import NEAR
+from .._types import Float64, Floats
+from .dense import all_pairs, obstacle, promise
+from .method import Report, Sums, Tolerance
+from .partial import Partial, merge, write_rows
+from .problem import Problem
+
+__all__ = ["cost", "obstacle", "promise", "sums"]
 
 TILE = (128, 512)  # evaluation and control points of a tile: its two buffers are 1 MiB. Tuned.
 CHAIN, PRODUCTS_CHAIN = 64, 24
 """Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
+CALL, RATE = 5e5, 5e9  # work that takes as long as a call does besides its own, and work per second. Measured.
 
 
-def columns(problem: Problem) -> int:
-    """Return the number of control points of a tile: more where evaluation points are few."""
-    return TILE[1] * max(1, TILE[0] // len(problem.x))
+def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
+    """Return the sums over all control points by one thread, which leave out nothing."""
+    n = len(problem.b)
+    step = TILE[1] * max(1, TILE[0] // len(problem.x))  # more control points where evaluation points are few
+    state = _states(problem, step, report)
+    bound = all_pairs.rounding_bound(problem, float(state.shift.max()), merges=n // step)
+    return Sums(state if problem.normalize else state._replace(denominator=np.zeros(len(problem.x))), bound)
 
 
-def sums(problem: Problem, report: Report) -> Partial:
+def cost(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the seconds."""
+    return (CALL + problem.work) / RATE
+
+
+def _states(problem: Problem, step: int, report: Report) -> Partial:
     """Return the sums over all control points, block by block."""
-    state, n, step = None, len(problem.b), columns(problem)
+    state, n = None, len(problem.b)
     defects = half_defects(problem.x) if problem.by_products else None
     for first in range(0, n, step):
         part = slice(first, min(first + step, n))

@@ -1,0 +1,54 @@
+"""Tests of arrays in one pass: unit lengths, finite numbers, sizes of values."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import math
+import sys
+
+from .._loading import session
+from .jit import njit
+
+LARGEST = 1.7976931348623157e308
+
+
+@njit
+def are_unit(rows, tolerance):
+    """Tell whether all rows have finite numbers and a squared length within the tolerance of 1."""
+    for i in range(rows.shape[0]):
+        square = 0.0
+        for j in range(rows.shape[1]):
+            number = float(rows[i, j])
+            square += number * number
+        if not abs(square - 1.0) < tolerance:
+            return False
+    return True
+
+
+@njit
+def are_finite(numbers):
+    """Tell whether all numbers are finite."""
+    for number in numbers:  # noqa: SIM110 - numba has no all()
+        if not abs(number) <= LARGEST:
+            return False
+    return True
+
+
+@njit
+def measure(values, octaves, nothing):
+    """Write the exponents of the columns' largest sizes, `nothing` for zeros; return that of the smallest but 0."""
+    n, p = values.shape
+    smallest = math.inf
+    for r in range(p):
+        largest = 0.0
+        for k in range(n):
+            size = abs(float(values[k, r]))
+            largest = max(largest, size)
+            if 0.0 < size < smallest:
+                smallest = size
+        octaves[r] = math.frexp(largest)[1] if largest > 0.0 else nothing
+    return math.frexp(smallest)[1] if smallest < math.inf else 0
+
+
+session.ranges = sys.modules[__name__]

@@ -116,6 +116,8 @@ def floating(value: ArrayLike, name: str, *shapes: Shape, note: str = "", remedy
 
 def _floats(value: ArrayLike, name: str) -> Floats:
     """Return a float32 or float64 array, finite or not."""
+    if type(value) is np.ndarray and value.dtype in UNIT_TOLERANCE:
+        return value
     raw = numeric(value, name)
     is_float = raw.dtype.kind == "f" and raw.itemsize <= 4
     array: Floats = raw.astype(np.float32 if is_float else np.float64, copy=False)
@@ -126,13 +128,20 @@ def _check_finite(array: Floats, name: str) -> None:
     """Raise unless there are elements, and all are finite."""
     if array.size == 0:
         raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
-    if session.ranges is not None and array.flags.carray and session.ranges.are_finite(array.reshape(-1)):
+    if array.flags.carray and is_finite(array):
         return
     once = array[tuple(slice(None if stride else 1) for stride in array.strides)]  # what is broadcast may be huge
     if not np.isfinite(once).all():
         wrong = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
         where = {1: f" at index {wrong[0]}", 2: f" in row {wrong[0]}"}.get(array.ndim, "") if array.size > 1 else ""
         raise ValueError(f"'{name}' must be finite, got {array[wrong]}{where}")
+
+
+def is_finite(array: Floats) -> bool:
+    """Tell whether all elements are finite."""
+    if session.ranges is not None and array.flags.carray:
+        return bool(session.ranges.are_finite(array.reshape(-1)))
+    return bool(np.isfinite(array).all())
 
 
 def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
@@ -239,11 +248,21 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
 
 def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
     """Return values of shape (n,) or (n, p), one row for each of the n `owner` points."""
+    if type(values) is np.ndarray and values.dtype in UNIT_TOLERANCE and _are_plain(values, n):
+        return values
     return floating(detached(values), name, (n,), (n, "p"), note=f", one row for each of {owner}")
+
+
+def _are_plain(values: Floats, n: int) -> bool:
+    """Tell at once that an array has all that values need, where it has."""
+    fits = values.ndim in (1, 2) and len(values) == n and values.size > 0
+    return fits and values.flags.carray and is_finite(values)
 
 
 def concentrations(value: Any, n: int, *, maximum: float | None = None) -> float | Float64:
     """Return one concentration lambda >= 0, or a copy of an array of them, one for each of n control points."""
+    if type(value) is float and 0.0 <= value <= (math.inf if maximum is None else maximum) < math.inf:
+        return value
     value = detached(value)
     if not is_vector(value):
         return concentration(value, maximum=maximum)

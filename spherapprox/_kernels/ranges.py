@@ -37,9 +37,12 @@ def are_finite(numbers):
 
 @njit
 def measure(values, octaves, nothing):
-    """Write the exponents of the columns' largest sizes, `nothing` for zeros; return that of the smallest but 0."""
+    """Write the exponents of the columns' largest sizes, `nothing` for zeros.
+
+    Returns that of the smallest size but 0, and that of the largest.
+    """
     n, p = values.shape
-    smallest = math.inf
+    smallest, most = math.inf, nothing
     for r in range(p):
         largest = 0.0
         for k in range(n):
@@ -48,7 +51,8 @@ def measure(values, octaves, nothing):
             if 0.0 < size < smallest:
                 smallest = size
         octaves[r] = math.frexp(largest)[1] if largest > 0.0 else nothing
-    return math.frexp(smallest)[1] if smallest < math.inf else 0
+        most = max(most, octaves[r])
+    return math.frexp(smallest)[1] if smallest < math.inf else 0, most
 
 
 session.ranges = sys.modules[__name__]

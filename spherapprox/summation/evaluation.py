@@ -20,6 +20,9 @@ LARGEST_CONCENTRATION = {_FLOAT64: 1e300, np.dtype(np.float32): 4.5e4}
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
 
 
+_NAMES = ("auto", *METHODS)
+
+
 class Arrays(NamedTuple):
     """The checked arrays of a sum: points (m, d), control points (n, d) and values (n,) or (n, p)."""
 
@@ -132,7 +135,8 @@ def evaluate(
     array([1.047426, 1.952574])
     """
     arrays, normalize = _checked(x, control_points, values), _checks.flag(normalize, "normalize")
-    return evaluate_arrays(arrays, concentration, checked_wish(method, rtol, workers), normalize=normalize)[0]
+    wish = checked_wish(method, rtol, workers, brief=True)
+    return evaluate_arrays(arrays, concentration, wish, normalize=normalize)[0]
 
 
 def evaluate_log(
@@ -231,7 +235,8 @@ def evaluate_at(
 ) -> Floats:  # fmt: skip
     """Evaluate the sum of kernels at points, for control points, values and a flag that were checked before."""
     arrays = Arrays(_checks.rows(x, dim=controls.shape[1] - 1), controls, values)
-    return evaluate_arrays(arrays, concentration, checked_wish(method, rtol, workers), normalize=normalize)[0]
+    wish = checked_wish(method, rtol, workers, brief=True)
+    return evaluate_arrays(arrays, concentration, wish, normalize=normalize)[0]
 
 
 def _checked(x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log: bool = False) -> Arrays:
@@ -253,8 +258,10 @@ def evaluate_arrays(
     rate = _checks.concentrations(concentration, len(controls), maximum=LARGEST_CONCENTRATION[_FLOAT64])
     if isinstance(rate, np.ndarray) and rate.min() == rate.max():
         rate = float(rate[0])
-    _checks.memory(16.0 * len(points) * (2 + values[0].size), "the result", "evaluate x in parts")
-    dtype = np.result_type(points, controls, values)
+    _checks.memory(16.0 * len(points) * (2 + values.size // len(values)), "the result", "evaluate x in parts")
+    dtype = points.dtype
+    if not dtype is controls.dtype is values.dtype:
+        dtype = np.result_type(points, controls, values)
     # Step 2: evaluate, in float64 where float32 does not reach
     table = values.reshape(len(values), -1)  # (n, p)
     # as numbers that overflow are infinite, and warned of below
@@ -270,21 +277,28 @@ def evaluate_arrays(
             answer, record = (scaling.logarithms if log else scaling.sums)(problem, options)
         # Step 3: round to the result's type
         rounded = answer.astype(dtype, copy=False)
-    if np.isinf(rounded).any() and (not log or (np.isinf(rounded) != np.isinf(answer)).any()):
+    if (
+        not _checks.is_finite(rounded)
+        and np.isinf(rounded).any()
+        and (not log or (np.isinf(rounded) != np.isinf(answer)).any())
+    ):
         _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
-    result = rounded.reshape(len(points), *values.shape[1:])
-    return result, with_last_rounding(record, answer, dtype, log=log)
+    result = rounded.reshape(-1) if values.ndim == 1 else rounded
+    return result, record if wish.brief else with_last_rounding(record, answer, dtype, log=log)
 
 
-def checked_wish(method: str, rtol: float | None, workers: int | None = None, extra: tuple[str, ...] = ()) -> Wish:
+def checked_wish(
+    method: str, rtol: float | None, workers: int | None = None, extra: tuple[str, ...] = (), *, brief: bool = False
+) -> Wish:
     """Return the checked options of a sum, whose method may be one of others, too."""
     check_method(method, rtol, extra)
-    return Wish(method, rtol, _checks.workers(workers))
+    return Wish(method, rtol, _checks.workers(workers), brief=brief)
 
 
 def check_method(method: str, rtol: float | None, extra: tuple[str, ...] = ()) -> None:
     """Check the name of a method and the range of `rtol`."""
-    _checks.choice(method, "method", ("auto", *METHODS, *extra))
+    if type(method) is not str or method not in _NAMES:
+        _checks.choice(method, "method", ("auto", *METHODS, *extra))
     if rtol is not None:
         _checks.real(rtol, "rtol", above=0.0)
     elif method not in ("auto", *ALL_PAIRS):

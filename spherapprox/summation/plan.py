@@ -96,13 +96,17 @@ class Record(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """The options of `evaluate` of which sums know; with `explain` plans name tolerances that admit others."""
+    """The options of `evaluate` of which sums know.
+
+    With `explain` plans name tolerances that admit other methods; if `brief`, nobody reads the plan of a dense sum.
+    """
 
     method: str
     rtol: float | None
     workers: int | None
     report: Report = silent
     explain: bool = False
+    brief: bool = False
 
 
 _SMALL = Record("dense", "it takes about a millisecond at most: not worth a comparison")
@@ -116,7 +120,7 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     # Step 2: sum by it
     if selection.method == "dense":
         state = dense.sums(problem, tolerance, wish.workers, report=wish.report)
-        return state.partial, selection._replace(rtol=state.error)
+        return state.partial, selection if wish.brief else selection._replace(rtol=state.error)
     state = _method(selection.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
     error, reason = state.error, selection.reason
     # Step 3: sum doubtful rows by all pairs

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._kernels.simd.alignment import compiled_form
 from .._types import Float64, Floats, Int32
 
 LARGEST_EXPONENT = {8: 1e13, 4: 9e4}  # by the size of a number: the fused kernel takes exponents up to it
@@ -15,6 +16,7 @@ additions take no place of multiply-adds have it at 15, others at 11, and near i
 FEW_COLUMNS = 8  # columns up to which loops along them are shorter than those over the columns of each row. Tuned.
 UNSCALED: Int32 = np.zeros((), np.int32)[()]
 """The octaves of weights that are the values: a scalar, since no default of a dataclass is an array."""
+_FLOAT64 = np.dtype(np.float64)
 Controls = tuple[Floats, Float64, Float64]  # control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles
 
 
@@ -92,12 +94,14 @@ class Problem(NamedTuple):
         """Count the arithmetic of all pairs, in operations of a vector's lane."""
         (m, d), p = self.x.shape, 1 if self.values is None else self.values.shape[1]
         distance = d + 3 if self.by_products else 2 * d
-        return float(m) * len(self.b) * (distance + 14 + p + self.normalize)
+        return float(m * len(self.b) * (distance + 14 + p + self.normalize))
 
     def weights(self, part: slice) -> Float64:
         """Return the weights (n, p) of a part of the control points, p = 0 for angles."""
         if self.values is None:
             return np.empty((len(self.b[part]), 0))
+        if self.octaves is UNSCALED:
+            return compiled_form(self.values[part], _FLOAT64)  # type: ignore[return-value]
         return lift(self.values[part], -self.octaves)
 
     def controls(self, part: slice) -> Controls:

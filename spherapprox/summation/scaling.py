@@ -23,6 +23,7 @@ LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 LIFTED = 30  # octaves from which on exponentials matter that underflow alone
+SMALLEST = -300  # octaves of values from which on they are weights as they are, if none is lifted
 BAND = 450
 """Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
 _SMALL = 48.0  # while 2 lambda is below this, no exponential is small for a weight in float32
@@ -55,8 +56,8 @@ def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     """
     if 4.0 * rate < NO_UNDERFLOW:
         return table, []
-    largest, smallest = exponents(table)
-    if smallest >= -BAND and largest.max() <= LIFTED:
+    _, smallest, largest = exponents(table)
+    if smallest >= -BAND and largest <= LIFTED:
         return table, []
     # 4.8, values of different size
     octaves = np.where(table == 0.0, 2 * _NO_OCTAVES, np.frexp(table)[1])  # (n, p)
@@ -95,18 +96,18 @@ def _on(octaves: Int32, a: Scaled) -> Partial:
     return a.sums._replace(numerators=lift(a.sums.numerators, a.octaves - octaves))
 
 
-def exponents(table: Floats) -> tuple[Int32, int]:
-    """Return the exponents of the columns' largest values (n, p) as powers of 2, and of the smallest value but 0."""
+def exponents(table: Floats) -> tuple[Int32, int, int]:
+    """Return the exponents of 2 of the columns' largest values (n, p), of the least but 0 and of the largest value."""
     octaves = np.empty(table.shape[1], np.int32)
     if session.ranges is not None and table.flags.carray:
-        return octaves, session.ranges.measure(table, octaves, _NO_OCTAVES)
+        return (octaves, *session.ranges.measure(table, octaves, _NO_OCTAVES))
     smallest = math.inf
     for r, column in enumerate(table.T):
         sizes = np.abs(column)
         largest = float(sizes.max())
         octaves[r] = math.frexp(largest)[1] if largest > 0.0 else _NO_OCTAVES
         smallest = min(smallest, float(np.min(sizes, where=sizes > 0.0, initial=math.inf)))
-    return octaves, math.frexp(smallest)[1] if smallest < math.inf else 0
+    return octaves, math.frexp(smallest)[1] if smallest < math.inf else 0, int(octaves.max())
 
 
 def as_weights(problem: Problem) -> Problem:
@@ -115,8 +116,8 @@ def as_weights(problem: Problem) -> Problem:
     It is lifted where tiny sums matter, as those of a quotient do: also where huge values lift them.
     """
     assert problem.values is not None
-    octaves, _ = exponents(problem.values)
-    return problem._replace(octaves=octaves, lifted=problem.lifted or bool(octaves.max() > LIFTED))
+    octaves, _, largest = exponents(problem.values)
+    return problem._replace(octaves=octaves, lifted=problem.lifted or largest > LIFTED)
 
 
 def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | None:
@@ -140,6 +141,11 @@ def sums(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
 def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | None, Record]:
     """Return the sums (m, p), or their quotients, with the state of the denominators of these, and their plan."""
     assert problem.values is not None
+    _, smallest, largest = exponents(problem.values)
+    if smallest >= SMALLEST and largest <= LIFTED:
+        state, record = plan.evaluated(problem, wish, False)
+        answer = value(Scaled(state, UNSCALED), problem.rate, problem.normalize)
+        return answer, state, record if wish.brief else record._replace(atol=underflow(problem))
     together, apart = strands(problem.values, problem.rate)
     if not apart:
         scaled, record = _scaled(problem, wish, False)
@@ -215,9 +221,9 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
         quotients = np.empty_like(sums.numerators)
         for part in column_parts(quotients.shape[1]):
             np.divide(sums.numerators[:, part], sums.denominator[:, None], out=quotients[:, part])
-        return lift(quotients, scaled.octaves, quotients)
-    if not sums.shift.any():
-        return lift(sums.numerators, scaled.octaves)
+        return quotients if scaled.octaves is UNSCALED else lift(quotients, scaled.octaves, quotients)
+    if not np.count_nonzero(sums.shift):
+        return sums.numerators if scaled.octaves is UNSCALED else lift(sums.numerators, scaled.octaves)
     return times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
 
 

@@ -33,18 +33,16 @@ VALUES = ("ordinary", "positive", "huge", "tiny", "decades", "sparse", "two size
 POINTS = ("uniform", "clusters", "equal", "opposite", "near")
 SWITCHES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "none": (),
-    "compiled": ((dense, "COMPILE_WORTH", -1.0),),
-    "NumPy": ((dense, "COMPILE_WORTH", np.inf), (all_pairs, "ready", set())),
-    "many parts": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "PACKED", 1)),
-    "chunks": ((dense, "COMPILE_WORTH", -1.0), (layout, "MANY", 0)),
-    "many tasks": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
-    "all rows again": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "LOST", {8: np.inf, 4: np.inf})),
-    "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scaling, "LIFTED", -2000)),
-    "narrow bands": ((dense, "COMPILE_WORTH", -1.0), (scaling, "BAND", 3), (scaling, "NO_UNDERFLOW", 1.0)),
-    "all by dots": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "SMALL_WORK", 0.0), (dense, "DOTS_SHARE", 1.0)),
+    "many parts": ((all_pairs, "PACKED", 1),),
+    "chunks": ((layout, "MANY", 0),),
+    "many tasks": ((all_pairs, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
+    "all rows again": ((all_pairs, "LOST", {8: np.inf, 4: np.inf}),),
+    "all lifted": ((scaling, "LIFTED", -2000),),
+    "narrow bands": ((scaling, "BAND", 3), (scaling, "NO_UNDERFLOW", 1.0)),
+    "all by dots": ((all_pairs, "SMALL_WORK", 0.0), (dense, "DOTS_SHARE", 1.0)),
     "many runs": ((lowrank, "BLOCK_WORK", 1.0),),
 }
-"""What is set in which module: dense sums by kernels or by NumPy, every path that is rarely taken, always."""
+"""What is set in which module: every path that is rarely taken, always."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,7 @@ def methods(case: Case) -> tuple[str, ...]:
     dim = case.x.shape[1] - 1
     transforms = dim == 1 or (dim == 2 and case.concentration < LARGEST_ON_SPHERE)
     common = ("harmonic",) * transforms + ("lowrank",) * (dim < 4 or case.concentration < 1.0)
-    return ("auto", "dense", "truncated", *(() if case.options["log"] else common))
+    return ("auto", "dense", "truncated", "numpy", *(() if case.options["log"] else common))
 
 
 @contextlib.contextmanager

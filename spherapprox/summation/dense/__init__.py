@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..._kernels.simd.alignment import compiled_form
+from ..._kernels.summation import layout
 from ..._loading import Later, load, session
 from ..._threads import for_work, slices
 from ..._types import Floats
@@ -21,6 +22,7 @@ from . import all_pairs
 
 RATE = 2.4e10  # work in float64 per second of a thread. Measured.
 DOTS_SHARE = 0.1  # share of the tolerance that exponents from products alone may cost
+_NOTHING = np.empty(0)
 Packed = tuple[Floats, Floats]  # control points and weights in a kernel's layout
 
 FAR = 48.0  # while 2 lambda is below it, all plain sums are far from underflow, and no row is relative to a shift
@@ -28,6 +30,7 @@ FAR = 48.0  # while 2 lambda is below it, all plain sums are far from underflow,
 fused, shifted, packing, tiles = (
     Later(f"spherapprox._kernels.summation.{name}") for name in ("fused", "shifted", "packing", "tiles")
 )
+whole = Later("spherapprox._kernels.summation.whole")
 
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
@@ -37,10 +40,11 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     if problem.kernel == "shifted":
         state = _shifted(problem, workers, report)
     else:
-        if problem.work > all_pairs.SMALL_WORK:
+        is_small = problem.work <= all_pairs.SMALL_WORK
+        if not is_small:
             # 4.8, dot products: a share of what may be lost, so that near pairs keep their digits by default
             problem = problem._replace(dots=all_pairs.dots_error(problem) <= DOTS_SHARE * tolerance.omitted)
-        state = _fused(problem, workers, report)
+        state = _fused(problem, is_small, workers, report=report)
     shift = 0.0 if 4.0 * problem.rate < FAR else float(state.shift.max())
     return Sums(state, all_pairs.rounding_bound(problem, shift))
 
@@ -60,8 +64,34 @@ def cost(problem: Problem, tolerance: Tolerance | None = None) -> float:
     return 5e-5 + problem.work / (RATE * 8.0 / problem.dtype.itemsize)
 
 
-def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
+def _fused(problem: Problem, is_small: bool, workers: int | None, report: Report) -> Partial:
     """Return the plain sums; rows that underflow are summed relative to their nearest control point."""
+    (n, d), columns = problem.b.shape, problem.p + problem.normalize
+    is_whole = is_small and 32 * n * (d + 2 + columns) <= all_pairs.PACKED and not layout.in_chunks(d, columns)
+    state = _whole(problem, report) if is_whole else _in_parts(problem, workers, report)
+    # 4.8, plain and shifted sums: once more, relative to the nearest control point
+    if len(lost := all_pairs.lost_rows(problem, state)):
+        lost_problem = problem.at_rows(lost)._replace(dtype=np.dtype(np.float64), dots=False)
+        write_rows(state, lost, _shifted(lost_problem, workers, silent))
+    return state
+
+
+def _whole(problem: Problem, report: Report) -> Partial:
+    """Return the plain sums by one call of a kernel."""
+    (m, n, p), dtype = (len(problem.x), len(problem.b), problem.p), problem.dtype
+    x, b, w = compiled_form(problem.x, dtype), compiled_form(problem.b, dtype), problem.weights(slice(0, n))
+    numerators, denominator = np.empty((m, p)), np.zeros(m)
+    if dtype.itemsize == 4:
+        w = w.astype(dtype)
+    flat, below = (w, denominator) if problem.normalize else (w.reshape(-1) if p == 1 else w, _NOTHING)
+    rates, powers = packing.rates(problem.rate, dtype), packing.powers(dtype)
+    whole.whole_sums(x, b, flat, problem.by_products, rates, powers, numerators, below)
+    report(m * n)
+    return Partial(np.zeros(m), numerators, denominator)
+
+
+def _in_parts(problem: Problem, workers: int | None, report: Report) -> Partial:
+    """Return the plain sums by parts of the control points and tasks of rows."""
     dtype, columns, products, d = problem.dtype, problem.p + problem.normalize, problem.by_products, problem.dim + 1
     totals = np.zeros((len(problem.x), 2, columns), dtype)
     scale, rates = (packing.octaves(problem.rate), None) if problem.dots else (1.0, packing.rates(problem.rate, dtype))
@@ -81,14 +111,8 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
 
     _over_parts(problem, pack, add, workers=workers, report=report)
     if problem.normalize:
-        state = all_pairs.as_partial(np.zeros(len(totals)), totals)
-    else:
-        state = Partial(np.zeros(len(totals)), all_pairs.sum_residuals(totals), np.zeros(len(totals)))
-    # 4.8, plain and shifted sums: once more, relative to the nearest control point
-    if len(lost := all_pairs.lost_rows(problem, state)):
-        lost_problem = problem.at_rows(lost)._replace(dtype=np.dtype(np.float64), dots=False)
-        write_rows(state, lost, _shifted(lost_problem, workers, silent))
-    return state
+        return all_pairs.as_partial(np.zeros(len(totals)), totals)
+    return Partial(np.zeros(len(totals)), all_pairs.sum_residuals(totals), np.zeros(len(totals)))
 
 
 def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
@@ -113,15 +137,24 @@ def _over_parts(
     problem: Problem, pack: Callable[[slice], Packed], add: Callable[[Packed, Floats, slice], None],
     workers: int | None, report: Report,
 ) -> None:  # fmt: skip
-    """Add the sums over parts of the control points, packed, by whole tiles of rows, some for each worker."""
-    m, tile, threads = len(problem.x), tiles.tile_rows(problem.dtype), for_work(workers, cost(problem))
+    """Add the sums over parts of the control points."""
+    threads = for_work(workers, cost(problem))
     for part in slices(len(problem.b), all_pairs.packed_size(problem)):
-        count: int = part.stop - part.start
-        packed, rows = pack(part), all_pairs.task_rows(problem, count, threads, largest=all_pairs.TASK_WORK)
+        _over_part(problem, part, pack, add=add, threads=threads, report=report)
 
-        def task(rows: slice, packed: Packed = packed, count: int = count) -> int:
-            x = compiled_form(problem.x[rows], problem.dtype)
-            add(packed, x, rows)
-            return len(x) * count
 
-        all_pairs.run_tasks(task, slices(m, tile * max(1, int(rows / tile))), threads, report=report)
+def _over_part(
+    problem: Problem, part: slice, pack: Callable[[slice], Packed], add: Callable[[Packed, Floats, slice], None],
+    threads: int, report: Report,
+) -> None:  # fmt: skip
+    """Add the sums over a part of the control points, packed, by whole tiles of rows, some for each thread."""
+    count: int = part.stop - part.start
+    packed, tile = pack(part), tiles.tile_rows(problem.dtype)
+
+    def task(rows: slice) -> int:
+        x = compiled_form(problem.x[rows], problem.dtype)
+        add(packed, x, rows)
+        return len(x) * count
+
+    rows = all_pairs.task_rows(problem, count, threads, largest=all_pairs.TASK_WORK)
+    all_pairs.run_tasks(task, slices(len(problem.x), tile * max(1, int(rows / tile))), threads, report=report)

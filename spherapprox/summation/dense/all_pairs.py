@@ -28,6 +28,9 @@ several columns, whose sums are read and written again each time: they stay in t
 LOST = {8: 2.0**-700, 4: 2.0**-70}  # by the size of a number: a plain sum below it may have lost terms to underflow
 
 
+_NONE = np.empty(0, np.intp)
+
+
 def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms: int = layout.CHAIN_LENGTH) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows.
 
@@ -68,7 +71,7 @@ def lost_rows(problem: Problem, state: Partial) -> Indices:
     # 4.8, plain and shifted sums
     limit = LOST[problem.dtype.itemsize]
     if 4.0 * problem.rate < -math.log(limit) or not (problem.normalize or problem.lifted):
-        return np.empty(0, np.intp)
+        return _NONE
     sizes = state.denominator[:, None] if problem.normalize else np.abs(state.numerators)
     return np.flatnonzero((sizes < limit).any(axis=1))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._types import Float64, Floats
 from .. import bands, plan, scaling
-from ..plan import METHODS, Plan, Record, Wish, with_last_rounding
+from ..plan import ALL_PAIRS, METHODS, Plan, Record, Wish, with_last_rounding
 from ..problem import Problem
 from . import cholesky
 from .scores import LIFT, PADDING, Scores, unit_roundoff
@@ -60,7 +60,7 @@ def attend(
     concentration = scores.concentration()
     if wish.method == CHOLESKY:
         answer, method_plan, shares = _by_factor(scores, value, wish, rank=rank)
-    elif wish.method in ("auto", "dense") and concentration > TOGETHER[dtype.itemsize]:
+    elif wish.method in ("auto", *ALL_PAIRS) and concentration > TOGETHER[dtype.itemsize]:
         answer, method_plan, shares = _by_octaves(scores, value, wish)
     else:
         answer, method_plan, shares = _together(scores, value, wish, dtype=dtype)
@@ -104,9 +104,9 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Rec
     """Return the attention of `_together`, octave by octave of lengths, or by a cheaper method accurate enough."""
     problem, concentration = _problem(scores, value, _FLOAT64)
     selection, _ = plan.choose(scaling.as_weights(problem), wish, False)
-    if selection.method != "dense" and wish.rtol is not None and lift_error(concentration, _FLOAT64) <= wish.rtol:
+    if selection.method not in ALL_PAIRS and wish.rtol is not None and lift_error(concentration, _FLOAT64) <= wish.rtol:
         return _together(scores, value, wish, dtype=_FLOAT64)
-    dense = wish._replace(method="dense")
+    pairs = wish._replace(method="dense" if wish.method == "auto" else wish.method)
     queries, keys = (np.frexp(np.maximum(sizes / TOGETHER[8], 0.5))[1] for sizes in scores.sizes())  # 0 for all below
     answer, shares = np.empty((len(queries), value.shape[1])), np.empty(len(queries))
     plans = []
@@ -116,14 +116,15 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Rec
             _problem(scores, value, _FLOAT64, queries=members, keys=keys == other_octave)
             for other_octave in np.unique(keys)
         ]
-        answer[members], record = bands.quotients([bands.Band(*part) for part in parts], dense)
+        answer[members], record = bands.quotients([bands.Band(*part) for part in parts], pairs)
         shares[members] = record.rtol + lift_error(max(top for _, top in parts), _FLOAT64)
         plans.append(record)
     reason = selection.reason
     if len(plans) > 1 or np.unique(keys).size > 1:
         reason += f"; queries of {len(plans)} and keys of {np.unique(keys).size} sizes apart, for their accuracy"
-    return answer, selection._replace(method="dense", reason=reason, rtol=max(record.rtol for record in plans),
-        scale=METHODS["dense"], atol=max(record.atol for record in plans),
+    return answer, selection._replace(
+        method=pairs.method, reason=reason, rtol=max(record.rtol for record in plans), scale=METHODS["dense"],
+        atol=max(record.atol for record in plans),
     ), shares  # fmt: skip
 
 

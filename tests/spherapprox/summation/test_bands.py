@@ -20,11 +20,11 @@ KINDS = {
 }
 
 
-def share_of_bound(x, b, values, concentrations, normalize, path=None):
+def share_of_bound(x, b, values, concentrations, normalize, method="auto"):
     """The largest error over its bound: of the sums, and of the logarithms of those of absolute values."""
-    result, record = explain_sum(x, b, values, concentrations, normalize=normalize)
-    logs, of_logs = explain_sum(x, b, abs(values), concentrations, normalize=normalize, log=True)
-    assert path in (None, record.path)
+    result, record = explain_sum(x, b, values, concentrations, normalize=normalize, method=method)
+    logs, of_logs = explain_sum(x, b, abs(values), concentrations, normalize=normalize, log=True, method=method)
+    assert record.method in ("dense", method)
     worst = 0.0
     for row, h, log in zip(x, result, logs, strict=True):
         expected, scale = exact_keyed(row, b, values, concentrations, normalize)
@@ -36,47 +36,47 @@ def share_of_bound(x, b, values, concentrations, normalize, path=None):
 
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_errors_are_within_their_bound(path, kind, normalize):
+def test_errors_are_within_their_bound(method, kind, normalize):
     rng = np.random.default_rng(0)
     for d in (2, 3, 13):
         b = sphere(30, d - 1, rng)
         x = np.concatenate([sphere(2, d - 1, rng), b[:1]])
         for values in (rng.standard_normal(30), 10.0 ** rng.uniform(-300, 300, 30) * rng.choice([-1, 1], 30)):
-            assert share_of_bound(x, b, values, KINDS[kind](rng, 30), normalize, path) <= 1.0
+            assert share_of_bound(x, b, values, KINDS[kind](rng, 30), normalize, method) <= 1.0
 
 
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("kind", ["ordinary", "large", "tiny"])
-def test_sums_keep_their_digits(path, kind, normalize):
+def test_sums_keep_their_digits(method, kind, normalize):
     rng = np.random.default_rng(1)
     concentrations, b = KINDS[kind](rng, 60), sphere(60, 2, rng)
     x, values = b[:6], rng.random(60) + 0.1
-    result = evaluate(x, b, values, concentrations, normalize=normalize)
+    result = evaluate(x, b, values, concentrations, normalize=normalize, method=method)
     expected = [float(exact_keyed(row, b, values, concentrations, normalize)[0]) for row in x]
     np.testing.assert_allclose(result, expected, rtol=1e-12 if kind == "large" else 2e-15)
 
 
-def test_a_huge_key_far_off_takes_no_digits_of_the_others(path):
+def test_a_huge_key_far_off_takes_no_digits_of_the_others(method):
     """Opposite to keys of 1e300 and 1e8 those of moderate length share the weight as if alone."""
     rng = np.random.default_rng(2)
     b = np.concatenate([[[0.0, 0.0, 1.0], [0.0, 0.6, 0.8]], sphere(20, 2, rng)])
     concentrations, values = np.concatenate([[1e300, 1e8], rng.uniform(0, 9, 20)]), rng.random(22)
     x = np.array([[0.0, 0.0, -1.0], [0.0, -0.6, -0.8]])
     for log in (False, True):
-        result = explain_sum(x, b, values, concentrations, normalize=True, log=log)[0]
-        alone = explain_sum(x, b[2:], values[2:], concentrations[2:], normalize=True, log=log)[0]
+        result = explain_sum(x, b, values, concentrations, normalize=True, log=log, method=method)[0]
+        alone = explain_sum(x, b[2:], values[2:], concentrations[2:], normalize=True, log=log, method=method)[0]
         np.testing.assert_allclose(result, alone, rtol=1e-15)
     assert share_of_bound(x, b, values, concentrations, True) <= 1.0
-    np.testing.assert_array_equal(evaluate(b[:1], b, values, concentrations, normalize=True), values[:1])
+    np.testing.assert_array_equal(evaluate(b[:1], b, values, concentrations, normalize=True, method=method), values[:1])
 
 
-def test_a_light_band_with_large_values_has_a_share_in_the_bound(path):
+def test_a_light_band_with_large_values_has_a_share_in_the_bound(method):
     """Beside a key of length 1, one of 1e10 whose weight is about e^-60 and whose value is 1e60."""
     x, sine = np.array([[1.0, 0.0]]), np.sqrt(1.0 - 36e-18)
     for tilt in np.linspace(0.0, 1e-10, 9):
         b = np.array([[1.0, 0.0], [-6e-9 - tilt, sine]])
         b[1] /= np.linalg.norm(b[1])
-        assert share_of_bound(x, b, np.array([1.0, 1e60]), np.array([1.0, 1e10]), True, path) <= 1.0
+        assert share_of_bound(x, b, np.array([1.0, 1e60]), np.array([1.0, 1e10]), True, method) <= 1.0
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -90,14 +90,16 @@ def test_equal_concentrations_are_one(dtype, concentration):
         np.testing.assert_array_equal(result, explain_sum(x, b, values, concentration, **options)[0])
 
 
-def test_bands_meet_where_neighbouring_keys_do(path):
+def test_bands_meet_where_neighbouring_keys_do(method):
     """Nearly equal concentrations on both sides of a band's end give nearly the function of one."""
     x, b = sphere(30, 2, 6), sphere(80, 2, 7)
     values = np.random.default_rng(8).standard_normal(80)
     near = np.where(np.arange(80) % 2, np.nextafter(128.0, 0.0), 128.0)
     for normalize in (False, True):
-        single_rate = evaluate(x, b, values, 128.0, normalize=normalize)
-        np.testing.assert_allclose(evaluate(x, b, values, near, normalize=normalize), single_rate, atol=2e-13)
+        single_rate = evaluate(x, b, values, 128.0, normalize=normalize, method=method)
+        np.testing.assert_allclose(
+            evaluate(x, b, values, near, normalize=normalize, method=method), single_rate, atol=2e-13
+        )
 
 
 @property_test
@@ -116,14 +118,14 @@ def test_linear_in_values_and_blind_to_order(seed, dim, top, normalize):
     assert (abs(total - shuffled) <= limit).all()
 
 
-def test_workers_change_no_bit_and_single_precision_is_returned(path):
+def test_workers_change_no_bit_and_single_precision_is_returned(method):
     rng = np.random.default_rng(9)
     x, b, c = sphere(300, 2, rng), sphere(500, 2, rng), 10.0 ** rng.uniform(0, 4, 500)
     values = rng.standard_normal((500, 3))
     for options in ({}, {"normalize": True}):
-        single_rate, two = (evaluate(x, b, values, c, workers=k, **options) for k in (1, 2))
+        single_rate, two = (evaluate(x, b, values, c, workers=k, **options, method=method) for k in (1, 2))
         np.testing.assert_array_equal(single_rate, two)
-        single = evaluate(*(a.astype(np.float32) for a in (x, b, values)), c, **options)
-        wide = evaluate(*(a.astype(np.float32).astype(float) for a in (x, b, values)), c, **options)
+        single = evaluate(*(a.astype(np.float32) for a in (x, b, values)), c, **options, method=method)
+        wide = evaluate(*(a.astype(np.float32).astype(float) for a in (x, b, values)), c, **options, method=method)
         assert single.dtype == np.float32
         np.testing.assert_array_equal(single, wide.astype(np.float32))

@@ -17,7 +17,6 @@ from spherapprox._kernels.summation import layout, packing
 from spherapprox.summation import explain_sum
 from spherapprox.summation.dense import all_pairs
 
-pytestmark = pytest.mark.usefixtures("compiled")
 LIMIT = {np.float64: 2e-15, np.float32: 5e-7}
 
 
@@ -219,7 +218,6 @@ from test_fused import *
 import test_shifted as shifted
 from spherapprox.summation import dense
 assert not has_avx512()
-dense.COMPILE_WORTH = -1.0
 for concentration in (1.0, 1e3, 1e8):
     for d, columns in ((3, (1,)), (20, (1,)), (14, (6, 190))):
         for normalize in (False, True):

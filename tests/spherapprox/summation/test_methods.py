@@ -10,7 +10,6 @@ from spherapprox.summation.method import Tolerance
 from spherapprox.summation.problem import Problem
 
 
-@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
     ("method", "dim", "concentration", "normalize"),
@@ -27,7 +26,6 @@ def test_any_number_of_workers_gives_the_same_bits(method, dim, concentration, n
         np.testing.assert_array_equal(evaluate(x[1234:1240], b, values, concentration, **options), alone[1234:1240])
 
 
-@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize(
     ("module", "dim", "m", "n", "concentration"),

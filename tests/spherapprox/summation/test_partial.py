@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sums import sphere
 
-from spherapprox.summation import partial
-from spherapprox.summation.dense import numpy_tiles
+from spherapprox.summation import numpy_tiles, partial
 
 property_test = settings(derandomize=True, deadline=None, max_examples=40)
 

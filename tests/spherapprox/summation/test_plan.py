@@ -11,11 +11,11 @@ from spherapprox import evaluate
 from spherapprox.summation import Plan, dense, explain_sum
 
 
-def test_explain_gives_the_plan_beside_the_result(path):
+def test_explain_gives_the_plan_beside_the_result():
     b = sphere(5, 2, 35)
     result, plan = explain_sum(b, b, np.ones(5), 2.0)
     assert isinstance(plan, Plan)
-    assert (plan.method, plan.path) == ("dense", path)
+    assert plan.method == "dense"
     assert 1e-16 < plan.rtol < 1e-12
     assert plan.reason
     assert explain_sum(b, b, np.ones(5), 2.0, method="dense", rtol=None)[1].reason == "asked for"
@@ -24,7 +24,7 @@ def test_explain_gives_the_plan_beside_the_result(path):
     np.testing.assert_array_equal(result, evaluate(b, b, np.ones(5), 2.0))
 
 
-def test_what_a_quotient_loses_to_underflow_is_stated(compiled):
+def test_what_a_quotient_loses_to_underflow_is_stated():
     angles = np.array([0.0, np.arccos(0.53), -np.arccos(0.23)])  # of x, and of points at exponents 470 and 770
     x, near, far = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     b = np.stack([near, far])
@@ -50,10 +50,10 @@ def test_the_bound_counts_the_rounding_to_single_precision(concentration, log):
 
 
 @wide
-def test_the_bound_of_a_logarithm_counts_its_rounding(path):
+def test_the_bound_of_a_logarithm_counts_its_rounding(method):
     x, b = sphere(40, 2, 1), sphere(3, 2, 2)
     for concentration in (1e-3, 70.0, 1e4, 1e9):
-        got, plan = explain_sum(x, b, np.ones(3), concentration, log=True)
+        got, plan = explain_sum(x, b, np.ones(3), concentration, log=True, method=method)
         t = ((x[:, None].astype(np.longdouble) - b) ** 2).sum(axis=2) * concentration / 2.0
         expected = np.log(np.exp(t.min(axis=1, keepdims=True) - t).sum(axis=1)) - t.min(axis=1)
         error = np.max(np.abs(got - expected))

@@ -11,7 +11,7 @@ from spherapprox import evaluate, sphere
 X, B = sphere.uniform(2, 300, 0), sphere.uniform(2, 500, 1)
 
 
-def test_many_threads_at_once_give_the_same_bits(compiled):
+def test_many_threads_at_once_give_the_same_bits():
     values = [np.random.default_rng(seed).random(len(B)) for seed in range(8)]
     alone = [evaluate(X, B, v, 20.0, workers=2) for v in values]
     with ThreadPoolExecutor(8) as pool:
@@ -26,7 +26,6 @@ import numpy as np
 from spherapprox import evaluate, sphere
 from spherapprox.summation import dense
 
-dense.COMPILE_WORTH = -1.0
 x, b = sphere.uniform(2, 300, 0), sphere.uniform(2, 500, 1)
 
 def sums(seed):

@@ -7,7 +7,6 @@ from sums import sphere, unit, wide
 from spherapprox.summation import angle_mean, dense
 from spherapprox.summation.problem import Problem
 
-pytestmark = pytest.mark.usefixtures("compiled")
 LIMIT = {np.float64: 2e-15, np.float32: 5e-7}
 
 

@@ -66,5 +66,4 @@ class Later:
         return load(self._name)
 
     def __getattr__(self, name: str) -> Any:
-        value = self.__dict__[name] = getattr(self._module, name)  # next time it is found at once
-        return value
+        return getattr(self._module, name)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._types import Floats
+from .._types import Float64, Floats
 from . import bands, scaling
 from .plan import ALL_PAIRS, METHODS, Plan, Record, Wish, with_last_rounding
 from .problem import Problem
@@ -256,35 +255,46 @@ def evaluate_arrays(
     # Step 1: check the concentration
     points, controls, values = arrays
     rate = _checks.concentrations(concentration, len(controls), maximum=LARGEST_CONCENTRATION[_FLOAT64])
-    if isinstance(rate, np.ndarray) and rate.min() == rate.max():
-        rate = float(rate[0])
     _checks.memory(16.0 * len(points) * (2 + values.size // len(values)), "the result", "evaluate x in parts")
-    dtype = points.dtype
-    if not dtype is controls.dtype is values.dtype:
-        dtype = np.result_type(points, controls, values)
-    # Step 2: evaluate, in float64 where float32 does not reach
-    table = values.reshape(len(values), -1)  # (n, p)
-    # as numbers that overflow are infinite, and warned of below
-    with reported(wish) if is_shown.get() else nullcontext(wish) as options, np.errstate(over="ignore"):
-        if isinstance(rate, np.ndarray):
-            problem = Problem(points, controls, 0.0, dtype=_FLOAT64, values=table, normalize=normalize)
-            answer, record = bands.sums(problem, rate, options, log=log)
+    # Step 2: evaluate; numbers that overflow are infinite, and warned of below
+    with np.errstate(over="ignore"):
+        if is_shown.get():
+            with reported(wish) as shown:
+                answer, record = _sums(arrays, rate, shown, normalize=normalize, log=log)
         else:
-            single = dtype == np.float32 and rate <= LARGEST_CONCENTRATION[dtype] and not log
-            problem = Problem(
-                points, controls, rate / 2.0, dtype=dtype if single else _FLOAT64, values=table, normalize=normalize
-            )
-            answer, record = (scaling.logarithms if log else scaling.sums)(problem, options)
+            answer, record = _sums(arrays, rate, wish, normalize=normalize, log=log)
         # Step 3: round to the result's type
+        dtype = _common_type(arrays)
         rounded = answer.astype(dtype, copy=False)
-    if (
-        not _checks.is_finite(rounded)
-        and np.isinf(rounded).any()
-        and (not log or (np.isinf(rounded) != np.isinf(answer)).any())
-    ):
-        _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
+    if not _checks.is_finite(rounded):
+        infinite = np.isinf(rounded)
+        if infinite.any() and (not log or (infinite != np.isinf(answer)).any()):
+            _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
     result = rounded.reshape(-1) if values.ndim == 1 else rounded
     return result, record if wish.brief else with_last_rounding(record, answer, dtype, log=log)
+
+
+def _sums(arrays: Arrays, rate: float | Float64, wish: Wish, *, normalize: bool, log: bool) -> tuple[Float64, Record]:
+    """Return the sums (m, p), quotients or logarithms, in float64 where float32 does not reach."""
+    points, controls, values = arrays
+    table = values.reshape(len(values), -1)  # (n, p)
+    if isinstance(rate, np.ndarray):
+        if rate.min() < rate.max():
+            problem = Problem(points, controls, 0.0, dtype=_FLOAT64, values=table, normalize=normalize)
+            return bands.sums(problem, rate, wish, log=log)
+        rate = float(rate[0])
+    dtype = _common_type(arrays)
+    if log or rate > LARGEST_CONCENTRATION[dtype]:
+        dtype = _FLOAT64
+    problem = Problem(points, controls, rate / 2.0, dtype=dtype, values=table, normalize=normalize)
+    return (scaling.logarithms if log else scaling.sums)(problem, wish)
+
+
+def _common_type(arrays: Arrays) -> np.dtype[Any]:
+    """Return float32 if all arrays are, else float64."""
+    points, controls, values = arrays
+    dtype = points.dtype
+    return dtype if dtype is controls.dtype is values.dtype else np.result_type(points, controls, values)
 
 
 def checked_wish(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._kernels.simd.alignment import compiled_form
 from .._loading import session
 from .._types import Bools, Float64, Floats, Int32
 from . import plan
@@ -27,6 +28,7 @@ SMALLEST = -300  # octaves of values from which on they are weights as they are,
 BAND = 450
 """Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
 _SMALL = 48.0  # while 2 lambda is below this, no exponential is small for a weight in float32
+_FEW = 2**16  # values that are copied for a kernel rather than measured by NumPy
 _NO_OCTAVES = -1100  # octaves of a column of zeros: fewer than those of any number
 
 
@@ -99,8 +101,8 @@ def _on(octaves: Int32, a: Scaled) -> Partial:
 def exponents(table: Floats) -> tuple[Int32, int, int]:
     """Return the exponents of 2 of the columns' largest values (n, p), of the least but 0 and of the largest value."""
     octaves = np.empty(table.shape[1], np.int32)
-    if session.ranges is not None and table.flags.carray:
-        return (octaves, *session.ranges.measure(table, octaves, _NO_OCTAVES))
+    if session.ranges is not None and (table.flags.carray or table.size < _FEW):
+        return (octaves, *session.ranges.measure(compiled_form(table, table.dtype), octaves, _NO_OCTAVES))
     smallest = math.inf
     for r, column in enumerate(table.T):
         sizes = np.abs(column)

@@ -44,7 +44,7 @@ def threads_of(blocks, seconds, clock, workers=None):
 
 def test_long_work_takes_all_cores_and_short_work_one(clock):
     assert len(threads_of(24, 0.005, clock)) > 2
-    assert threads_of(24, 0.0008, clock) == {threading.get_ident()}
+    assert threads_of(24, 0.0001, clock) == {threading.get_ident()}
     assert threads_of(1, 0.05, clock) == {threading.get_ident()}
 
 

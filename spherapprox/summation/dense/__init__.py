@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._kernels.simd.alignment import compiled_form
 from ..._kernels.summation import layout
-from ..._loading import Later, load, session
+from ..._loading import load, session
 from ..._threads import for_work, slices
 from ..._types import Floats
 from ..method import Report, Sums, Tolerance, silent
@@ -27,16 +27,12 @@ Packed = tuple[Floats, Floats]  # control points and weights in a kernel's layou
 
 FAR = 48.0  # while 2 lambda is below it, all plain sums are far from underflow, and no row is relative to a shift
 
-fused, shifted, packing, tiles = (
-    Later(f"spherapprox._kernels.summation.{name}") for name in ("fused", "shifted", "packing", "tiles")
-)
-whole = Later("spherapprox._kernels.summation.whole")
-
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
     """Return the sums over all control points; the tolerance may allow exponents from products alone."""
     if session.ranges is None:  # arguments are checked by kernels from now on
-        load("spherapprox._kernels.ranges")
+        for name in ("ranges", "summation.whole", "summation.shifted"):
+            load(f"spherapprox._kernels.{name}")
     if problem.kernel == "shifted":
         state = _shifted(problem, workers, report)
     else:
@@ -78,6 +74,8 @@ def _fused(problem: Problem, is_small: bool, workers: int | None, report: Report
 
 def _whole(problem: Problem, report: Report) -> Partial:
     """Return the plain sums by one call of a kernel."""
+    from ..._kernels.summation import packing, whole
+
     (m, n, p), dtype = (len(problem.x), len(problem.b), problem.p), problem.dtype
     x, b, w = compiled_form(problem.x, dtype), compiled_form(problem.b, dtype), problem.weights(slice(0, n))
     numerators, denominator = np.empty((m, p)), np.zeros(m)
@@ -92,6 +90,8 @@ def _whole(problem: Problem, report: Report) -> Partial:
 
 def _in_parts(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the plain sums by parts of the control points and tasks of rows."""
+    from ..._kernels.summation import fused, packing
+
     dtype, columns, products, d = problem.dtype, problem.p + problem.normalize, problem.by_products, problem.dim + 1
     totals = np.zeros((len(problem.x), 2, columns), dtype)
     scale, rates = (packing.octaves(problem.rate), None) if problem.dots else (1.0, packing.rates(problem.rate, dtype))
@@ -117,6 +117,8 @@ def _in_parts(problem: Problem, workers: int | None, report: Report) -> Partial:
 
 def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the sums relative to each row's nearest control point, or of angles."""
+    from ..._kernels.summation import packing, shifted
+
     dtype, columns, angles = problem.dtype, problem.p + 1, problem.values is None
     rates = packing.rates(problem.rate, dtype)
     shift, totals = all_pairs.empty_sums(problem, len(problem.x))
@@ -148,6 +150,8 @@ def _over_part(
     threads: int, report: Report,
 ) -> None:  # fmt: skip
     """Add the sums over a part of the control points, packed, by whole tiles of rows, some for each thread."""
+    from ..._kernels.summation import tiles
+
     count: int = part.stop - part.start
     packed, tile = pack(part), tiles.tile_rows(problem.dtype)
 

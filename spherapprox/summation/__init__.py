@@ -3,7 +3,8 @@
 from . import distributed  # noqa: F401  # found as an attribute; it loads Dask when it is called
 from .dot_product import attention, explain_attention
 from .dot_product.single_head import AttentionPlan as AttentionPlan
-from .evaluation import evaluate, evaluate_log, explain_sum
+from .evaluation import evaluate, evaluate_log
+from .explanation import explain_sum, plan_sum
 from .moments import TangentMoments as TangentMoments
 from .moments import angle_mean, tangent_moments
 from .plan import Plan as Plan
@@ -16,6 +17,7 @@ __all__ = [
     "evaluate_log",
     "explain_attention",
     "explain_sum",
+    "plan_sum",
     "show_progress",
     "tangent_moments",
 ]

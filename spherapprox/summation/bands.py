@@ -13,7 +13,7 @@ import numpy as np
 
 from .._types import Bools, Float64, Floats
 from . import scaling
-from .plan import ALL_PAIRS, Record, Wish
+from .plan import ALL_PAIRS, Record, Wish, joint
 from .problem import UNSCALED, Problem
 
 SMALL, OCTAVES = 64.0, 2  # concentrations up to the first are in one band; beyond, a band is so many octaves wide
@@ -97,4 +97,4 @@ def _joint(bands: list[Band], plans: list[Record], shares: Float64) -> Record:
     tops, errors = np.array([band.top for band in bands]), np.array([record.rtol for record in plans])
     worst = 3.0 * float((errors + 2.0**-53 * (8.0 * tops + 2.0 * _NEGLIGIBLE))[matter].max())
     reason = _REASON + (f", of {len(bands)} sizes" if len(bands) > 1 else "")
-    return plans[0]._replace(reason=reason, rtol=worst, atol=sum(record.atol for record in plans))
+    return joint(plans)._replace(reason=reason, rtol=worst, atol=sum(record.atol for record in plans))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64, Floats
 from . import bands, scaling
-from .plan import ALL_PAIRS, METHODS, Plan, Record, Wish, with_last_rounding
+from .plan import ALL_PAIRS, METHODS, Record, Wish, with_last_rounding
 from .problem import Problem
 from .progress import is_shown, reported
 
@@ -133,7 +133,7 @@ def evaluate(
     >>> evaluate(b, b, [1.0, 2.0], 3.0, normalize=True).round(6)
     array([1.047426, 1.952574])
     """
-    arrays, normalize = _checked(x, control_points, values), _checks.flag(normalize, "normalize")
+    arrays, normalize = checked(x, control_points, values), _checks.flag(normalize, "normalize")
     wish = checked_wish(method, rtol, workers, brief=True)
     return evaluate_arrays(arrays, concentration, wish, normalize=normalize)[0]
 
@@ -176,56 +176,9 @@ def evaluate_log(
     >>> evaluate_log(np.eye(2), [[-1.0, 0.0]], [1.0], 1e4).round(6)
     array([-20000., -10000.])
     """
-    arrays, normalize = _checked(x, control_points, values, log=True), _checks.flag(normalize, "normalize")
+    arrays, normalize = checked(x, control_points, values, log=True), _checks.flag(normalize, "normalize")
     wish = checked_wish(method, rtol, workers)
     return evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=True)[0]
-
-
-def explain_sum(
-    x: ArrayLike,
-    control_points: ArrayLike,
-    values: ArrayLike,
-    concentration: ArrayLike,
-    *,
-    normalize: bool = False,
-    log: bool = False,
-    method: str = "auto",
-    rtol: float | None = 1e-14,
-) -> tuple[Floats, Plan]:
-    """Evaluate a sum of exponential kernels, and say how.
-
-    Parameters
-    ----------
-    x, control_points, values, concentration, normalize, method, rtol
-        As in `spherapprox.evaluate`.
-    log : bool, default False
-        The logarithm, as `evaluate_log` returns it.
-
-    Returns
-    -------
-    ndarray
-        As `spherapprox.evaluate` and `evaluate_log` return it, bit by bit.
-    Plan
-        The method that was taken and why, what the others would cost, and bounds of the error.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `spherapprox.evaluate` does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox.summation import explain_sum
-    >>> sums, plan = explain_sum(np.eye(3), np.eye(3), np.ones(3), 2.0)
-    >>> plan.method, plan.rtol < 1e-13
-    ('dense', True)
-    """
-    normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
-    arrays = _checked(x, control_points, values, log=log)
-    wish = checked_wish(method, rtol)._replace(explain=True)
-    result, record = evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)
-    return result, Plan(**record._asdict())
 
 
 def evaluate_at(
@@ -238,7 +191,7 @@ def evaluate_at(
     return evaluate_arrays(arrays, concentration, wish, normalize=normalize)[0]
 
 
-def _checked(x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log: bool = False) -> Arrays:
+def checked(x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log: bool = False) -> Arrays:
     """Return the checked arrays."""
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)

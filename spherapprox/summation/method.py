@@ -58,5 +58,8 @@ class Method(Protocol):
     def cost(self, problem: Problem, tolerance: Tolerance) -> float:
         """Estimate the seconds of one thread."""
 
+    def memory(self, problem: Problem, tolerance: Tolerance) -> float:
+        """Estimate the bytes that are held at once, the result included."""
+
     def sums(self, problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
         """Return the sums over all control points, and report finished pairs."""

@@ -15,7 +15,7 @@ from .method import Report, Sums, Tolerance
 from .partial import Partial, merge, write_rows
 from .problem import Problem
 
-__all__ = ["cost", "obstacle", "promise", "sums"]
+__all__ = ["cost", "memory", "obstacle", "promise", "sums"]
 
 TILE = (128, 512)  # evaluation and control points of a tile: its two buffers are 1 MiB. Tuned.
 CHAIN, PRODUCTS_CHAIN = 64, 24
@@ -35,6 +35,11 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
 def cost(problem: Problem, tolerance: Tolerance) -> float:
     """Estimate the seconds."""
     return (CALL + problem.work) / RATE
+
+
+def memory(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the bytes that are held at once: the buffers of a tile, and states that are merged."""
+    return 1.3e6 + 8.0 * len(problem.x) * (6.0 * problem.p + 9.0)
 
 
 def _states(problem: Problem, step: int, report: Report) -> Partial:

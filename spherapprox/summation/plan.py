@@ -66,6 +66,10 @@ class Plan:
         Why a method was not compared, and the `rtol` that would admit it, if one would.
     atol : float
         What may be lost to underflow besides: where terms are below the smallest normal number.
+    seconds : float
+        The seconds of one thread that are expected, kernels loaded.
+    memory : float
+        The bytes that are expected to be held at once, without the arguments and with the result.
 
     Examples
     --------
@@ -81,6 +85,8 @@ class Plan:
     scale: str = "each row"
     excluded: Mapping[str, str] = field(default_factory=dict)
     atol: float = 0.0
+    seconds: float = math.nan
+    memory: float = math.nan
 
 
 class Record(NamedTuple):
@@ -93,12 +99,15 @@ class Record(NamedTuple):
     scale: str = "each row"
     excluded: Mapping[str, str] = _NONE
     atol: float = 0.0
+    seconds: float = math.nan
+    memory: float = math.nan
 
 
 class Wish(NamedTuple):
     """The options of `evaluate` of which sums know.
 
-    With `explain` plans name tolerances that admit other methods; if `brief`, nobody reads the plan of a dense sum.
+    With `explain` plans name tolerances that admit other methods, and prices; if `brief`, nobody reads the plan of a
+    dense sum; if `dry`, plans are all that is wanted.
     """
 
     method: str
@@ -107,6 +116,7 @@ class Wish(NamedTuple):
     report: Report = silent
     explain: bool = False
     brief: bool = False
+    dry: bool = False
 
 
 _SMALL = Record("dense", "it takes about a millisecond at most: not worth a comparison")
@@ -116,6 +126,11 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
     # Step 1: choose the method
     selection, tolerance = choose(problem, wish, row_by_row)
+    if wish.explain:
+        selection = _priced(selection, problem, tolerance)
+    if wish.dry:
+        m = len(problem.x)
+        return Partial(np.zeros(m), np.zeros((m, problem.p)), np.ones(m)), selection
     wish.report(0, len(problem.x) * len(problem.b))
     # Step 2: sum by it
     if selection.method == "dense":
@@ -132,6 +147,22 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
         if len(state.doubtful) == len(problem.x):
             selection, error = selection._replace(method="dense", scale="each row"), again.error
     return state.partial, selection._replace(reason=reason, rtol=error)
+
+
+def _priced(selection: Record, problem: Problem, tolerance: Tolerance) -> Record:
+    """Return the plan with the time, memory and error that are expected."""
+    method, computed = _method(selection.method), problem
+    if selection.method != "dense":
+        computed = _in_float64(problem)
+    promise = method.promise(computed, tolerance.omitted)
+    seconds = selection.costs.get(selection.method) or method.cost(computed, tolerance)
+    return selection._replace(rtol=promise, seconds=seconds, memory=method.memory(computed, tolerance))
+
+
+def joint(plans: list[Record]) -> Record:
+    """Return the plan of sums that are evaluated one after another: the first, with the time and memory of all."""
+    seconds, memory = sum(record.seconds for record in plans), max(record.memory for record in plans)
+    return plans[0]._replace(seconds=seconds, memory=memory)
 
 
 def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Record, Tolerance]:

@@ -96,6 +96,11 @@ class Problem(NamedTuple):
         distance = d + 3 if self.by_products else 2 * d
         return float(m * len(self.b) * (distance + 14 + p + self.normalize))
 
+    @property
+    def result_memory(self) -> float:
+        """Bytes of the sums, of the state that they are made of, and of the result."""
+        return 8.0 * len(self.x) * (3.0 * (self.p + self.normalize) + 2.0)
+
     def weights(self, part: slice) -> Float64:
         """Return the weights (n, p) of a part of the control points, p = 0 for angles."""
         if self.values is None:

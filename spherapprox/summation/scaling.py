@@ -179,7 +179,7 @@ def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Rec
 def _joint(plans: list[Record], normalize: bool) -> Record:
     """Return the plan of sums that were evaluated in parts; the first of quotients has the denominators."""
     common = any(record.scale == "largest row" for record in plans)
-    return plans[0]._replace(
+    return plan.joint(plans)._replace(
         reason=f"{plans[0].reason}; {len(plans)} times, for values of very different size",
         rtol=max(record.rtol for record in plans) + (plans[0].rtol if normalize else 0.0),
         atol=sum(record.atol for record in plans),
@@ -195,12 +195,12 @@ def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
         answer = logarithm(scaled, problem.rate, problem.normalize)
     else:
         columns = [_log_column(problem, column, wish) for column in problem.values.T]
-        answer, record = np.stack([column[0] for column in columns], axis=1), columns[0][1]  # (m, p)
-        record = record._replace(rtol=max(column[1].rtol for column in columns))
+        answer, plans = np.stack([column[0] for column in columns], axis=1), [column[1] for column in columns]  # (m, p)
+        record = plan.joint(plans)._replace(rtol=max(record.rtol for record in plans))
         if problem.normalize:
             below, of_ones = _log_column(problem, np.ones(len(problem.b)), wish)
             answer -= below[:, None]
-            record = record._replace(rtol=record.rtol + of_ones.rtol)
+            record = plan.joint([record, of_ones])._replace(rtol=record.rtol + of_ones.rtol)
     sizes = np.abs(answer[np.isfinite(answer)])
     rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * problem.rate + LARGEST_LOG)
     return answer, record._replace(rtol=record.rtol + rounding, atol=0.0)

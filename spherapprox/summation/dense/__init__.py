@@ -60,6 +60,12 @@ def cost(problem: Problem, tolerance: Tolerance | None = None) -> float:
     return 5e-5 + problem.work / (RATE * 8.0 / problem.dtype.itemsize)
 
 
+def memory(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the bytes that are held at once: control points are packed in parts."""
+    count, size = min(len(problem.b), all_pairs.packed_size(problem)), problem.dtype.itemsize
+    return problem.result_memory + count * size * (problem.dim + 3.0 + 1.5 * (problem.p + problem.normalize))
+
+
 def _fused(problem: Problem, is_small: bool, workers: int | None, report: Report) -> Partial:
     """Return the plain sums; rows that underflow are summed relative to their nearest control point."""
     (n, d), columns = problem.b.shape, problem.p + problem.normalize

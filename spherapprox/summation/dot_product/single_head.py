@@ -122,9 +122,9 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Rec
     reason = selection.reason
     if len(plans) > 1 or np.unique(keys).size > 1:
         reason += f"; queries of {len(plans)} and keys of {np.unique(keys).size} sizes apart, for their accuracy"
-    return answer, selection._replace(
-        method=pairs.method, reason=reason, rtol=max(record.rtol for record in plans), scale=METHODS["dense"],
-        atol=max(record.atol for record in plans),
+    return answer, plan.joint(plans)._replace(
+        method=pairs.method, costs=selection.costs, excluded=selection.excluded, reason=reason, scale=METHODS["dense"],
+        rtol=max(record.rtol for record in plans), atol=max(record.atol for record in plans),
     ), shares  # fmt: skip
 
 

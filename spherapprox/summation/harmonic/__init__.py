@@ -38,7 +38,7 @@ from .window import WIDTHS
 if TYPE_CHECKING:
     from .columns import Column
 
-__all__ = ["cost", "obstacle", "promise", "sums"]
+__all__ = ["cost", "memory", "obstacle", "promise", "sums"]
 
 LARGEST_CIRCLE = 2.0**26
 LARGEST_SPHERE = 18_000.0  # grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`
@@ -148,6 +148,12 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     if grid_cells(problem.dim, concentration, tolerance.omitted) > limit:
         return f"its grid for 'concentration' {concentration:g} would take more memory than the limit"
     return ""
+
+
+def memory(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the bytes that are held at once: places of the points, and a grid."""
+    cells = grid_cells(problem.dim, 2.0 * problem.rate, tolerance.omitted) ** problem.dim
+    return problem.result_memory + 8.0 * (3.0 * (len(problem.x) + len(problem.b)) + 3.0 * cells)
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:

@@ -21,6 +21,7 @@ from ..._kernels.summation.monomials import Layout, layout, rank
 from ..._loading import load
 from ..._threads import in_order, slices
 from ..._types import Float64, Floats
+from .. import dense
 from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
@@ -113,6 +114,16 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     point_seconds += PER_COORDINATE * d + PER_POINT
     once = 1e-7 * columns * terms + 1e-3
     return once + point_seconds * (len(problem.x) + len(problem.b))
+
+
+def memory(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the bytes that are held at once: moments, and blocks of points."""
+    kernel, columns = _Kernel.of(problem), problem.p + problem.normalize
+    terms = rank(
+        problem.variables, min(kernel.degree(tolerance.omitted, kernel.expected_need(problem)), LARGEST_DEGREE)
+    )
+    sample = dense.memory(problem.at_rows(slice(0, 1)), tolerance) if problem.normalize else 0.0
+    return problem.result_memory + 8.0 * columns * (6.0 * terms + 2.0**12) + sample
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,12 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     return once + SURVIVING * share * everything
 
 
+def memory(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the bytes that are held at once: copies of the points in order, and boxes."""
+    d, columns = problem.dim + 1.0, problem.p + float(problem.normalize)
+    return problem.result_memory + 8.0 * (len(problem.x) * d + len(problem.b) * (9.0 + 2.1 * d + 3.4 * columns))
+
+
 def least_cost(problem: Problem) -> float:
     """Estimate the seconds of one thread without any pair."""
     points = len(problem.x) + len(problem.b)

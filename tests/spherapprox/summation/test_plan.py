@@ -5,10 +5,11 @@ import re
 
 import numpy as np
 import pytest
+from processes import peak_memory
 from sums import problem, sphere, truth, wide
 
 from spherapprox import evaluate
-from spherapprox.summation import Plan, dense, explain_sum
+from spherapprox.summation import Plan, dense, explain_sum, harmonic, lowrank, numpy_tiles, plan_sum, truncated
 
 
 def test_explain_gives_the_plan_beside_the_result():
@@ -134,3 +135,45 @@ def test_every_tolerance_that_a_plan_names_admits_its_method():
             assert "lowrank" not in again.excluded
             count += 1
     assert count >= 4
+
+
+MODULES = {"dense": dense, "numpy": numpy_tiles, "truncated": truncated, "harmonic": harmonic, "lowrank": lowrank}
+
+
+@pytest.mark.parametrize("method", MODULES)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_a_sum_is_planned_without_being_evaluated(method, normalize, monkeypatch):
+    x, b, values = sphere(9000, 2, 1), sphere(6000, 2, 2), np.random.default_rng(3).random((6000, 2))
+    options = {"normalize": normalize, "method": method, "rtol": 1e-9}
+    concentration = 1e4 if method == "truncated" else 2.0
+    evaluate(x, b, values, concentration, **options)  # loads the kernels
+    _, explained = explain_sum(x, b, values, concentration, **options)
+    _, peak = peak_memory(lambda: evaluate(x, b, values, concentration, workers=1, **options))
+    monkeypatch.setattr(MODULES[method], "sums", None)  # not called
+    planned = plan_sum(x, b, values, concentration, **options)
+    assert (planned.method, planned.reason, planned.scale) == (method, "asked for", explained.scale)
+    assert (planned.seconds, planned.memory) == (explained.seconds, explained.memory)
+    assert 1e-4 < planned.seconds < 5.0
+    assert 0.4 < peak / planned.memory < 2.5
+    assert explained.rtol <= planned.rtol * 3.0
+
+
+def test_plans_of_sums_in_parts_count_all_of_them():
+    x, b = sphere(300, 2, 1), sphere(200, 2, 2)
+    single = plan_sum(x, b, np.ones(200), 400.0)
+    decades = plan_sum(x, b, np.geomspace(1e-300, 1e300, 200), 400.0)
+    assert "values of very different size" in decades.reason
+    assert decades.seconds > 1.5 * single.seconds > 0.0
+    logs = plan_sum(x, b, np.ones((200, 3)), 400.0, log=True)
+    assert logs.seconds == pytest.approx(3.0 * plan_sum(x, b, np.ones(200), 400.0, log=True).seconds)
+    keyed = plan_sum(x, b, np.ones(200), np.linspace(1.0, 1e4, 200), normalize=True)
+    assert "of 5 sizes" in keyed.reason
+    assert keyed.memory > 0.0
+
+
+def test_what_cannot_be_evaluated_cannot_be_planned():
+    x = sphere(20, 3, 1)
+    with pytest.raises(ValueError, match="it is for points of S\\^1 and S\\^2, not of S\\^3"):
+        plan_sum(x, x, np.ones(20), 2.0, method="harmonic")
+    with pytest.raises(TypeError, match="'log' must be True or False"):
+        plan_sum(x, x, np.ones(20), 2.0, log=1)

@@ -359,7 +359,7 @@ def test_blocks_of_a_turn_share_no_grid_points(monkeypatch):
             task(slice(i, i + 1))
 
     monkeypatch.setattr(scattered_points, "each_block", one_turn)
-    scattered_points._by_turns(lambda rows, blocks, *_: turns[-1].append((rows, blocks)), (1,), 1, 19, 23, 1)
+    scattered_points._by_turns(lambda rows, blocks, *_: turns[-1].append((rows, blocks)), (1,), 1, 11, 13, 1)
     assert sorted(len(turn) for turn in turns)[0] > 1
     for turn in turns:
         for one, other in itertools.combinations(turn, 2):

@@ -69,6 +69,13 @@ def test_exponents_of_five_keep_their_digits(dtype):
         assert worst(result, truth(near, b, np.ones(1), concentration)[0]) <= LIMIT[dtype]
 
 
+def test_single_precision_keeps_more_digits_of_a_rate_than_it_has():
+    x, b = np.eye(3, dtype=np.float32)[:1], np.eye(3, dtype=np.float32)[1:2]  # |x - b|^2 is 2 exactly
+    for concentration in np.random.default_rng(4).uniform(40.0, 60.0, 50):
+        result = evaluate(x, b, np.ones(1, np.float32), concentration, method="dense")
+        assert abs(result[0] / np.exp(-concentration) - 1.0) <= LIMIT[np.float32]
+
+
 @wide
 @pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 0.7, 1.0])
 def test_clusters_keep_their_digits_in_high_dimension(spread):

@@ -1,3 +1,4 @@
+import itertools
 import math
 import re
 
@@ -8,10 +9,11 @@ from scipy.special import eval_legendre
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
-from spherapprox._kernels.summation.grids import columns_of
+from spherapprox._kernels.summation.grids import APART, columns_of
 from spherapprox._kernels.summation.legendre import filter_orders, padded_size
 from spherapprox.summation import explain_sum, harmonic, plan
 from spherapprox.summation.harmonic import expansion, window
+from spherapprox.summation.harmonic import scattered as scattered_points
 from spherapprox.summation.harmonic.scattered import scattered
 from spherapprox.summation.method import Tolerance, silent
 from spherapprox.summation.problem import Problem
@@ -36,6 +38,19 @@ def clusters(dim):
     seam[:, 0], seam[:, 1] = -1.0, np.linspace(-1e-9, 1e-9, 100)
     sets = [sphere(300, dim, 1), axes, unit(near), sphere(1, dim, 2), seam]
     return [*sets, np.repeat(sphere(1, dim, 3), 50, axis=0), np.concatenate([sphere(4, dim, 4), -sphere(4, dim, 4)])]
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("dim", [1, 2])
+def test_the_error_is_within_its_bound(dim, normalize):
+    rng = np.random.default_rng(6)
+    for b in clusters(dim):
+        values = rng.random((len(b), 1)) + 0.1
+        for concentration in (0.0, 0.3, 20.0, 500.0):
+            x = np.concatenate([sphere(30, dim, 7), b[:20], -b[:20]])
+            check(x, b, values, concentration, 1e-11, normalize)
+        check(-b[:20], b, values, 20.0, 1e-11, normalize)
 
 
 @wide
@@ -333,3 +348,20 @@ def _associated(degree, m, theta):
     log = m * mp.log(mp.sin(mp.mpf(float(theta)))) + mp.loggamma(2 * m + 1) - m * mp.log(2) - mp.loggamma(m + 1)
     log += (mp.log(2 * degree + 1) + mp.loggamma(degree - m + 1) - mp.loggamma(degree + m + 1)) / 2
     return now * mp.exp(log)
+
+
+def test_blocks_of_a_turn_share_no_grid_points(monkeypatch):
+    turns = []
+
+    def one_turn(task, count, *_, **__):
+        turns.append([])
+        for i in range(count):
+            task(slice(i, i + 1))
+
+    monkeypatch.setattr(scattered_points, "each_block", one_turn)
+    scattered_points._by_turns(lambda rows, blocks, *_: turns[-1].append((rows, blocks)), (1,), 1, 11, 13, 1)
+    assert sorted(len(turn) for turn in turns)[0] > 1
+    for turn in turns:
+        for one, other in itertools.combinations(turn, 2):
+            gaps = [max(a[0] - b[1], b[0] - a[1]) for a, b in zip(one, other, strict=True)]
+            assert max(gaps) >= APART

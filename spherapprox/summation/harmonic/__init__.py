@@ -44,6 +44,7 @@ LARGEST_CIRCLE = 2.0**26
 LARGEST_SPHERE = 18_000.0  # grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`
 SAMPLE = 2**14  # rows of which the lengths are looked at to expect an error, or half as many
 SAMPLE_ROWS = 2**15  # rows, or up to twice as many, at which the sums of the weights' sizes are looked at first
+START = 1e-3  # seconds to begin on S^2, besides those of each column
 _ELSEWHERE = 1.3
 """By how much the bound of the sums anywhere may be above the largest row, for an accuracy to be expected."""
 
@@ -168,4 +169,4 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     legendre = degree**3 / RATES["degrees"]
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     coarse = signs * (0.5 * window_price(2, 0.0, cells) + 0.25 * legendre)
-    return sorting + columns * (window_price(2, points, cells) + legendre) + coarse
+    return START + sorting + columns * (window_price(2, points, cells) + legendre) + coarse

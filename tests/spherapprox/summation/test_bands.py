@@ -126,6 +126,24 @@ def test_workers_change_no_bit_and_single_precision_is_returned(method):
         single_rate, two = (evaluate(x, b, values, c, workers=k, **options, method=method) for k in (1, 2))
         np.testing.assert_array_equal(single_rate, two)
         single = evaluate(*(a.astype(np.float32) for a in (x, b, values)), c, **options, method=method)
-        wide = evaluate(*(a.astype(np.float32).astype(float) for a in (x, b, values)), c, **options, method=method)
         assert single.dtype == np.float32
-        np.testing.assert_array_equal(single, wide.astype(np.float32))
+    wide = evaluate(*(a.astype(np.float32).astype(float) for a in (x, b, values)), c, **options, method=method)
+    np.testing.assert_array_equal(single, wide.astype(np.float32))  # of quotients with huge concentrations
+
+
+@pytest.mark.parametrize(("normalize", "top"), [(True, 64.0), (False, 4e4)])
+@pytest.mark.parametrize("dim", [2, 8, 64])
+def test_single_precision_is_computed_where_it_reaches(dim, normalize, top):
+    rng = np.random.default_rng(10)
+    arrays = [a.astype(np.float32) for a in (sphere(40, dim, rng), sphere(300, dim, rng), 0.1 + rng.random((300, 2)))]
+    arrays[0][:20] = arrays[1][:20]  # near pairs
+    c = np.append(rng.uniform(0.5, top, 299), top)
+    result, record = explain_sum(*arrays, c, normalize=normalize)
+    expected = evaluate(*(a.astype(float) for a in arrays), c, normalize=normalize)
+    error = np.maximum(np.abs(result - expected) - record.atol, 0.0) / expected  # but for underflow
+    assert 1e-8 < error.max() <= record.rtol
+    limit = 6e-8 * top * (1.0 + dim / 24.0) if normalize else 5e-7
+    assert (error if normalize else error[:20]).max() <= limit
+    c[-1] = 1.001 * top if normalize else 5e4
+    wide = evaluate(*(a.astype(float) for a in arrays), c, normalize=normalize)
+    np.testing.assert_array_equal(evaluate(*arrays, c, normalize=normalize), wide.astype(np.float32))

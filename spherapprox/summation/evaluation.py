@@ -81,7 +81,7 @@ def evaluate(
         asked for by name may have roundings 100 times those of "dense". None allows only "dense", which omits nothing.
     workers : int or None, default None
         Threads; -1 takes all cores that the process may use, and so does None where the work takes longer than some
-        20 ms, or as many as the environment variable SPHERAPPROX_WORKERS says. None stays at one thread for less work,
+        3 ms, or as many as the environment variable SPHERAPPROX_WORKERS says. None stays at one thread for less work,
         and in a process or thread that joblib, Dask or multiprocessing started, whose other workers take the other
         cores. The result is the same for any number.
 

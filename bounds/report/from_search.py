@@ -14,6 +14,8 @@ from scipy.optimize import minimize_scalar
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, __version__, _checks, points, sphere
 from spherapprox._checks import upper_text
 from spherapprox._loading import Later
+from spherapprox._types import Float64
+from spherapprox.coefficients import core_values
 from spherapprox.error import lengths, sup_error
 from spherapprox.heads.head import Head
 from spherapprox.shortest import ShortestHead
@@ -181,16 +183,21 @@ def compare_fixed_points(
     errors: dict[str, list[tuple[int, float]]] = {"Riemann sums, split": [], "interpolation, core": []}
     for n in counts:
         cells = EqualMeasurePartition(target.dim, n)
-        nodes: Any = points.fibonacci(n) if target.dim == 2 else cells
+        rows = points.fibonacci(n).points if target.dim == 2 else cells.centers()
         methods: dict[str, Callable[[float], Head]] = {
             "Riemann sums, split": partial(SplitHead.from_target, target, cells),
-            "interpolation, core": partial(CoreHead.from_target, target, nodes, coefficients="interpolation"),
+            "interpolation, core": partial(_interpolate, target, rows),
         }
         for name, make in methods.items():
             if not errors[name] or errors[name][-1][1] > least:
                 head = _fit_concentration(make, math.log(n) * 2.0 / target.dim, x=x, values=values)
                 errors[name].append((n, sup_error(head, target).lower))
     return errors
+
+
+def _interpolate(target: Target, rows: Float64, concentration: float) -> CoreHead:
+    """Return the interpolating head, not tested for the resolution of its points, which may take half a second."""
+    return CoreHead(rows, core_values(target, rows, concentration, rule="interpolation"), concentration)
 
 
 def _fit_concentration(make: Callable[[float], Head], scale: float, *, x: Any, values: Any) -> Head:

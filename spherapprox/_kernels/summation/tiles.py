@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import njit, subroutine
+from ..jit import subroutine
 from ..simd.registers import load_like, shape
 from ..simd.vectors import add, store, subtract
 from .layout import BLOCK, SHORT_BLOCK
@@ -27,7 +27,7 @@ def block_length(x):
     return BLOCK if x.itemsize == 8 else SHORT_BLOCK
 
 
-@njit
+@subroutine
 def aligned(rows, columns, like):
     """Return zeros that begin at a multiple of 64 bytes, where no vector lies across two cache lines."""
     extra = 64 // like.itemsize
@@ -36,7 +36,7 @@ def aligned(rows, columns, like):
     return room[skip : skip + rows * columns].reshape(rows, columns)
 
 
-@njit
+@subroutine
 def add_exactly(at, block, total, residual):
     """Add vectors to those of `total` from a flat index on; `residual` keeps the rounding errors (Knuth)."""
     a = load_like(total, at, block)
@@ -47,7 +47,7 @@ def add_exactly(at, block, total, residual):
     store(residual, at, add(load_like(residual, at, block), error))
 
 
-@njit
+@subroutine
 def fill(tile, x, start, defects):
     """Copy a tile's evaluation points; the last tile repeats the last row. Returns the number of its rows."""
     count = min(tile.shape[1], x.shape[0] - start)
@@ -59,7 +59,7 @@ def fill(tile, x, start, defects):
     return count
 
 
-@njit
+@subroutine
 def resume(start, count, sums, total, residual):
     """Read the sums of a tile's rows, and their rounding errors."""
     total[:] = 0.0
@@ -69,7 +69,7 @@ def resume(start, count, sums, total, residual):
             total[r, i], residual[r, i] = sums[start + i, 0, r], sums[start + i, 1, r]
 
 
-@njit
+@subroutine
 def keep(start, count, total, residual, sums):
     """Write the sums of a tile's rows, and their rounding errors."""
     for i in range(count):

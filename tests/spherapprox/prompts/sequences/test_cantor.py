@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spherapprox.prompts.sequences import cantor_code, cantor_decode
@@ -18,6 +18,7 @@ def psi(x, d, bits):
     return total
 
 
+@example(x=[1.0, 0.5], bits=5)
 @given(x=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=4), bits=st.integers(1, 40))
 def test_the_code_is_its_definition_and_comes_back(x, bits):
     d = len(x)

@@ -164,6 +164,10 @@ def test_plans_of_sums_in_parts_count_all_of_them():
     decades = plan_sum(x, b, np.geomspace(1e-300, 1e300, 200), 400.0)
     assert "values of very different size" in decades.reason
     assert decades.seconds > 1.5 * single.seconds > 0.0
+    columns = np.ones((200, 4))
+    ordinary = plan_sum(x, b, columns[:, :3], 400.0)
+    columns[:, 3] = np.geomspace(1e-300, 1e300, 200)
+    assert plan_sum(x, b, columns, 400.0).memory >= ordinary.memory
     logs = plan_sum(x, b, np.ones((200, 3)), 400.0, log=True)
     assert logs.seconds == pytest.approx(3.0 * plan_sum(x, b, np.ones(200), 400.0, log=True).seconds)
     keyed = plan_sum(x, b, np.ones(200), np.linspace(1.0, 1e4, 200), normalize=True)

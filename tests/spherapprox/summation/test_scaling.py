@@ -60,6 +60,17 @@ def test_huge_values_count_where_the_nearest_points_have_none():
     for method in ("dense", "truncated", "numpy"):
         got = evaluate(x, b, [[0.0, 1.0], [1e100, 1e100]], 430.0, method=method)
         np.testing.assert_allclose(got, [[far, 1.0]], rtol=1e-11)
+        got = evaluate(x, b, [[0.0, 1.0], [1e100, 1.0]], 430.0, method=method)
+        np.testing.assert_allclose(got, [[far, 1.0]], rtol=1e-11)
+
+
+@pytest.mark.parametrize("values", [[0.0, 2.0**-600], [1.0, 2.0**-600]])
+def test_tiny_values_have_their_share_where_all_points_are_far(method, values):
+    along = 1.0 - 470.0 / 700.0  # exponentials of 2^-678, which are no reason to sum again
+    b = np.array([[along, np.sqrt(1.0 - along**2)], [along, -np.sqrt(1.0 - along**2)]])
+    table = np.array([values, [values[1], values[1]]]).T  # of the second column all values are tiny
+    got = evaluate(np.array([[1.0, 0.0]]), b, table, 700.0, normalize=True, method=method)
+    np.testing.assert_allclose(got, [[sum(values) / 2.0, values[1]]], rtol=1e-12)
 
 
 def test_results_beyond_the_floats_are_warned_of(method):

@@ -169,6 +169,13 @@ def test_mean_angles_are_those_of_all_pairs():
     np.testing.assert_array_equal(angle_mean(poles, poles, 1e300), [0.0, 0.0])
 
 
+def test_concentrations_beyond_single_precision_are_summed_in_double():
+    single = [a.astype(np.float32) for a in (sphere(9, 2, 1), sphere(30, 2, 2), np.arange(1.0, 31.0))]
+    result = evaluate(*single, 1e5, normalize=True)
+    wide = evaluate(*(a.astype(np.float64) for a in single), 1e5, normalize=True)
+    np.testing.assert_array_equal(result, wide.astype(np.float32))
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_concentrations_of_any_float_type(kind, dtype):

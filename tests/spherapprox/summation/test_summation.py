@@ -170,9 +170,10 @@ def test_mean_angles_are_those_of_all_pairs():
 
 
 def test_concentrations_beyond_single_precision_are_summed_in_double():
-    single = [a.astype(np.float32) for a in (sphere(9, 2, 1), sphere(30, 2, 2), np.arange(1.0, 31.0))]
-    result = evaluate(*single, 1e5, normalize=True)
-    wide = evaluate(*(a.astype(np.float64) for a in single), 1e5, normalize=True)
+    x, b = near_pairs(2, 1e5)
+    single = [a.astype(np.float32) for a in (x, b, np.arange(1.0, 701.0))]
+    result = evaluate(*single, 1e5)
+    wide = evaluate(*(a.astype(np.float64) for a in single), 1e5)
     np.testing.assert_array_equal(result, wide.astype(np.float32))
 
 

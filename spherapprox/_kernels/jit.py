@@ -20,6 +20,7 @@ import platformdirs
 from numba import types
 from numba.core.typing.templates import infer_global
 
+from .._loading import WINGS
 from . import trust
 from .store import Store, warn
 
@@ -51,7 +52,8 @@ def cache_folder() -> Path | None:
     root = _config.CACHE_DIR or platformdirs.user_cache_dir("spherapprox", appauthor=False)
     state = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
     package = Path(__file__).parents[1]
-    for compiled in ("_kernels", "_scalars"):  # the functions that a kernel calls are compiled into it
+    # the functions that a kernel calls are compiled into it
+    for compiled in ("_kernels", "_scalars", *(f"{wing}/_kernels" for wing in WINGS)):
         for source in sorted((package / compiled).rglob("*.py")):
             state.update(source.read_bytes())
     folder = Path(root).absolute() / f"kernels-{state.hexdigest()[:16]}"

@@ -188,10 +188,10 @@ def test_all_that_is_compiled_counts_for_the_folders_name(tmp_path):
         return told.split()[-1]
 
     names = {name()}
-    for compiled in ("_kernels", "_kernels/partition", "_scalars"):
+    for compiled in ("_kernels", "_kernels/partition", "_scalars", "prompts/_kernels"):
         (package / compiled / "more.py").write_text("x = 1\n")
         names.add(name())
-    assert len(names) == 4
+    assert len(names) == 5
 
 
 ALL_FUNCTIONS = """

@@ -11,6 +11,8 @@ from .._scalars import beta
 from .arguments import dims, real
 from .dispatch import elementwise
 
+INVERSE = 2.5  # work of an inverse, in Bessel ratios
+
 
 def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
     """Return the logarithm of the normalised measure of a spherical cap.
@@ -79,7 +81,7 @@ def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
     True
     """
     why = "it is the logarithm of a share of the sphere, as math.log(0.25)"
-    return elementwise(beta.cap_angle, dims(dim), real(log_measure, "log_measure", maximum=0.0, why=why))
+    return elementwise(beta.cap_angle, dims(dim), real(log_measure, "log_measure", maximum=0.0, why=why), work=INVERSE)
 
 
 def log_surface_area(dim: ArrayLike) -> Any:

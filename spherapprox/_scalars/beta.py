@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 
-from .gamma import log_gamma, log_gamma_half_ratio
+from .gamma import gamma_half_ratio, log_gamma
 
 HALF_PI = 0.5 * math.pi
 PI_TAIL = 1.2246467991473532e-16  # pi minus math.pi
 LOG_TWO = math.log(2.0)
 LOG_PI = math.log(math.pi)
+ROOT = 1.0 / math.sqrt(math.pi)
 EQUATOR, TERMS = 3.0, 22  # the power series where c^2 max(m, 12) is at most this; its rest is below 1e-17 there
 LONG, SHORT, SHORT_FROM = 62, 24, 12.0
 """Steps of the continued fraction, which suffice to 5e-17, and fewer where c^2 max(m, 48) is at least `SHORT_FROM`."""
@@ -27,9 +28,9 @@ def log_surface_area(m: float) -> float:
     return LOG_TWO + half * LOG_PI - log_gamma(half - 1.0)
 
 
-def log_density(m: float) -> float:
-    """Return log s_m."""
-    return log_gamma_half_ratio(0.5 * m) - 0.5 * LOG_PI
+def density(m: float) -> float:
+    """Return s_m."""
+    return ROOT * gamma_half_ratio(0.5 * m)
 
 
 def is_near_equator(m: float, c: float) -> bool:
@@ -81,26 +82,26 @@ def part(m: float, s: float, c: float) -> float:
     return belt(m, c) if is_near_equator(m, c) else fraction(m, s, c)
 
 
-def from_part(m: float, scale: float, s: float, c: float, part: float) -> tuple[float, float]:
-    """Return the log measure of a cap up to a hemisphere, and measure over s_m sin^(m-1), with `scale` = log s_m."""
+def from_part(m: float, factor: float, s: float, c: float, part: float) -> tuple[float, float]:
+    """Return the log measure of a cap up to a hemisphere, and measure over s_m s^(m-1), for `factor` = s_m."""
     log = math.log(s) if c * c > 0.5 else 0.5 * math.log1p(-c * c)  # log s, without rounding s near 1
     if is_near_equator(m, c):
-        measure = 0.5 - math.exp(scale) * part
-        return math.log(measure), measure * math.exp((1.0 - m) * log - scale)
+        measure = 0.5 - factor * part
+        return math.log(measure), measure / factor * math.exp((1.0 - m) * log)
     inverse = m * c * part
-    return scale + m * log - math.log(inverse), s / inverse
+    return m * log + math.log(factor / inverse), s / inverse
 
 
-def log_half_cap(m: float, angle: float, scale: float) -> tuple[float, float]:
-    """Return the log measure of a cap of radius 0 < angle <= pi/2 and its `rim_mean`."""
+def log_half_cap(m: float, angle: float, factor: float) -> tuple[float, float]:
+    """Return the log measure of a cap of radius 0 < angle <= pi/2 and its `rim_mean`, for `factor` = s_m."""
     s, c = math.sin(angle), math.cos(angle)
-    log, width = from_part(m, scale, s, c, part=part(m, s, c))
+    log, width = from_part(m, factor, s, c, part=part(m, s, c))
     return log, width / angle
 
 
 def rim_mean(m: float, angle: float) -> float:
     """Return the mean of (sin t / sin angle)^(m-1) over 0 <= t <= angle, for 0 < angle <= pi/2."""
-    return log_half_cap(m, angle, log_density(m))[1]
+    return log_half_cap(m, angle, density(m))[1]
 
 
 def is_closed(m: float, angle: float) -> bool:
@@ -130,7 +131,7 @@ def log_cap_measure(m: float, angle: float) -> float:
     if is_closed(m, angle):
         return closed(m, angle)
     s, c = math.sin(angle), abs(math.cos(angle))
-    return whole_cap(from_part(m, log_density(m), s, c, part=part(m, s, c))[0], angle)
+    return whole_cap(from_part(m, density(m), s, c, part=part(m, s, c))[0], angle)
 
 
 def cap_angle(m: float, log_measure: float) -> float:
@@ -150,16 +151,16 @@ def half_cap_angle(m: float, log_measure: float) -> float:
         return math.pi * math.exp(log_measure)
     if m == 2.0:
         return 2.0 * math.asin(min(1.0, math.exp(0.5 * log_measure)))
-    scale = log_density(m)
+    factor = density(m)
     # Step 1: a start right of the root, by sin^m/m <= int_0^angle sin^(m-1)
-    rim = (log_measure - scale + math.log(m)) / m
+    rim = (log_measure + math.log(m / factor)) / m
     angle = math.asin(math.exp(rim)) if rim < 0.0 else HALF_PI
     if angle == 0.0:
         return 0.0
     # Step 2: Newton's steps in log angle, of which the log measure is a concave and increasing function: they cross the
     # root once and then climb to it
     for _ in range(60):
-        log, mean = log_half_cap(m, angle, scale)
+        log, mean = log_half_cap(m, angle, factor)
         step = (log_measure - log) * mean
         new = min(HALF_PI, angle * math.exp(step))
         if abs(step) < 4e-16 or new == angle:

@@ -37,7 +37,9 @@ def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
 
     Notes
     -----
-    sigma(C(phi)) = I_{sin^2 phi}(m/2, 1/2) / 2 for phi <= pi/2 and 1 - sigma(C(pi - phi)) beyond.
+    sigma(C(phi)) = I_{sin^2 phi}(m/2, 1/2) / 2 for phi <= pi/2 and 1 - sigma(C(pi - phi)) beyond: in closed form for
+    dim 1 and 2, by Gauss's continued fraction (DLMF 15.7.1), and by the power series of what is between the cap and the
+    equator where ``cos(phi)^2 max(m, 12) <= 3``.
 
     Examples
     --------

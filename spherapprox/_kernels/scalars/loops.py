@@ -219,7 +219,7 @@ def cap_parts(m, s, c, part):  # type: ignore[no-untyped-def]
 def cap_loop(m, angle, out):  # type: ignore[no-untyped-def]
     dim, s, c, part = np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS)
     index = np.empty(FRACTIONS, np.int64)
-    known, scale = 0.0, 0.0
+    known, factor = 0.0, 0.0
     start = 0
     while start < out.size:
         # Step 1: the next caps that have no closed form
@@ -237,8 +237,8 @@ def cap_loop(m, angle, out):  # type: ignore[no-untyped-def]
         for j in range(n):
             i = index[j]
             if m[i] != known:
-                known, scale = m[i], beta.log_density(m[i])
-            out[i] = beta.whole_cap(beta.from_part(m[i], scale, s[j], c[j], part[j])[0], angle[i])
+                known, factor = m[i], beta.density(m[i])
+            out[i] = beta.whole_cap(beta.from_part(m[i], factor, s[j], c[j], part[j])[0], angle[i])
 
 
 def over(kernel: Callable[..., float]) -> Any:

@@ -135,6 +135,9 @@ def test_caps_of_angle_zero_and_pi():
     # measure ~ B angle^m / m for small angles; 8-sphere: B = 35/32
     expected = 8 * math.log(1e-150) + math.log(35.0 / 256.0)
     assert special.log_cap_measure(8, 1e-150) == pytest.approx(expected, rel=1e-15)
+    least = math.log(5e-324)
+    logs = special.log_cap_measure([1, 2], 5e-324).tolist()
+    assert logs == pytest.approx([least - math.log(math.pi), 2.0 * (least - math.log(2.0))], rel=1e-15)
     assert special.log_cap_measure(10**6, 5e-324) == pytest.approx(10**6 * math.log(5e-324), rel=1e-4)
     assert special.cap_angle(3, -1e6) == 0.0
     # near pi the complement counts: a cap of radius 1e-3 on S^3 is missing, 2 (a - sin a cos a) / (2 pi)

@@ -196,20 +196,14 @@ def cap_parts(m, s, c, part):  # type: ignore[no-untyped-def]
         y[i] = 0.0 if is_near else (s[i] / c[i]) * (s[i] / c[i]) * x[i]
         top[i] = beta.tail(x[i], y[i], float(beta.SHORT if short[i] else beta.LONG))
         below[i] = 1.0
-    for k in range(beta.LONG - 1, beta.SHORT - 1 if long > 0 else beta.LONG - 1, -1):
+    for k in range((beta.LONG if long > 0 else beta.SHORT) - 1, -1, -1):
         for i in range(n):
             first = k * x[i]
             second = 1.0 + first
             new = (second + first) * top[i] + (((k + 1.0) * y[i]) * second) * below[i]
-            below[i] = below[i] if short[i] else top[i]
-            top[i] = top[i] if short[i] else new
-    for k in range(beta.SHORT - 1, -1, -1):
-        for i in range(n):
-            first = k * x[i]
-            second = 1.0 + first
-            new = (second + first) * top[i] + (((k + 1.0) * y[i]) * second) * below[i]
-            below[i] = top[i]
-            top[i] = new
+            waits = k >= beta.SHORT and short[i]
+            below[i] = below[i] if waits else top[i]
+            top[i] = top[i] if waits else new
     for i in range(n):
         if not beta.is_near_equator(m[i], c[i]):
             part[i] = top[i] / below[i]

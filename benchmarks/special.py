@@ -24,6 +24,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -155,33 +157,49 @@ def log_rows(size: int) -> Iterator[Row]:
         lambda _: np.maximum(1.0, np.hypot(order, x)),
         target=1.0,
     )
-    dim = np.floor(spread(1.0, 1e3, 4 * size, 5))
-    angle = np.random.default_rng(6).uniform(0.0, math.pi / 2, 4 * size)
-    good = scipy.special.betainc(0.5 * dim, 0.5, np.sin(angle) ** 2) > 1e-300
-    dim, angle = dim[good][:size], angle[good][:size]
-    yield compare(
-        f"log_cap_measure, {dim.size} values / log(scipy betainc)",
-        Timed(lambda: special.log_cap_measure(dim, angle)),
-        Timed(lambda: np.log(0.5 * scipy.special.betainc(0.5 * dim, 0.5, np.sin(angle) ** 2))),
-        lambda values: np.maximum(1.0, np.abs(values)),
-    )
+
+
+def cap_rows(size: int) -> Iterator[Row]:
+    """Compare caps' log measures with SciPy's where these do not underflow: of one dimension each, and of many."""
+
+    def peer(dim: Any, angle: Array) -> Any:
+        return np.log(0.5 * scipy.special.betainc(0.5 * dim, 0.5, np.sin(angle) ** 2))
+
+    for dim in (np.floor(spread(1.0, 1e3, 4 * size, 5)), *map(np.int64, (2, 3, 8, 64, 1000))):
+        angle = np.random.default_rng(6).uniform(0.0, math.pi / 2, 4 * size)
+        good = scipy.special.betainc(0.5 * dim, 0.5, np.sin(angle) ** 2) > 1e-300
+        angle, m = angle[good][:size], dim[good][:size] if dim.ndim else dim
+        yield compare(
+            f"log_cap_measure, dim {dim if dim.ndim == 0 else '1 to 1000'}, {angle.size} values / log(scipy betainc)",
+            Timed(partial(special.log_cap_measure, m, angle)),
+            Timed(partial(peer, m, angle)),
+            lambda values: np.maximum(1.0, np.abs(values)),
+            target=1.0,
+        )
 
 
 def eigenvalue_rows() -> Iterator[Row]:
-    """Compare all eigenvalues up to degree 1000 with as many values of SciPy's ive."""
-    kernel, nu, top = VonMisesFisher(767, 5000.0), 383.0, 1000
-    ours = Timed(lambda: kernel.eigenvalues(top))
+    """Compare the eigenvalues up to some degree with SciPy's ive of their orders, where none of these underflows."""
+    for dim, lam, top in (*product((2, 3, 8), (1.0, 100.0, 1e4), (10, 100, 1000)), (767, 5000.0, 1000)):
+        kernel, orders, calls = VonMisesFisher(dim, lam), 0.5 * (dim - 1) + np.arange(top + 1), 2000 // top
+        ours, peer = (
+            Timed(partial(repeat, function, calls))
+            for function in (partial(kernel.eigenvalues, top), partial(scipy.special.ive, orders, lam))
+        )
 
-    def one_by_one() -> Array:
-        return np.array([scipy.special.ive(nu + k, 5000.0) for k in range(top + 1)])
+        def agreement(ours: Timed = ours, peer: Timed = peer) -> str:
+            ratios = np.where(peer.result > 1e-290, peer.result / peer.result[0], np.nan)
+            return worst(ours.result, ratios, ratios)
 
-    for name, function, target in (
-        ("1001 calls of scipy ive", one_by_one, 20.0),
-        ("one call of scipy ive", lambda: scipy.special.ive(nu + np.arange(top + 1), 5000.0), None),
-    ):
-        peer = Timed(function)
-        agreement = lambda peer=peer: worst(ours.result, peer.result / peer.result[0], ours.result)  # noqa: E731
-        yield Row(f"eigenvalues(1000) / {name}", ours, peer, agreement, target)
+        target = 1.0 if top > 10 else None  # below it is the price of a call
+        yield Row(f"{calls} x eigenvalues({top}), dim {dim}, {lam:g} / scipy ive", ours, peer, agreement, target)
+
+
+def repeat(function: Callable[[], Any], calls: int) -> Any:
+    """Call a function so often, and return its last result."""
+    for _ in range(calls - 1):
+        function()
+    return function()
 
 
 def sample_rows() -> Iterator[Row]:
@@ -237,7 +255,8 @@ def main() -> None:
             (ratio_rows(size), rounds),
             (tfp, rounds),
             (log_rows(size), rounds),
-            (eigenvalue_rows(), 20 * rounds),
+            (cap_rows(size), rounds),
+            (eigenvalue_rows(), 4 * rounds),
             (sample_rows(), rounds),
             ([fit_row()], rounds),
             (import_rows(), 3 * rounds),

@@ -57,7 +57,12 @@ def log_gamma(v: float) -> float:
 
 
 def log_gamma_half_ratio(a: float) -> float:
-    """Return log[Gamma(a + 1/2) / Gamma(a)] for a > 0: the asymptotic series in 1/a, after raising a to 12 or more."""
+    """Return log[Gamma(a + 1/2) / Gamma(a)] for a > 0."""
+    return math.log(gamma_half_ratio(a))
+
+
+def gamma_half_ratio(a: float) -> float:
+    """Return Gamma(a + 1/2) / Gamma(a) for a > 0, to 6e-16: its logarithm's series in 1/a, a raised to 12 or more."""
     product = 1.0
     while a < 12.0:
         product *= a / (a + 0.5)
@@ -66,4 +71,4 @@ def log_gamma_half_ratio(a: float) -> float:
     y = h * h
     # DLMF 5.11.8 for Gamma(a + 1/2), less the same for Gamma(a)
     series = h * (-1 / 8 + y * (1 / 192 + y * (-1 / 640 + y * (17 / 14336 + y * (-31 / 18432 + y * (691 / 180224))))))
-    return 0.5 * math.log(a) + math.log(product) + series
+    return product * math.sqrt(a) * math.exp(series)

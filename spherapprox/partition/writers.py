@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._types import Float64, Int64
+from ..special.dispatch import Allowance
 from . import kinds
 from .compiled import cap, circle, descent, location
 from .levels import Level, descend, zones
@@ -20,7 +21,7 @@ _COORDINATES = 2**18  # coordinates of centres or points that one thread takes a
 _AT_HAND = 512  # cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above
 COMPILE_FROM = 2**16
 """Cells of S^2 from which a process compiles their midpoints, two seconds' work where no other did it before."""
-_interpreted = 0  # midpoints that were written in plain Python so far, or later
+_allowance = Allowance(COMPILE_FROM)
 _SCRATCH = 2**22  # coordinates of cells or points that go down together, a level at a time
 _CELLS = 2**15  # cells that go down to S^2 and up again together, at most: their scratch stays in the processor's cache
 _TABLED = 2**16
@@ -64,9 +65,7 @@ def _midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, 
 
 def _write_on_sphere(n: int, low: int, out: Float64) -> None:
     """Write consecutive midpoints of S^2, the first in plain Python: the kernel gives the same bits."""
-    global _interpreted  # noqa: PLW0603
-    _interpreted += len(out)
-    kernel = cap.centers if _interpreted > COMPILE_FROM else inspect.unwrap(cap.centers)
+    kernel = inspect.unwrap(cap.centers) if _allowance.covers(len(out)) else cap.centers
     kernel(n, low, 1.0, np.empty(0), out)
 
 

@@ -1,8 +1,8 @@
 """Functions of numbers: modified Bessel functions in logarithms and ratios, cap measures, Gegenbauer polynomials.
 
 All broadcast like NumPy ufuncs and compute in float64. Scalars in give a float out; a real argument that is nan gives
-nan, integers have to be integers. Scalars run as plain Python; so do arrays until about `COMPILE_FROM` elements have
-been seen, then as compiled loops of the same formulas, to the same bits.
+nan, integers have to be integers. Scalars run as plain Python; so do arrays until about `COMPILE_FROM` elements were
+asked for, then as compiled loops of the same formulas, to the same bits.
 
 In functions compiled by numba's ``njit`` they can be called on integers and floats, as they are written here:
 

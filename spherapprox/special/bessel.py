@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .._scalars import bessel, bessel_ratio
+from .._types import Float64
 from .arguments import bessel_order, real, steps
-from .dispatch import elementwise
+from .dispatch import common_shape, elementwise
+
+INVERSE = 2.5  # work of an inverse, in ratios
 
 
 def log_iv(order: ArrayLike, x: ArrayLike) -> Any:
@@ -100,7 +104,7 @@ def iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
     v, z, n = bessel_order(order), real(x, "x", minimum=0.0), steps(step)
     if isinstance(n, float) and n == 1.0:
         return elementwise(bessel_ratio.first_ratio, v, z)
-    return elementwise(bessel_ratio.iv_ratio, v, z, n)
+    return elementwise(bessel_ratio.iv_ratio, v, z, n, work=_step_work(v, z, n))
 
 
 def iv_ratio_complement(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
@@ -131,7 +135,7 @@ def iv_ratio_complement(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> 
     v, z, n = bessel_order(order), real(x, "x", minimum=0.0), steps(step)
     if isinstance(n, float) and n == 1.0:
         return elementwise(bessel_ratio.first_complement, v, z)
-    return elementwise(bessel_ratio.iv_ratio_complement, v, z, n)
+    return elementwise(bessel_ratio.iv_ratio_complement, v, z, n, work=_step_work(v, z, n))
 
 
 def log_iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
@@ -162,7 +166,7 @@ def log_iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
     v, z, n = bessel_order(order), real(x, "x", minimum=0.0), steps(step)
     if isinstance(n, float) and n == 1.0:
         return elementwise(bessel_ratio.first_log_ratio, v, z)
-    return elementwise(bessel_ratio.log_iv_ratio, v, z, n)
+    return elementwise(bessel_ratio.log_iv_ratio, v, z, n, work=_step_work(v, z, n))
 
 
 def iv_ratio_inverse(order: ArrayLike, ratio: ArrayLike) -> Any:
@@ -203,4 +207,15 @@ def iv_ratio_inverse(order: ArrayLike, ratio: ArrayLike) -> Any:
     10.0
     """
     r = real(ratio, "ratio", minimum=0.0, maximum=1.0)
-    return elementwise(bessel_ratio.iv_ratio_inverse, bessel_order(order), r, 1.0 - r)
+    return elementwise(bessel_ratio.iv_ratio_inverse, bessel_order(order), r, 1.0 - r, work=INVERSE)
+
+
+def _step_work(v: float | Float64, x: float | Float64, n: float | Float64) -> float:
+    """Return the mean work of ratios over n steps: the single steps that `bessel_ratio.single_steps` tells, and one."""
+    if isinstance(v, float) and isinstance(x, float) and isinstance(n, float):
+        return 1.0
+    common_shape((v, x, n))
+    far, few = bessel_ratio.FAR, bessel_ratio.FEW
+    room = np.sqrt(far * far - np.minimum(x, far) ** 2) - v
+    steps = np.where(n <= few, n, np.clip(room, 0.0, n))
+    return 1.0 + float(np.nansum(steps)) / max(1, steps.size)

@@ -11,6 +11,8 @@ from .._scalars import beta
 from .arguments import dims, real
 from .dispatch import elementwise
 
+INVERSE = 2.5  # work of an inverse, in Bessel ratios
+
 
 def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
     """Return the logarithm of the normalised measure of a spherical cap.
@@ -35,7 +37,9 @@ def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
 
     Notes
     -----
-    sigma(C(phi)) = I_{sin^2 phi}(m/2, 1/2) / 2 for phi <= pi/2 and 1 - sigma(C(pi - phi)) beyond.
+    sigma(C(phi)) = I_{sin^2 phi}(m/2, 1/2) / 2 for phi <= pi/2 and 1 - sigma(C(pi - phi)) beyond: in closed form for
+    dim 1 and 2, by Gauss's continued fraction (DLMF 15.7.1), and by the power series of what is between the cap and the
+    equator where ``cos(phi)^2 max(m, 12) <= 3``.
 
     Examples
     --------
@@ -79,7 +83,7 @@ def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
     True
     """
     why = "it is the logarithm of a share of the sphere, as math.log(0.25)"
-    return elementwise(beta.cap_angle, dims(dim), real(log_measure, "log_measure", maximum=0.0, why=why))
+    return elementwise(beta.cap_angle, dims(dim), real(log_measure, "log_measure", maximum=0.0, why=why), work=INVERSE)
 
 
 def log_surface_area(dim: ArrayLike) -> Any:

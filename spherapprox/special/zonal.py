@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +15,10 @@ from .._types import Float64
 from .arguments import degrees, derivative_orders, dims, real
 from .dispatch import common_shape, elementwise
 
-LONG = 100  # elements' time from which a scalar goes to a compiled loop too
-RECURRENCE_STEPS, TWOFOLD_STEPS = 50.0, 2.0
-"""Steps of a zonal polynomial's recurrence that plain Python does in 10 us, in float and in twice the precision."""
+LONG = 100  # work from which a scalar goes to a compiled loop too
+STEPS, TWOFOLD_STEPS = 40.0, 5.0
+"""Steps of a zonal polynomial's recurrence that are one unit of work, in float and in twice the precision."""
+SERIES, SLOPES = 16.0, 32.0  # work of a zero by power series, and of a Lipschitz constant
 
 
 def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
@@ -73,7 +73,7 @@ def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
     array([1.01195753e-274, 6.11823783e-007])
     """
     k, m, cosine = degrees(degree), dims(dim), real(t, "t", minimum=-1.0, maximum=1.0)
-    return _run_loop(polynomials.gegenbauer, _steps(k, m, 1.0), RECURRENCE_STEPS, k, m, cosine)
+    return _run_loop(polynomials.gegenbauer, _steps(k, m, 1.0) / STEPS, k, m, cosine)
 
 
 def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order: ArrayLike = 1) -> Any:
@@ -111,7 +111,7 @@ def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order
     array([ 0., 15.])
     """
     k, m, cosine = degrees(degree), dims(dim), real(t, "t", minimum=-1.0, maximum=1.0)
-    return _run_loop(polynomials.derivative, k, RECURRENCE_STEPS, k, m, cosine, derivative_orders(order))
+    return _run_loop(polynomials.derivative, k / STEPS, k, m, cosine, derivative_orders(order))
 
 
 def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayLike = 1, log: bool = False) -> Any:
@@ -145,7 +145,7 @@ def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayL
     """
     kernel = polynomials.log_derivative_bound if _checks.flag(log, "log") else polynomials.derivative_bound
     j = derivative_orders(order)
-    return _run_loop(kernel, j, RECURRENCE_STEPS, degrees(degree), dims(dim), j)
+    return _run_loop(kernel, j / STEPS, degrees(degree), dims(dim), j)
 
 
 def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -186,7 +186,7 @@ def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
     >>> special.gegenbauer_lipschitz([10, 1000], 767).round(6)
     array([ 1.981113, 29.13548 ])
     """
-    return elementwise(gegenbauer_zeros.lipschitz, degrees(degree), dims(dim))
+    return elementwise(gegenbauer_zeros.lipschitz, degrees(degree), dims(dim), work=SLOPES)
 
 
 def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -224,7 +224,7 @@ def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
     True
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _run_loop(gegenbauer_zeros.max_zero, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _run_loop(gegenbauer_zeros.max_zero, _zero_work(k, m), k, m)
 
 
 def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -267,7 +267,7 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
     2.89159
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _run_loop(gegenbauer_zeros.max_zero_angle, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _run_loop(gegenbauer_zeros.max_zero_angle, _zero_work(k, m), k, m)
 
 
 def _steps(k: float | Float64, m: float | Float64, closed: float) -> Any:
@@ -276,11 +276,14 @@ def _steps(k: float | Float64, m: float | Float64, closed: float) -> Any:
     return k * (m > closed)
 
 
-def _run_loop(kernel: Callable[..., float], steps: float | Float64, rate: float, *arguments: float | Float64) -> Any:
-    """Apply a kernel whose loop takes `steps` steps, of which `rate` take as long as one element of other kernels."""
-    if all(isinstance(argument, float) for argument in arguments):
-        if float(steps) < LONG * rate:
-            return elementwise(kernel, *arguments)
-        return float(elementwise(kernel, *map(np.asarray, arguments), work=float(steps) / rate))
-    size = math.prod(common_shape(arguments))
-    return elementwise(kernel, *arguments, work=size * float(np.max(steps, initial=0.0)) / rate)
+def _zero_work(k: float | Float64, m: float | Float64) -> Any:
+    """Return the work of a zero: its power series, or several runs of the recurrence."""
+    return np.maximum(SERIES, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO) / TWOFOLD_STEPS)
+
+
+def _run_loop(kernel: Callable[..., float], work: float | Float64, *arguments: float | Float64) -> Any:
+    """Apply a kernel whose loop is long: so are scalars that take long. All elements count as the longest one."""
+    longest = max(1.0, work) if isinstance(work, float) else float(np.max(work, initial=1.0))
+    if longest >= LONG and all(isinstance(argument, float) for argument in arguments):
+        return float(elementwise(kernel, *map(np.asarray, arguments), work=longest))
+    return elementwise(kernel, *arguments, work=longest)

@@ -319,13 +319,15 @@ def sphere_tables() -> Iterator[Table]:
         "2..3.1": uniform(2.0, 3.1),
         "pi - 1e-15..0.1": lambda rng: math.pi - between(1e-15, 0.1)(rng),
     }  # fmt: skip
+
+    def rim(top: float, least: int) -> Callable[[Rng], Point]:
+        return then(integers(3, 10**6), lambda m, rng: (int(m), math.acos(math.sqrt(top / max(m, least))) * off(rng)))
+
     seams = {
         "angle = pi/2": lambda rng: (int(integers(1, 10**6)(rng)), half * off(rng)),
-        "angle = 0.8": lambda rng: (int(integers(1, 10**6)(rng)), 0.8 * off(rng)),
-        "sin^2 angle = 0.85": lambda rng: (int(integers(1, 10**6)(rng)), math.asin(math.sqrt(0.85)) * off(rng)),
-        "dim = 4e4 tan(angle) / angle": then(
-            uniform(1.18, 1.5), lambda t, rng: (1 + int(4e4 * math.tan(t) / t * off(rng)), t)
-        ),
+        "angle = pi/4": lambda rng: (int(integers(1, 10**6)(rng)), 0.5 * half * off(rng)),
+        "cos^2 angle max(dim, 12) = 3": rim(3.0, 12),
+        "cos^2 angle max(dim, 48) = 12": rim(12.0, 48),
         "angle = 1e-300": lambda rng: (int(integers(1, 10**6)(rng)), 1e-300 * off(rng)),
     }
     limit = {"unit": "of the measure, relative, or 4 eps |value| / 1e-13", "limit": 1e-13, "scale": cap_scale}

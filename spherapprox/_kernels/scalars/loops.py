@@ -165,6 +165,76 @@ def gegenbauer_loop(k, m, t, out):  # type: ignore[no-untyped-def]
         start = stop
 
 
+@subroutine
+def cap_parts(m, s, c, part):  # type: ignore[no-untyped-def]
+    """Fill part with `beta.part` of up to FRACTIONS caps: the same operations, each on all caps at once."""
+    n = part.size
+    x, y, short = np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS, np.bool_)
+    top, below = np.empty(FRACTIONS), np.empty(FRACTIONS)
+    near = 0
+    # Step 1: the power series of all caps, if one is near the equator
+    for i in range(n):
+        near += beta.is_near_equator(m[i], c[i])
+        x[i], y[i] = 1.0 - 0.5 * m[i], c[i] * c[i]
+        top[i] = below[i] = 1.0
+    for k in range(beta.TERMS if near > 0 else 0):
+        first, second = 1.0 / (k + 1.0), 1.0 / (2.0 * k + 3.0)
+        for i in range(n):
+            below[i] = below[i] * (((k + x[i]) * y[i]) * first)
+            top[i] = top[i] + below[i] * second
+    for i in range(n):
+        part[i] = c[i] * top[i]
+    if near == n:
+        return
+    # Step 2: the continued fraction of all caps; those of SHORT steps wait through the first ones
+    long = 0
+    for i in range(n):
+        short[i] = c[i] * c[i] * max(m[i], 48.0) >= beta.SHORT_FROM
+        is_near = beta.is_near_equator(m[i], c[i])
+        long += not (short[i] or is_near)
+        x[i] = 1.0 / m[i]
+        y[i] = 0.0 if is_near else (s[i] / c[i]) * (s[i] / c[i]) * x[i]
+        top[i] = beta.tail(x[i], y[i], float(beta.SHORT if short[i] else beta.LONG))
+        below[i] = 1.0
+    for k in range((beta.LONG if long > 0 else beta.SHORT) - 1, -1, -1):
+        for i in range(n):
+            first = k * x[i]
+            second = 1.0 + first
+            new = (second + first) * top[i] + (((k + 1.0) * y[i]) * second) * below[i]
+            waits = k >= beta.SHORT and short[i]
+            below[i] = below[i] if waits else top[i]
+            top[i] = top[i] if waits else new
+    for i in range(n):
+        if not beta.is_near_equator(m[i], c[i]):
+            part[i] = top[i] / below[i]
+
+
+@njit
+def cap_loop(m, angle, out):  # type: ignore[no-untyped-def]
+    dim, s, c, part = np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS)
+    index = np.empty(FRACTIONS, np.int64)
+    known, factor = 0.0, 0.0
+    start = 0
+    while start < out.size:
+        # Step 1: the next caps that have no closed form
+        n = 0
+        while start < out.size and n < FRACTIONS:
+            if beta.is_closed(m[start], angle[start]):
+                out[start] = beta.closed(m[start], angle[start])
+            else:
+                index[n], dim[n] = start, m[start]
+                s[n], c[n] = math.sin(angle[start]), abs(math.cos(angle[start]))
+                n += 1
+            start += 1
+        # Step 2: their measures
+        cap_parts(dim[:n], s[:n], c[:n], part[:n])
+        for j in range(n):
+            i = index[j]
+            if m[i] != known:
+                known, factor = m[i], beta.density(m[i])
+            out[i] = beta.whole_cap(beta.from_part(m[i], factor, s[j], c[j], part[j])[0], angle[i])
+
+
 def over(kernel: Callable[..., float]) -> Any:
     """Return the loop that applies a scalar kernel of one to four arguments."""
 
@@ -194,7 +264,7 @@ BESSEL = (
     bessel_ratio.log_iv_ratio,
     bessel_ratio.iv_ratio_inverse,
 )
-CAPS = (beta.log_cap_measure, beta.cap_angle, beta.log_surface_area)
+CAPS = (beta.cap_angle, beta.log_surface_area)
 POLYNOMIALS = (
     gegenbauer.derivative,
     gegenbauer.derivative_bound,
@@ -211,4 +281,5 @@ LOOPS: dict[Callable[..., Any], Any] = {kernel: over(kernel) for kernel in (*BES
     bessel_ratio.all_ratios: all_ratios,
     bessel_ratio.all_log_ratios: all_log_ratios,
     gegenbauer.gegenbauer: gegenbauer_loop,
+    beta.log_cap_measure: cap_loop,
 }

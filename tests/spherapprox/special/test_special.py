@@ -7,7 +7,6 @@ from processes import run
 from sums import wide
 
 from spherapprox import special
-from spherapprox._scalars import beta
 from spherapprox._scalars import gauss as quadrature
 
 
@@ -65,13 +64,6 @@ def test_log_iv_of_subnormal_numbers():
     assert array[: len(orders)].tolist() == [special.log_iv(order, x) for order in orders]
 
 
-def test_plain_python_gives_way_to_compiled_kernels_unnoticed():
-    order, x = np.linspace(0.0, 90.0, 3000), 1.0  # 90 steps of 5 us each: too slow before all are done
-    np.testing.assert_array_equal(
-        special.iv_ratio(order, x, 90)[::100], [special.iv_ratio(v, x, 90) for v in order[::100]]
-    )
-
-
 def test_bessel_functions_at_zero_and_infinity():
     assert np.max(special.iv_ratio_complement(3.5, np.linspace(1.0, 100.0, 20_000), 30)) == 1.0
     assert special.log_iv(0.0, 0.0) == 0.0
@@ -94,34 +86,6 @@ def test_bessel_functions_at_zero_and_infinity():
     assert special.log_iv(1e12, 1e12) == pytest.approx(leading, rel=1e-10)
 
 
-def cases(n=20_000):
-    """Random arguments of every function, the same for scalars and arrays."""
-    rng = np.random.default_rng(3)
-    order = np.where(rng.random(n) < 0.3, rng.integers(0, 300, n) / 2, 10 ** rng.uniform(-2.0, 7.0, n))
-    x = 10 ** rng.uniform(-3.0, 7.0, n)
-    x[:4] = 0.0, math.inf, 1e-310, 1e300
-    step = np.where(rng.random(n) < 0.8, rng.integers(0, 30, n), 10 ** rng.integers(1, 6, n)).astype(float)
-    dim = np.where(rng.random(n) < 0.8, rng.integers(1, 50, n), 10 ** rng.integers(1, 7, n)).astype(float)
-    unit = rng.random(n)
-    yield "log_iv", (order, x)
-    for name in ("iv_ratio", "iv_ratio_complement", "log_iv_ratio"):
-        yield name, (order, x)
-        yield name, (order, x, step)
-    yield "iv_ratio_inverse", (order, unit)
-    yield "log_cap_measure", (dim, math.pi * unit)
-    yield "cap_angle", (dim, -(10 ** (9.0 * unit - 4.0)))
-    yield "log_surface_area", (dim,)
-
-
-@pytest.mark.parametrize(("name", "arguments"), list(cases()))
-def test_compiled_arrays_equal_scalars_bit_for_bit(name, arguments):
-    function = getattr(special, name)
-    arguments[-1][5] = np.nan if name != "log_surface_area" and len(arguments) < 3 else arguments[-1][5]
-    result = function(*arguments)
-    single = [function(*row) for row in zip(*(a[:400].tolist() for a in arguments), strict=True)]
-    np.testing.assert_array_equal(result[:400], single)
-
-
 def test_gauss_rules_are_exact():
     with mp.workdps(30):
         nodes, weights = quadrature.gauss_legendre(72)
@@ -131,9 +95,6 @@ def test_gauss_rules_are_exact():
     # half a unit in the last place of a node near 1 is so much times the degree in its power
     away = np.abs(0.5 * (degrees + 1) * (weights @ nodes[:, None] ** degrees) - 1.0)
     assert (away <= 2e-15 + 2.0**-53 * degrees).all()
-    nodes, weights = quadrature.gauss_legendre(beta.RULE)
-    np.testing.assert_allclose(beta.NODES, 0.5 * (1.0 + nodes), rtol=1e-13)
-    np.testing.assert_allclose(beta.WEIGHTS, 0.5 * weights, rtol=4e-15)
 
 
 def test_functions_broadcast_like_ufuncs():
@@ -158,8 +119,10 @@ def test_functions_broadcast_like_ufuncs():
 def test_logarithm_of_nearly_all_of_the_sphere_keeps_its_digits(gap):
     angle = math.pi - gap
     with mp.workdps(40):
-        truth = mp.log1p(-(mp.sin((mp.pi - mp.mpf(angle)) / 2) ** 2))
-        assert special.log_cap_measure(2, angle) == pytest.approx(float(truth), rel=1e-14, abs=0)
+        rest = mp.pi - mp.mpf(angle)
+        shares = rest / mp.pi, mp.sin(rest / 2) ** 2, (rest - mp.sin(rest) * mp.cos(rest)) / mp.pi
+        for dim, share in enumerate(shares, 1):
+            assert special.log_cap_measure(dim, angle) == pytest.approx(float(mp.log1p(-share)), rel=1e-14, abs=0)
 
 
 def test_caps_of_angle_zero_and_pi():
@@ -172,6 +135,9 @@ def test_caps_of_angle_zero_and_pi():
     # measure ~ B angle^m / m for small angles; 8-sphere: B = 35/32
     expected = 8 * math.log(1e-150) + math.log(35.0 / 256.0)
     assert special.log_cap_measure(8, 1e-150) == pytest.approx(expected, rel=1e-15)
+    least = math.log(5e-324)
+    logs = special.log_cap_measure([1, 2], 5e-324).tolist()
+    assert logs == pytest.approx([least - math.log(math.pi), 2.0 * (least - math.log(2.0))], rel=1e-15)
     assert special.log_cap_measure(10**6, 5e-324) == pytest.approx(10**6 * math.log(5e-324), rel=1e-4)
     assert special.cap_angle(3, -1e6) == 0.0
     # near pi the complement counts: a cap of radius 1e-3 on S^3 is missing, 2 (a - sin a cos a) / (2 pi)

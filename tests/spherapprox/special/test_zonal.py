@@ -131,33 +131,6 @@ def test_lipschitz_constants_at_both_ends_of_the_dimensions():
     assert special.gegenbauer_lipschitz(10**6, 2) / 1e6 == pytest.approx(first, rel=1e-6)
 
 
-def test_arrays_give_the_bits_of_scalars_compiled_or_not():
-    rng = np.random.default_rng(11)
-    n = special.COMPILE_FROM
-    k, m = rng.integers(0, 40, n), rng.choice([1, 2, 3, 8, 10**6], n)
-    k[: n // 2], m[: n // 4] = 33, 2  # runs of one polynomial, of one degree, and neither
-    t = np.concatenate([rng.uniform(-1, 1, n - 500), 1.0 - 10 ** rng.uniform(-16, -1, 500)])
-    j = rng.integers(0, 5, n)
-    sample = np.r_[:200, n // 4 : n // 4 + 100, n // 2 : n // 2 + 100, n - 100 : n]
-    for function, arguments in (
-        (special.gegenbauer, (k, m, t)),
-        (special.gegenbauer_derivative, (k, m, t, j)),
-        (special.gegenbauer_derivative_bound, (k, m, j)),
-        (special.gegenbauer_lipschitz, (k, m)),
-        (special.gegenbauer_max_zero, (k + 1, m)),
-        (special.gegenbauer_max_zero_angle, (k + 1, m)),
-    ):
-        result = function(*arguments)
-        scalars = [function(*(a[i].item() for a in arguments)) for i in sample]
-        assert result[sample].tolist() == scalars, function.__name__
-    logs = special.gegenbauer_derivative_bound(k, m, j, log=True)
-    assert logs[sample].tolist() == [special.gegenbauer_derivative_bound(k[i], m[i], j[i], log=True) for i in sample]
-    t = np.linspace(-0.999, 0.999, n)
-    tiny = special.gegenbauer(3000, 767, t)  # runs through underflow
-    assert tiny[::500].tolist() == [special.gegenbauer(3000, 767, x) for x in t[::500].tolist()]
-    assert np.count_nonzero(tiny) < n
-
-
 def test_shapes_broadcast_and_scalars_give_floats():
     assert isinstance(special.gegenbauer(3, 2, 0.5), float)
     assert isinstance(special.gegenbauer(10**6, 2, 0.5), float)

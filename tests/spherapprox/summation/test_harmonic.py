@@ -10,9 +10,10 @@ from sums import sphere, truth, unit, wide
 from spherapprox import evaluate
 from spherapprox._kernels.summation.grids import columns_of
 from spherapprox._kernels.summation.legendre import filter_orders, padded_size
+from spherapprox.harmonics.nonuniform import window
+from spherapprox.harmonics.nonuniform.scattered import scattered
 from spherapprox.summation import explain_sum, harmonic, plan
-from spherapprox.summation.harmonic import expansion, window
-from spherapprox.summation.harmonic.scattered import scattered
+from spherapprox.summation.harmonic import expansion
 from spherapprox.summation.method import Tolerance, silent
 from spherapprox.summation.problem import Problem
 

@@ -12,7 +12,6 @@ from ..._kernels.summation import gridding, places
 from ..._kernels.summation.grids import APART, columns_of, padded_shape, patch_counts
 from ..._threads import each_block
 from ..._types import Float64, Floats, Int32, Int64
-from ..problem import compiled_form
 from .window import Window
 
 POINTS = 2**15  # points in one call of a kernel, between which a sum can be interrupted: a few ms
@@ -47,7 +46,7 @@ class Scattered:
 
 def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     """Sort points of S^1 or S^2 (rows, whose length does not matter) by patches of the window's grid."""
-    x = compiled_form(x, np.dtype(np.float64))
+    x = np.require(x, np.float64, ["C", "W"])  # numba compiles a kernel again for other arrays
     n, sphere = len(x), x.shape[1] == 3
     band, total = patch_counts(window.n, sphere)
     chunk = max(POINTS, min(PER_PATCH * total, -(-n // CHUNKS)))

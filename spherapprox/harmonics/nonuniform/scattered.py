@@ -129,9 +129,11 @@ def _by_turns(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band: 
     return result
 
 
-def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) -> Float64:
+def interpolate(
+    points: Scattered, grid: Float64, window: Window, workers: int, *, out: Float64 | None = None
+) -> Float64:
     """Return the sums over a padded grid of its values times each point's window, in the points' own order."""
-    values = np.empty(len(points.order))
+    values = np.empty(len(points.order)) if out is None else out
 
     def interpolate_rows(rows: slice) -> None:
         gridding.interpolate_points(

@@ -63,8 +63,11 @@ def sums_by_grid(coefficients: Float64, x: Floats) -> Float64:
     for column in range(columns):
         part = coefficients[:, :, column]
         unit = unit_of(part)
+        unit = 1.0 if 1e-100 < unit < 1e100 else unit
         grid = to_grid(grid_window, _on_parallels(part / unit, grid_window, workers), workers)
-        np.multiply(interpolate(points, grid, grid_window, workers), unit, out=result[column])
+        interpolate(points, grid, grid_window, workers, out=result[column])
+        if unit != 1.0:
+            result[column] *= unit
     return result
 
 

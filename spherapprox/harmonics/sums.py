@@ -17,7 +17,7 @@ _WIDE = 32  # columns whose sums at some points stay in the first cache. Tuned.
 _DEAR = 2e8
 """Terms that NumPy adds in about the time of compiling: a process with more of them takes the kernel. Tuned."""
 _FEW = 2e7  # terms that are added one by one in any case: NumPy takes less for them than loading kernels
-_RATES = {"points": 1.2e7, "functions": 2e9, "terms": 6e9}
+_RATES = {"points": 1.2e7, "functions": 5e8, "terms": 6e9}
 """Angles, Legendre functions and terms of one compiled thread in a second: the cost is a sum of counts over these."""
 _terms = [0.0]  # terms that this process has added in NumPy
 
@@ -30,7 +30,7 @@ def weighted_sums(columns: Float64, max_degree: int, rows: Floats) -> Float64:
 
 
 def goes_by_grid(max_degree: int, columns: int, points: int) -> bool:
-    """Say whether sums are taken by a grid: that of `columns` of terms at so many points, by their number alone."""
+    """Say whether so many columns of sums at so many points go by a grid: a model of time decides, no measurement."""
     per_point = (max_degree + 1.0) ** 2
     if columns * points * per_point <= _FEW:
         return False

@@ -20,9 +20,7 @@ from .window import Window, grid_size, window
 LARGEST = 18_000  # grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`
 _REACH = 0.99
 _SCHEMES = ((16, 2.5), (24, 1.75))
-"""Widths of windows and grid points per coefficient: aliases are below 5e-16, roundings grow 16 or 7000 times."""
-
-
+"""Widths of windows and grid points per coefficient, for many points and for few: aliases are below 5e-16."""
 _RATES = {"points": 3e7, "windows": 5e7, "taps": 9e9, "cells": 1.6e8, "degrees": 1.2e10, "calls": 2e3}
 """Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (K^3 of a
 column) and columns begun, by one thread in a second: the cost is a sum of counts over these rates."""

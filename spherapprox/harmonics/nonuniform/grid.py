@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._kernels.harmonics.grids import margins, padded_shape, unfold
 from ..._kernels.simd.alignment import aligned_zeros
-from ..._kernels.summation.grids import margins, padded_shape, unfold
 from ..._threads import each_block
 from ..._types import Float64
 from .window import Window
@@ -62,7 +62,7 @@ def parallels(degree: int) -> int:
 
 def half_parallels(m: int) -> tuple[int, Float64, Float64]:
     """Return the number of parallels pi i / M from pole to equator, and 1 - cos and sin of them, in whole vectors."""
-    from ..._kernels.summation.legendre import padded_size
+    from ..._kernels.harmonics.legendre import padded_size
 
     half = m // 2 + 1
     theta = np.minimum(np.pi * np.arange(padded_size(half)) / m, np.pi / 2.0)

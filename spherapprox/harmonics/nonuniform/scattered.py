@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._kernels.harmonics import gridding, places
+from ..._kernels.harmonics.grids import APART, columns_of, padded_shape, patch_counts
 from ..._kernels.simd.alignment import aligned_zeros
-from ..._kernels.summation import gridding, places
-from ..._kernels.summation.grids import APART, columns_of, padded_shape, patch_counts
 from ..._threads import each_block
 from ..._types import Float64, Floats, Int32, Int64
 from .window import Window

@@ -48,7 +48,7 @@ def sums_by_grid(coefficients: Float64, x: Floats) -> Float64:
 
     The coefficients, (K+1, K+1, p, 2) by order and degree, are those of cosines and sines.
     """
-    load("spherapprox._kernels.summation.legendre")
+    load("spherapprox._kernels.harmonics.legendre")
     load(f"{__package__}.scattered")
     from .scattered import interpolate, scattered
 
@@ -71,7 +71,7 @@ def sums_by_grid(coefficients: Float64, x: Floats) -> Float64:
 
 def _on_parallels(part: Float64, grid_window: Window, workers: int) -> Float64:
     """Return the Fourier coefficients of the sums on the parallels pi i / M, over the window's: (K+1, 2, M + 1)."""
-    from ..._kernels.summation.legendre import filter_orders
+    from ..._kernels.harmonics.legendre import filter_orders
 
     orders, m = len(part), parallels(len(part) - 1)
     half, versine, sine = half_parallels(m)

@@ -57,7 +57,7 @@ def sums(
 ) -> Sums:
     """Return the sums at all rows; rows whose error bound exceeds the tolerance are doubtful."""
     load(f"{__package__}.columns")
-    load("spherapprox._kernels.summation.legendre")
+    load("spherapprox._kernels.harmonics.legendre")
     from ...harmonics.nonuniform.scattered import scattered
     from .columns import column
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._kernels.harmonics.grids import fold, margins, unfold
 from ..._kernels.simd.alignment import aligned_zeros
-from ..._kernels.summation.grids import fold, margins, unfold
 from ..._threads import each_block
 from ..._types import Float64
 from ...harmonics.nonuniform.grid import (
@@ -108,7 +108,7 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
 
 def _apply_filter(values: Float64, eigenvalues: Float64, workers: int) -> None:
     """Convolve the values of a functional on the parallels theta = pi i / M, (L + 1, 2, M + 1), in place."""
-    from ..._kernels.summation.legendre import filter_orders
+    from ..._kernels.harmonics.legendre import filter_orders
 
     degree = len(values) - 1
     half, versine, sine = half_parallels(values.shape[-1] - 1)

@@ -8,8 +8,8 @@ from scipy.special import eval_legendre
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
-from spherapprox._kernels.summation.grids import columns_of
-from spherapprox._kernels.summation.legendre import filter_orders, padded_size
+from spherapprox._kernels.harmonics.grids import columns_of
+from spherapprox._kernels.harmonics.legendre import filter_orders, padded_size
 from spherapprox.harmonics.nonuniform import window
 from spherapprox.harmonics.nonuniform.scattered import scattered
 from spherapprox.summation import explain_sum, harmonic, plan

@@ -1,14 +1,16 @@
-"""The harmonic method of `evaluate` beside what a user of ducc0 or FINUFFT would write, at many points.
+"""The harmonic method of `evaluate`, and sums of harmonics, beside what a user of ducc0 or FINUFFT would write.
 
 On S^2 the peer is ducc0: weights to coefficients of spherical harmonics, times the kernel's eigenvalues, and to values
 at the points (`adjoint_synthesis_general`, `synthesis_general`). On S^1 it is FINUFFT: a transform of type 1, times the
 eigenvalues, one of type 2. Peers have the points' angles, degrees that leave out `RTOL` of the kernel, and no checks or
 bounds; ours is a call of `evaluate` with all of its own, from rows. With ``--angles`` the peers compute angles from
-rows, too. All times are of one run, interleaved, medians::
+rows, too. `harmonics.synthesize`, from rows, is beside `synthesis_general` alone, and `harmonics.gradient` beside
+`synthesize`. All times are of one run, interleaved, medians::
 
     pip install ducc0 finufft
     python benchmarks/transforms.py
     python benchmarks/transforms.py --dims 3 --threads 1 --n 100000
+    python benchmarks/transforms.py --dims --n 1000 10000 100000 1000000
 """
 
 # ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
@@ -31,7 +33,7 @@ from scipy.special import ive
 from tabulate import tabulate
 from timing import HEADER, Row, Timed, machine, measure
 
-from spherapprox import evaluate, sphere
+from spherapprox import evaluate, harmonics, sphere
 from spherapprox.summation import explain_sum
 
 Array = NDArray[np.float64]
@@ -39,15 +41,17 @@ Array = NDArray[np.float64]
 RTOL = 1e-12
 TARGET = 1.0 / 1.2
 """What the peers' time over ours is to be at least."""
+SYNTHESIS_TARGET, GRADIENT_TARGET = 1.0 / 1.3, 1.0 / 4.0  # of ducc0's time over ours, and of synthesize's
 
 
 def options(arguments: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--dims", type=int, nargs="+", choices=(2, 3), default=[3, 2], help="columns of the points")
+    add("--dims", type=int, nargs="*", choices=(2, 3), default=[3, 2], help="columns of the points")
     add("--n", type=int, nargs="+", default=[10**6], help="points, and as many control points")
     add("--concentrations", type=float, nargs="+", default=[10.0, 100.0, 1e3, 1e4])
+    add("--degrees", type=int, nargs="*", default=[16, 64, 255], help="of sums of harmonics")
     add("--threads", type=int, nargs="+", default=[1, 2])
     add("--rounds", type=int, default=5, help="how often each call is timed")
     add("--angles", action="store_true", help="let the peers compute angles from rows")
@@ -112,6 +116,35 @@ def comparison(d: int, n: int, concentration: float, threads: int, chosen: argpa
     return Row(what, ours, peer, agreement, TARGET)
 
 
+def complex_coefficients(c: Array, degree: int) -> NDArray[np.complex128]:
+    """Return ducc0's coefficients of a sum of harmonics: complex, order by order, with the phase (-1)^m."""
+    m, k = np.triu_indices(degree + 1)
+    parts = c[k * k + k + m] - 1j * (m > 0) * c[k * k + k - m]
+    return np.asarray(np.sqrt(4.0 * np.pi) * parts * np.where(m > 0, (-1.0) ** m * np.sqrt(0.5), 1.0))[None]
+
+
+def by_synthesis(points: Callable[[], Array], c: NDArray[np.complex128], degree: int, threads: int) -> Array:
+    """Sum harmonics by ducc0."""
+    settings = {"spin": 0, "lmax": degree, "epsilon": 1e-13, "nthreads": threads}
+    return np.asarray(ducc0.sht.synthesis_general(alm=c, loc=points(), **settings)[0])
+
+
+def synthesis(degree: int, n: int, threads: int, chosen: argparse.Namespace) -> Iterator[Row]:
+    """Return the rows of a sum of harmonics, and of its gradient."""
+    x, c = sphere.uniform(2, n, 0), np.random.default_rng(1).standard_normal((degree + 1) ** 2)
+    u = angles(x)
+    points = partial(angles, x) if chosen.angles else lambda: u
+    ours, slope = Timed(partial(harmonics.synthesize, c, x)), Timed(partial(harmonics.gradient, c, x))
+    peer = Timed(partial(by_synthesis, points, complex_coefficients(c, degree), degree, threads))
+
+    def agreement() -> str:
+        return f"{np.abs(ours.result - peer.result).max() / np.abs(peer.result).max():.1e} of max |f|"
+
+    what = f"degree {degree} n={n:.0e} {threads} thr"
+    yield Row(f"synthesize {what} / ducc0", ours, peer, agreement, SYNTHESIS_TARGET)
+    yield Row(f"gradient {what} / synthesize", slope, ours, lambda: "", GRADIENT_TARGET)
+
+
 def rows(chosen: argparse.Namespace) -> Iterator[list[str]]:
     """Time all problems."""
     for threads in chosen.threads:
@@ -119,6 +152,11 @@ def rows(chosen: argparse.Namespace) -> Iterator[list[str]]:
             for n in chosen.n:
                 for concentration in chosen.concentrations:
                     yield measure(comparison(d, n, concentration, threads, chosen), chosen.rounds)
+        os.environ["SPHERAPPROX_WORKERS"] = str(threads)
+        for degree in chosen.degrees:
+            for n in chosen.n:
+                for row in synthesis(degree, n, threads, chosen):
+                    yield measure(row, chosen.rounds)
 
 
 def main() -> None:

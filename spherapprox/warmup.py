@@ -153,9 +153,11 @@ def _sums() -> None:
 
 def _expansions() -> None:
     from . import harmonics, sphere
+    from .harmonics import sums
     from .summation import evaluate
 
-    harmonics.synthesize(np.ones(256**2), sphere.uniform(2, 5000, rng=0))  # so many that NumPy would be slower
+    harmonics.synthesize(np.ones(256**2), sphere.uniform(2, 5000, rng=0))  # so many that they go by a grid
+    sums.summed_directly(np.ones((4, 1)), 1, np.eye(3), dear=0.0)
     for dim, method in ((1, "harmonic"), (2, "harmonic"), (2, "lowrank"), (5, "lowrank")):
         x, b = (sphere.uniform(dim, 4000, rng=seed) for seed in (0, 1))
         for normalize in (False, True):

@@ -18,7 +18,7 @@ Normalisation
     - ``"surface"``: orthonormal for the surface measure (total 4 pi); ``sqrt((2k+1)/(4 pi))`` times Schmidt's.
 
 Everything is computed and returned in float64. Rows are points by their direction: their length, which may differ from
-1 by rounding, does not enter. At the poles longitude is taken as 0, and values there are exact.
+1 by rounding, does not enter. At the poles longitude is taken as 0, and tables have exact values there.
 """
 
 from __future__ import annotations

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._threads import slices
-from .._types import Complex128, Float64
+from .._types import Float64
 from .forms import TangentDerivatives, directions, form_inverse, tangent_frame
 from .projection import project
 from .spherical import synthesize
+from .turns import turn_coefficients
 
 Function = Callable[[Any], ArrayLike]
 
@@ -211,34 +212,3 @@ class PolynomialDerivatives:
                 full = np.einsum("npa...,nia->np...i", full, axes)
             forms.append(full)
         return TangentDerivatives(sums[:, :, 0], forms[0], forms[1], third=forms[2] if order == 3 else None, frame=e)
-
-
-def turn_coefficients(coefficients: Float64, axis: int) -> Float64:
-    """Return the coefficients ((n+1)^2, p) of a polynomial's derivative as it is turned about a coordinate axis of R^3.
-
-    ``L_a f(x)`` is the derivative of ``f(R x)`` by the angle of R: in `synthesize`'s order it takes three terms.
-    """
-    n, p = math.isqrt(len(coefficients)) - 1, coefficients.shape[1]
-    k, m = np.arange(n + 1)[:, None], np.arange(n + 1)
-    inside = (m <= k)[:, :, None]
-    at = k * k + k + m * (m <= k)
-    sign = np.where(m > 0, 1.0, 0.0)[:, None]
-    # f = Re sum e_m (-1)^m Y_k^m with complex harmonics, e_(-1) = -conj e_1
-    e: Complex128 = np.where(inside, coefficients[at] - 1j * sign * coefficients[k * k + k - m * (m <= k)], 0.0)
-    e[:, 1:] *= math.sqrt(0.5)
-    climb = np.sqrt(np.maximum((k - m) * (k + m + 1.0), 0.0))[:, :, None]
-    if axis == 2:
-        result: Complex128 = 1j * m[:, None] * e
-    else:
-        below, above = np.zeros_like(e), np.zeros_like(e)
-        below[:, 1:] = climb[:, :-1] * e[:, :-1]
-        above[:, :-1] = e[:, 1:]
-        below[:, 0] = -climb[:, 0] * above[:, 0].conj()  # climb_(-1) = climb_0
-        above *= climb
-        result = -0.5j * (below + above) if axis == 0 else -0.5 * (below - above)
-    result[:, 1:] *= math.sqrt(2.0)
-    turn = np.empty((len(coefficients), p))
-    rows, orders = np.nonzero(m <= k)
-    turn[rows * rows + rows - orders] = -result[rows, orders].imag
-    turn[rows * rows + rows + orders] = result[rows, orders].real
-    return turn

@@ -132,15 +132,3 @@ def by_degree(max_degree: int, rows: Floats) -> Iterator[tuple[int, Float64]]:
     cos, sin = cosines_and_sines(azimuth, max_degree)
     for k, row in enumerate(legendre_rows(max_degree, z, s)):
         yield k, order_rows(row, cos, sin)
-
-
-def slopes_by_degree(
-    max_degree: int, z: Float64, s: Float64, azimuth: Complex128
-) -> Iterator[tuple[int, Float64, Float64]]:
-    """Yield k and the slopes of Schmidt's harmonics of degree k to the south and to the east, (2k+1, n) each."""
-    cos, sin = cosines_and_sines(azimuth, max_degree)
-    before = np.empty((0, len(z)))
-    for k, row in enumerate(legendre_rows(max_degree, z, s)):
-        south, east = derivative_rows(k, row, before)
-        yield k, order_rows(south, cos, sin), order_rows(east, -sin, cos)
-        before = row

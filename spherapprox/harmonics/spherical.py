@@ -6,10 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._threads import slices
 from .._types import Float64
 from .columns import check_degree, factors, order_arguments, scalar_coefficients, schmidt_coefficients
-from .recurrences import blocks, by_degree, legendre_rows, polar, slopes_by_degree
+from .recurrences import blocks, by_degree, legendre_rows
 from .sums import weighted_sums
+from .turns import turn_coefficients
+
+_CROSSED = 2**12  # cross products in one block, whose arrays stay in cache
 
 
 def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "schmidt") -> Float64:
@@ -124,7 +128,9 @@ def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "o
     Returns
     -------
     ndarray, shape (n,) or (n, p)
-        The error is some ``(K+1)`` units of 2.2e-16 times the sum of the coefficients' sizes (Schmidt's normalisation).
+        With coefficients c of Schmidt's normalisation the error of sums of few terms is some ``(K+1)`` units of 2.2e-16
+        times ``sum |c_km|``, next to the poles up to ``(K+1)**2/2`` of them. That of many is below
+        ``20 + sqrt(K+1)`` units times ``sum_k (sum_m c_km^2)^(1/2)`` everywhere (seen against 40 digits, K <= 2047).
 
     Raises
     ------
@@ -133,7 +139,9 @@ def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "o
 
     Notes
     -----
-    Rows are taken in blocks and degrees one by one, so memory is O(K) per row of a block: no table is made.
+    Up to 2e7 terms (n ``(K+1)**2`` p) are added one by one, rows in blocks, so memory is O(K) per row of a block. More
+    are taken by Legendre and Fourier transforms to a grid, from which a window interpolates them, where counts of the
+    work say that this is faster: docs/theorems/4.9-harmonic-sums.md (f). The way depends on n, K and p alone.
 
     Examples
     --------
@@ -144,7 +152,7 @@ def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "o
     weights, max_degree = schmidt_coefficients(coefficients, normalization)
     rows = _checks.rows(x, dim=2)
     result = weighted_sums(weights.reshape(len(weights), -1), max_degree, rows)
-    return result.reshape(len(rows), *weights.shape[1:])
+    return np.ascontiguousarray(result.T).reshape(len(rows), *weights.shape[1:])
 
 
 def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Float64:
@@ -163,7 +171,8 @@ def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "ort
     -------
     ndarray, shape (n, 3)
         Row i is orthogonal to ``x[i]``; its length is the slope per radian in the steepest direction. Nothing is
-        divided by sin theta, so the poles are points like all others.
+        divided by sin theta, so the poles are points like all others. The error is that of `synthesize` for three
+        sums, of coefficients up to k times those of degree k.
 
     Raises
     ------
@@ -178,15 +187,14 @@ def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "ort
     """
     weights, max_degree = scalar_coefficients(coefficients, normalization)
     rows = _checks.rows(x, dim=2)
+    # 6.3: the derivatives of f as it is turned about the axes are L f = x times grad f, so that grad f = L f times x
+    turns = np.concatenate([turn_coefficients(weights[:, None], axis) for axis in range(3)], axis=1)
+    slopes = weighted_sums(turns, max_degree, rows)  # (3, n)
     result = np.empty((len(rows), 3))
-    for block in blocks(len(rows), max_degree):
-        z, s, azimuth = polar(rows[block])
-        # Step 1: the slopes to the south and to the east, (rows,) each
-        south, east = np.zeros(len(z)), np.zeros(len(z))
-        for k, to_south, to_east in slopes_by_degree(max_degree, z, s, azimuth=azimuth):
-            south += weights[k * k : (k + 1) ** 2] @ to_south
-            east += weights[k * k : (k + 1) ** 2] @ to_east
-        # Step 2: in R^3, where south is (z cos phi, z sin phi, -s) and east (-sin phi, cos phi, 0)
-        horizontal = (south * z + 1j * east) * azimuth
-        result[block] = np.stack([horizontal.real, horizontal.imag, -s * south], axis=1) + 0.0  # no -0.0
+    for block in slices(len(rows), _CROSSED):
+        a, b, c = slopes[:, block]
+        u, v, w = rows[block].T.astype(np.float64)
+        length = np.sqrt(u * u + v * v + w * w)
+        for column, part in enumerate((b * w - c * v, c * u - a * w, a * v - b * u)):
+            result[block, column] = part / length + 0.0  # no -0.0
     return result

@@ -1,4 +1,4 @@
-"""Sums of harmonics on S^2: in NumPy, and the same bits from a compiled kernel where there is so much to sum."""
+"""Sums of harmonics on S^2: term by term in NumPy or, with the same bits, in a compiled kernel; of many, on a grid."""
 
 from __future__ import annotations
 
@@ -9,17 +9,37 @@ import numpy as np
 from .._loading import load
 from .._threads import slices
 from .._types import Complex128, Float64, Floats
+from .nonuniform.synthesis import seconds, sums_by_grid
 from .recurrences import blocks, cosines_and_sines, legendre_rows, polar, roots
 
 _COMPILED = 600  # largest degree that the kernel takes; above it NumPy has to do many of the points anyway
 _WIDE = 32  # columns whose sums at some points stay in the first cache. Tuned.
 _DEAR = 2e8
 """Terms that NumPy adds in about the time of compiling: a process with more of them takes the kernel. Tuned."""
+_FEW = 2e7  # terms that are added one by one in any case: NumPy takes less for them than loading kernels
+_RATES = {"points": 1.2e7, "functions": 5e8, "terms": 6e9}
+"""Angles, Legendre functions and terms of one compiled thread in a second: the cost is a sum of counts over these."""
 _terms = [0.0]  # terms that this process has added in NumPy
 
 
-def weighted_sums(columns: Float64, max_degree: int, rows: Floats, *, dear: float = _DEAR) -> Float64:
-    """Return sums of Schmidt's harmonics with coefficients ((K+1)^2, p) at points (n, 3): (n, p)."""
+def weighted_sums(columns: Float64, max_degree: int, rows: Floats) -> Float64:
+    """Return sums of Schmidt's harmonics with coefficients ((K+1)^2, p) at points (n, 3): (p, n)."""
+    if goes_by_grid(max_degree, columns.shape[1], len(rows)):
+        return sums_by_grid(_split_orders(columns, max_degree), rows)
+    return summed_directly(columns, max_degree, rows)
+
+
+def goes_by_grid(max_degree: int, columns: int, points: int) -> bool:
+    """Say whether so many columns of sums at so many points go by a grid: a model of time decides, no measurement."""
+    per_point = (max_degree + 1.0) ** 2
+    if columns * points * per_point <= _FEW:
+        return False
+    directly = points * (1.0 / _RATES["points"] + per_point * (1.0 / _RATES["functions"] + columns / _RATES["terms"]))
+    return seconds(max_degree, columns, points) < directly
+
+
+def summed_directly(columns: Float64, max_degree: int, rows: Floats, *, dear: float = _DEAR) -> Float64:
+    """Return the sums term by term: (p, n)."""
     result = np.zeros((columns.shape[1], len(rows)))
     # the kernel is taken where as much has been spent on NumPy as compiling takes
     terms = float(columns.size) * len(rows)
@@ -29,7 +49,7 @@ def weighted_sums(columns: Float64, max_degree: int, rows: Floats, *, dear: floa
     add = _sum_compiled if by_kernel else _sum_in_numpy
     for block in blocks(len(rows), max_degree):
         result[:, block] = add(columns, max_degree, *polar(rows[block]))
-    return np.ascontiguousarray(result.T)
+    return result
 
 
 def _sum_in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:

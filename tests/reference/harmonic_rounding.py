@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 from sums import Array, sphere, truth, unit
 
+from spherapprox.harmonics.nonuniform.scattered import Scattered, scattered
 from spherapprox.summation.harmonic import SAMPLE_ROWS
 from spherapprox.summation.harmonic.columns import column
 from spherapprox.summation.harmonic.expansion import Design, design
-from spherapprox.summation.harmonic.scattered import Scattered, scattered
 
 UNIT = 2.0**-53
 PI = np.longdouble("3.14159265358979323846264338327950288")

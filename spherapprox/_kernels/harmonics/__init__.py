@@ -1,1 +1,1 @@
-"""Kernels of `spherapprox.harmonics`."""
+"""Kernels of `spherapprox.harmonics`, whose non-uniform transforms `spherapprox.summation` takes too."""

@@ -17,6 +17,7 @@ import numpy as np
 from ..._loading import load
 from ..._threads import for_work
 from ..._types import Float64
+from ...harmonics.nonuniform.window import WIDTHS
 from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
@@ -33,7 +34,6 @@ from .expansion import (
     rounding,
     window_price,
 )
-from .window import WIDTHS
 
 if TYPE_CHECKING:
     from .columns import Column
@@ -54,9 +54,9 @@ def sums(
 ) -> Sums:
     """Return the sums at all rows; rows whose error bound exceeds the tolerance are doubtful."""
     load(f"{__package__}.columns")
-    load("spherapprox._kernels.summation.legendre")
+    load("spherapprox._kernels.harmonics.legendre")
+    from ...harmonics.nonuniform.scattered import scattered
     from .columns import column
-    from .scattered import scattered
 
     workers = for_work(workers, cost(problem, tolerance))
     m, n = len(problem.x), len(problem.b)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..._types import Float64
+from ...harmonics.nonuniform.scattered import Scattered, interpolate, spread
+from ...harmonics.nonuniform.window import Window
 from .expansion import Design
-from .scattered import Scattered, interpolate, spread
 from .transforms import convolve, largest
-from .window import Window
 
 
 @dataclass(frozen=True)

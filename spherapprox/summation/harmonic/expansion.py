@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from ..._types import Float64
+from ...harmonics.nonuniform.window import OVERSAMPLING, WIDTHS, Window, grid_size, window
 from ...vmf import VonMisesFisher
-from .window import OVERSAMPLING, WIDTHS, Window, grid_size, window
 
 SHARE, ALIASED = 0.05, 0.03  # what truncation and aliasing may take of rtol, relative to the kernel's mean
 NARROW, ROOMY = 0.25, 0.025

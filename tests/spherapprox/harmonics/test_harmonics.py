@@ -77,9 +77,9 @@ class TestAssociatedLegendre:
         assert harmonics.associated_legendre(0, 0.5).tolist() == [[1.0]]
 
 
-def schmidt_mp(degree, order, z):
+def schmidt_mp(degree, order, z, digits=40):
     """Schmidt's function by its own column recurrence at 40 digits."""
-    with mpmath.workdps(40):
+    with mpmath.workdps(digits):
         z = mpmath.mpf(z)
         last, now = mpmath.mpf(0), mpmath.sqrt((2 - (order == 0)) / mpmath.factorial(2 * order))
         now *= mpmath.fac2(2 * order - 1) * mpmath.sqrt(1 - z * z) ** order
@@ -87,6 +87,21 @@ def schmidt_mp(degree, order, z):
             before = mpmath.sqrt((k - 1) ** 2 - order**2) * last
             last, now = now, ((2 * k - 1) * z * now - before) / mpmath.sqrt(k**2 - order**2)
         return now
+
+
+def gradient_mp(degree, order, point):
+    """The gradient of a harmonic of Schmidt's normalisation, by differences of its extension along rays."""
+
+    def value(x, y, z):
+        across, m = mpmath.hypot(x, y), abs(order)
+        turn = mpmath.atan2(y, x) if across else mpmath.mpf(0)
+        height = z / mpmath.hypot(across, z)
+        return schmidt_mp(degree, m, height, digits=70) * (mpmath.cos if order >= 0 else mpmath.sin)(m * turn)
+
+    with mpmath.workdps(70):
+        x = mpmath.matrix([mpmath.mpf(float(t)) for t in point])
+        steps = [mpmath.matrix([mpmath.mpf(10) ** -18 * (i == j) for i in range(3)]) for j in range(3)]
+        return [float((value(*(x + step)) - value(*(x - step))) / (2 * sum(step))) for step in steps]
 
 
 class TestRealSphericalHarmonics:
@@ -157,11 +172,11 @@ class TestSynthesize:
         x /= np.linalg.norm(x, axis=1, keepdims=True)
         degree, columns = math.isqrt(len(coefficients)) - 1, coefficients.reshape(len(coefficients), -1)
         rows = 300 if degree < 100 else 60
-        compiled = sums.weighted_sums(columns, degree, x, dear=0.0)[:rows]
-        plain = sums.weighted_sums(columns, degree, x[:rows], dear=math.inf)
+        compiled = sums.summed_directly(columns, degree, x, dear=0.0)[:, :rows]
+        plain = sums.summed_directly(columns, degree, x[:rows], dear=math.inf)
         assert np.array_equal(compiled, plain)
         table = harmonics.real_spherical_harmonics(degree, x[:rows], normalization="schmidt")
-        assert np.allclose(plain, table @ columns, rtol=0, atol=1e-12 * np.abs(columns).sum())
+        assert np.allclose(plain, (table @ columns).T, rtol=0, atol=1e-12 * np.abs(columns).sum())
 
 
 class TestGradient:
@@ -190,6 +205,19 @@ class TestGradient:
         for c in np.eye((degree + 1) ** 2)[degree**2 :]:
             total += (harmonics.gradient(c, x, normalization="schmidt") ** 2).sum(axis=1)
         np.testing.assert_allclose(total, degree * (degree + 1), rtol=1e-12)
+
+    @pytest.mark.parametrize(("degree", "n"), [(5, 12), (64, 12), (64, 3000)])
+    def test_against_forty_digits(self, degree, n):
+        x = np.vstack([sphere.uniform(2, n, 0)[:3], POLES, [[1e-9, 0, 1], [0.02, 0.01, -1], [1, 0, 0]]])
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        rows = np.concatenate([x, sphere.uniform(2, n, 1)])
+        assert sums.goes_by_grid(degree, 3, len(rows)) == (n > 100)
+        for order in {0, 1, -1, degree // 2, -degree}:
+            c = np.eye(1, (degree + 1) ** 2, harmonics.column(degree, order))[0]
+            slope = harmonics.gradient(c, rows, normalization="schmidt")[: len(x)]
+            worst = np.abs(slope - [gradient_mp(degree, order, row) for row in x]).max()
+            units = 20 + math.sqrt(degree + 1) if n > 100 else (degree + 1) ** 2 / 2
+            assert worst <= degree * units * 2.0**-52
 
     def test_of_coordinates_is_exact(self):
         axes = np.vstack([np.eye(3), -np.eye(3)])

@@ -9,12 +9,13 @@ from scipy.special import eval_legendre
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
-from spherapprox._kernels.summation.grids import APART, columns_of
-from spherapprox._kernels.summation.legendre import filter_orders, padded_size
+from spherapprox._kernels.harmonics.grids import APART, columns_of
+from spherapprox._kernels.harmonics.legendre import filter_orders, padded_size
+from spherapprox.harmonics.nonuniform import scattered as scattered_points
+from spherapprox.harmonics.nonuniform import window
+from spherapprox.harmonics.nonuniform.scattered import scattered
 from spherapprox.summation import explain_sum, harmonic, plan
-from spherapprox.summation.harmonic import expansion, window
-from spherapprox.summation.harmonic import scattered as scattered_points
-from spherapprox.summation.harmonic.scattered import scattered
+from spherapprox.summation.harmonic import expansion
 from spherapprox.summation.method import Tolerance, silent
 from spherapprox.summation.problem import Problem
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._kernels.simd.alignment import aligned_zeros, compiled_form
-from ..._kernels.summation import gridding, places
-from ..._kernels.summation.grids import APART, columns_of, padded_shape, patch_counts
+from ..._kernels.harmonics import gridding, places
+from ..._kernels.harmonics.grids import APART, columns_of, padded_shape, patch_counts
+from ..._kernels.simd.alignment import aligned_zeros
 from ..._threads import each_block
 from ..._types import Float64, Floats, Int32, Int64
 from .window import Window
@@ -46,7 +46,7 @@ class Scattered:
 
 def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     """Sort points of S^1 or S^2 (rows, whose length does not matter) by patches of the window's grid."""
-    x = compiled_form(x, np.dtype(np.float64))
+    x = np.require(x, np.float64, ["C", "W"])  # numba compiles a kernel again for other arrays
     n, sphere = len(x), x.shape[1] == 3
     band, total = patch_counts(window.n, sphere)
     chunk = max(POINTS, min(PER_PATCH * total, -(-n // CHUNKS)))
@@ -129,9 +129,11 @@ def _by_turns(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band: 
     return result
 
 
-def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) -> Float64:
+def interpolate(
+    points: Scattered, grid: Float64, window: Window, workers: int, *, out: Float64 | None = None
+) -> Float64:
     """Return the sums over a padded grid of its values times each point's window, in the points' own order."""
-    values = np.empty(len(points.order))
+    values = np.empty(len(points.order)) if out is None else out
 
     def interpolate_rows(rows: slice) -> None:
         gridding.interpolate_points(

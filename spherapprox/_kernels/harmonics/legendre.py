@@ -1,4 +1,4 @@
-"""Zonal filters on the sphere, order by order, from values on parallels to values on the same parallels.
+"""Zonal filters on the sphere, order by order, from values on parallels to values on the same parallels; sums there.
 
 Each is a sum over degrees of an eigenvalue times a pair of associated Legendre functions. With ``P_lm = N_lm
 sin(theta)^m G_{l-m}(cos theta)``, G the Gegenbauer polynomial of index m + 1/2 with G(1) = 1, degrees go up by
@@ -36,19 +36,24 @@ def padded_size(n: int) -> int:
 def filter_orders(
     start: int, stop: int, degree: int, versine: Float64, sine: Float64, eigenvalues: Float64, data: Float64
 ) -> None:
-    """Apply the filter to the orders from `start` to before `stop`.
+    """Apply the filter to the orders from `start` to before `stop`, or sum with coefficients.
 
     `data`, (orders, 4, I), I a multiple of `LANES`: real and imaginary parts on the parallels from pole to equator,
     even about the equator, then odd; the result takes their place. `eigenvalues` has 4 zeros after degree + 1 entries.
+    If it has axes, (orders, degree + 5, 2), it has the coefficients of sums instead, real and imaginary parts: the data
+    do not matter.
     """
     # NumPy makes the arrays that the kernel needs on its way: numba would compile each form
     work, powers = aligned_zeros((11 * len(versine) + _CONSTANTS,)), np.zeros(2 * len(versine), np.int64)
-    _filter_orders(start, stop, degree, versine, sine, eigenvalues, data.reshape(-1), work, powers)
+    stride = 2 * (degree + 5) if eigenvalues.ndim > 1 else 0
+    _filter_orders(
+        start, stop, degree, versine, sine, eigenvalues.reshape(-1), stride, data.reshape(-1), work, powers
+    )  # fmt: skip
 
 
 @njit
-def _filter_orders(start, stop, degree, versine, sine, eigenvalues, data, work, powers):
-    """Apply the filter to some orders.
+def _filter_orders(start, stop, degree, versine, sine, eigenvalues, stride, data, work, powers):
+    """Apply the filter to some orders, or sum with coefficients, `stride` of each.
 
     `work` has the values P, differences D, four degrees' values, P_mm, sums in four parts, and what all parallels
     share.
@@ -75,11 +80,7 @@ def _filter_orders(start, stop, degree, versine, sine, eigenvalues, data, work, 
             for lowest in range(m, degree + 1, 4):
                 _steps(m, lowest, work, steps)
                 _analyse(first, size, versine, powers, work, data, here)
-                for j in range(8):
-                    total, at = 0.0, steps + 16 + j * LANES
-                    for i in range(at, at + LANES):
-                        total += work[i]
-                    work[steps + 16 + j] = total * eigenvalues[lowest + j // 2]
+                _coefficients(steps + 16, eigenvalues, lowest, (m - start) * stride if stride > 0 else -1, work)
                 _synthesise(first, size, work)
             for i in range(4 * size):  # as copies of slices take long to compile
                 data[here + i] = work[out + i]
@@ -154,6 +155,16 @@ def _analyse(first, size, versine, powers, work, data, here):
     store(work, to + 5 * LANES, t2)
     store(work, to + 6 * LANES, s3)
     store(work, to + 7 * LANES, t3)
+
+
+@subroutine
+def _coefficients(at, eigenvalues, lowest, given, work):
+    """Write four degrees' coefficients: the sums over all lanes times the eigenvalues, or those given from there on."""
+    for j in range(8):
+        total = 0.0
+        for i in range(at + j * LANES, at + (j + 1) * LANES):
+            total += work[i]
+        work[at + j] = total * eigenvalues[lowest + j // 2] if given < 0 else eigenvalues[given + 2 * lowest + j]
 
 
 @subroutine

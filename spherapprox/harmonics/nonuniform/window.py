@@ -35,14 +35,15 @@ class Window:
 
 
 @lru_cache(maxsize=8)
-def window(degree: int, n: int, width: int) -> Window:
+def window(degree: int, n: int, width: int, reach: float = 1.02) -> Window:
     """Return the window for trigonometric polynomials of a degree on n grid points.
 
-    ``beta / (pi width)`` is that of the least aliases for a spectrum that falls as the kernel's do.
+    Its transform is small from the frequency ``beta / (pi width)`` on: `reach` less the highest of the polynomials. The
+    default is that of the least aliases for a spectrum that falls as the kernel's do.
     """
     from scipy.special import i0e
 
-    beta = math.pi * width * (1.02 - (degree + 1.0) / n)
+    beta = math.pi * width * (reach - (degree + 1.0) / n)
     frequencies = np.arange(degree + 1.0) / n
     transform = _transform(frequencies, beta, width)  # (L + 1,)
     aliases = np.concatenate([np.arange(1, ALIASES), -np.arange(1, ALIASES + 1)])  # |frequency| < ALIASES - 1/2

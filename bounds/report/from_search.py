@@ -204,7 +204,7 @@ def _fit_concentration(make: Callable[[float], Head], scale: float, *, x: Any, v
     """Return the head of the concentration, about exp(scale), with the least error at a sample."""
 
     def error(log: float) -> float:
-        return float(lengths((make(math.exp(log))(x) - values).reshape(len(x), -1)).max())
+        return float(lengths((make(math.exp(log))(x, method="dense") - values).reshape(len(x), -1)).max())
 
     with warnings.catch_warnings():  # of concentrations that do not suit the points
         warnings.simplefilter("ignore", RuntimeWarning)

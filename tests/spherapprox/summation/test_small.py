@@ -12,6 +12,7 @@ from spherapprox._kernels.store import Store
 from spherapprox._loading import load
 from spherapprox.summation import dense, explain_sum
 from spherapprox.summation.dense import all_pairs, small
+from spherapprox.summation.problem import Problem
 
 FEW = 30
 """Calls of Python that a small sum may take; the long way takes over 100."""
@@ -103,6 +104,13 @@ def test_the_bits_of_sums_that_underflow_but_for_their_scale():
     result = evaluate(x, b, values, concentration)
     np.testing.assert_array_equal(result, explain_sum(x, b, values, concentration)[0])
     assert result[0] > 0.0
+
+
+def test_tiny_values_count_where_those_beside_them_are_too_far():
+    along = 1.0 - 470.0 / 700.0  # an exponential of 2^-678, which is no reason to sum again
+    b = np.array([[-1.0, 0.0], [along, np.sqrt(1.0 - along**2)]])
+    result = evaluate(np.array([[1.0, 0.0]]), b, np.array([1.0, 2.0**-600]), 700.0, normalize=True)
+    np.testing.assert_allclose(result, 2.0**-600, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1500, 4079, 4081, 6500])
@@ -252,3 +260,13 @@ def test_many_small_sums_do_not_wait_for_other_methods(monkeypatch):
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
     x, b, values = problem(100, 100, 3, 0)
     assert explain_sum(x, b, values, 20.0)[1].method == "dense"
+
+
+def test_no_first_sum_is_expected_to_take_longer_than_by_numpy(monkeypatch):
+    monkeypatch.setattr(all_pairs, "ready", set())
+    monkeypatch.setattr(dense, "_spent", [dense.COMPILE_WORTH])
+    few, many = (
+        Problem(*problem(n, n, 3, 1)[:2], 1.0, X.dtype, np.ones((n, 1)), normalize=False) for n in (10, 20_000)
+    )
+    assert dense.cost(few) == (dense.CALL + few.work) / dense.NUMPY_RATE
+    assert dense.LOADING < dense.cost(many) < (dense.CALL + many.work) / dense.NUMPY_RATE

@@ -34,9 +34,11 @@ def center_writer(
     """Return a writer of the centres of cells start, ..., stop - 1: it fills rows from a given cell on."""
     if dim == 1 or center_kind == "midpoint":
         return _midpoint_writer(dim, n, start, stop=stop), max(1, _COORDINATES // (dim + 1))
-    return lambda low, out: kinds.centers(center_kind, dim, *zones(dim, n, low, rows=len(out)), out), cells_together(
-        dim
-    )
+
+    def write(low: int, out: Float64) -> None:
+        kinds.centers(center_kind, dim, *zones(dim, n, low, rows=len(out)), out)
+
+    return write, cells_together(dim)
 
 
 def cells_together(dim: int) -> int:

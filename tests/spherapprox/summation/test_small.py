@@ -82,6 +82,13 @@ def test_one_call_gives_the_bits_of_many_parts(
     assert record.method == "dense"
 
 
+def test_tiny_values_count_where_those_beside_them_are_too_far():
+    along = 1.0 - 470.0 / 700.0  # an exponential of 2^-678, which is no reason to sum again
+    b = np.array([[-1.0, 0.0], [along, np.sqrt(1.0 - along**2)]])
+    result = evaluate(np.array([[1.0, 0.0]]), b, np.array([1.0, 2.0**-600]), 700.0, normalize=True)
+    np.testing.assert_allclose(result, 2.0**-600, rtol=1e-12)
+
+
 @pytest.mark.parametrize("n", [1500, 4079, 4081, 6500])
 def test_the_bits_of_products_beside_many_near_pairs(n):
     rng = np.random.default_rng(n)

@@ -43,7 +43,7 @@ class Tokens:
 
     @property
     def parameters(self) -> int:
-        """Number of parameters besides the values."""
+        """Number of parameters besides the values: the keys' first coordinates, their second ones, and so on."""
         n, d = self.keys.shape
         return int(n * (d - 1) + 1 if self.unit else n * d)
 
@@ -80,17 +80,17 @@ class Tokens:
             factors -= weights * factors.sum(axis=1, keepdims=True)
         lengths = self.lengths
         if not self.unit:
-            part = factors[:, :, None] * x[:, None, :]  # (n, N, d)
+            part = factors[:, None, :] * x[:, :, None]  # (n, d, N)
             if not self.normalize:
                 safe = np.where(lengths > 0.0, lengths, 1.0)
-                part -= factors[:, :, None] * (self.keys / safe[:, None])
+                part -= factors[:, None, :] * (self.keys / safe[:, None]).T
             return part.reshape(len(x), -1)
         concentration, b = lengths.mean(), self.keys / lengths[:, None]
-        frames = tangent_frames(b)  # (N, m, d)
-        n, m, d = frames.shape
-        along = (x @ frames.reshape(n * m, d).T).reshape(len(x), n, m)
-        part = np.empty((len(x), n * m + 1))
-        np.multiply(concentration * factors[:, :, None], along, out=part[:, :-1].reshape(len(x), n, m))
+        frames = np.swapaxes(tangent_frames(b), 0, 1)  # (m, N, d)
+        m, n, d = frames.shape
+        along = (x @ frames.reshape(m * n, d).T).reshape(len(x), m, n)
+        part = np.empty((len(x), m * n + 1))
+        np.multiply(concentration * factors[:, None, :], along, out=part[:, :-1].reshape(len(x), m, n))
         # along log concentration; for a softmax the -1 has no effect
         part[:, -1] = concentration * (factors * (x @ b.T - 1.0)).sum(axis=1)
         return part
@@ -98,13 +98,13 @@ class Tokens:
     def move(self, step: Float64) -> Tokens:
         """Return tokens with keys moved by a step of the parameters."""
         if not self.unit:
-            return replace(self, keys=self.keys + step.reshape(self.keys.shape))
+            return replace(self, keys=self.keys + step.reshape(self.keys.shape[::-1]).T)
         longest = float(np.abs(step).max(initial=0.0))
         if longest > _LONGEST_STEP:
             step = step * (_LONGEST_STEP / longest)
         lengths = self.lengths
         b = self.keys / lengths[:, None]
-        b = b + np.einsum("kmd,km->kd", tangent_frames(b), step[:-1].reshape(len(b), -1))
+        b = b + np.einsum("kmd,mk->kd", tangent_frames(b), step[:-1].reshape(-1, len(b)))
         b /= np.linalg.norm(b, axis=1, keepdims=True)
         return replace(self, keys=lengths.mean() * math.exp(float(step[-1])) * b)
 

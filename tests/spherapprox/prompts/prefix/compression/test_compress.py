@@ -275,7 +275,7 @@ class TestDerivatives:
     def test_the_gradient_and_the_matrix_are_those_of_differences(self, mass):
         problem = Problem.of(KEY, VALUE, QUERIES[:80], weights=np.linspace(0.5, 1.5, 80), bias=True, mass=mass)
         result = solve_values(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
-        right = gradient(result, problem.samples).ravel()
+        right = gradient(result, problem.samples).T.ravel()
         for i, direction in enumerate(np.eye(result.tokens.parameters)):
             ahead, behind = (
                 solve_values(result.tokens.move(s * direction), problem.samples, 1e-3).square for s in (1e-5, -1e-5)
@@ -296,7 +296,7 @@ class TestDerivatives:
 def projected_matrix(result, samples: Samples):
     """Return Kaufman's matrix from the Jacobian of every output, and that of the log masses."""
     roots, top = samples.roots[:, None], result.basis[: len(samples.x)]
-    masses = (result.weights[:, :, None] * samples.x[:, None, :]).reshape(len(samples.x), -1)
+    masses = (result.weights[:, None, :] * samples.x[:, :, None]).reshape(len(samples.x), -1)
     matrix = samples.mass**2 * (roots * masses).T @ (roots * masses)
     for column in range(samples.y.shape[1]):
         part = roots * result.tokens.jacobian(samples.x, result.weights, column)

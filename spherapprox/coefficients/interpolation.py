@@ -6,10 +6,12 @@ softmax matrix and D the diagonal matrix of A's row sums, hence ``A v = D f``.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from .. import _checks
-from .._threads import interruptible
+from .._threads import interruptible, one_blas_thread
 from .._types import Float64
 from . import iteration
 from .kernel import matrix, require_distinct, sums
@@ -20,6 +22,7 @@ DIRECT = 4096
 ITERATED_CONDITION = 1e5  # a condition number at which the iteration takes some tens of steps
 ACCURACY = 1e-10  # a relative residual above it is warned of
 _RESIDUAL = 1e-13  # a relative residual up to which a Cholesky factorisation is trusted
+_SMALL = 1024  # points up to which BLAS has one thread: more gain little, and wait for each other where cores are taken
 _NEGLIGIBLE = 1e-15  # relative to the diagonal: pivots below it are rounding errors
 
 
@@ -55,7 +58,8 @@ def _solve_values(task: Task, *, normalize: bool, direct: int) -> Float64:
         right = ((row_sums + ridge) * right.T).T
     if a is None:
         return iteration.solve(rows, task.concentration, right, ridge=ridge) * unit
-    return _factorise(a, right, ridge) * unit
+    with one_blas_thread() if n <= _SMALL else nullcontext():
+        return _factorise(a, right, ridge) * unit
 
 
 def _factorise(a: Float64, right: Float64, ridge: float) -> Float64:

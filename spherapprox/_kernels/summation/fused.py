@@ -50,11 +50,12 @@ def _add_rows(t, tile, at, b, at_b, n):
 @njit(inline="always")
 def _products(t, tile, b, at, d):
     """Return ``t + <x, b_k>``, summed over at most CHAIN coordinates at a time."""
-    t = _add_rows(t, tile, 0, b, at, min(d, CHAIN))
-    for first in range(CHAIN, d, CHAIN):
-        s = _add_rows(block_zeros(tile), tile, first * tile.shape[1], b, at + first * GROUP, min(d - first, CHAIN))
-        t = add(t, s)
-    return t
+    total = t
+    for first in range(0, d, CHAIN):
+        s = _add_rows(t, tile, first * tile.shape[1], b, at + first * GROUP, min(d - first, CHAIN))
+        total = s if first == 0 else add(total, s)
+        t = block_zeros(tile)
+    return total
 
 
 @njit(inline="always")

@@ -77,9 +77,9 @@ class Machine:
         columns = p + split
         lanes = self.lanes * 8 // itemsize
         pipe = d + degree + (1 + p if split else 2)
-        distance = d + 3 if d >= 12 else 2 * d
-        exponential = 4 + degree + (4 if table else 3)  # reduction, polynomial, table and scaling
-        everything = distance + exponential + columns
+        distance = d + 3 if d >= 14 else 2 * d
+        exponential = (3 if itemsize == 8 else 4) + degree + (2 if table else 4)  # reduction, polynomial, scaling
+        everything = distance + exponential + (1 + columns if split else 1)
         return lanes * self.multiply_adds / pipe, lanes * self.with_additions / everything
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 import math
 import sys
 
+import numpy as np
+
 from .._loading import session
 from .jit import njit
 
 LARGEST = 1.7976931348623157e308
+ROWS = 32  # of values that are in the first cache while their columns are measured
 
 
 @njit
@@ -42,15 +45,17 @@ def measure(values, octaves, nothing):
     Returns that of the smallest size but 0, and that of the largest.
     """
     n, p = values.shape
-    smallest, most = math.inf, nothing
+    smallest, most, largest = math.inf, nothing, np.zeros(p)
+    for first in range(0, n, ROWS):
+        for r in range(p):
+            top = largest[r]
+            for k in range(first, min(first + ROWS, n)):
+                size = abs(float(values[k, r]))
+                top = max(top, size)
+                smallest = min(smallest, size if size > 0.0 else math.inf)
+            largest[r] = top
     for r in range(p):
-        largest = 0.0
-        for k in range(n):
-            size = abs(float(values[k, r]))
-            largest = max(largest, size)
-            if 0.0 < size < smallest:
-                smallest = size
-        octaves[r] = math.frexp(largest)[1] if largest > 0.0 else nothing
+        octaves[r] = math.frexp(largest[r])[1] if largest[r] > 0.0 else nothing
         most = max(most, octaves[r])
     return math.frexp(smallest)[1] if smallest < math.inf else 0, most
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -263,6 +264,7 @@ def check_method(method: str, rtol: float | None, extra: tuple[str, ...] = ()) -
     if type(method) is not str or method not in _NAMES:
         _checks.choice(method, "method", ("auto", *METHODS, *extra))
     if rtol is not None:
-        _checks.real(rtol, "rtol", above=0.0)
+        if type(rtol) is not float or not 0.0 < rtol < math.inf:
+            _checks.real(rtol, "rtol", above=0.0)
     elif method not in ("auto", *ALL_PAIRS):
         raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")

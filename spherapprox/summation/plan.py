@@ -134,8 +134,10 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     wish.report(0, len(problem.x) * len(problem.b))
     # Step 2: sum by it
     if selection.method == "dense":
+        if wish.brief:
+            return dense.partial_sums(problem, tolerance, wish.workers, wish.report)[0], selection
         state = dense.sums(problem, tolerance, wish.workers, report=wish.report)
-        return state.partial, selection if wish.brief else selection._replace(rtol=state.error)
+        return state.partial, selection._replace(rtol=state.error)
     state = _method(selection.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
     error, reason = state.error, selection.reason
     # Step 3: sum doubtful rows by all pairs

@@ -103,11 +103,13 @@ class Problem(NamedTuple):
 
     def weights(self, part: slice) -> Float64:
         """Return the weights (n, p) of a part of the control points, p = 0 for angles."""
+        return compiled_form(self.numbers(part), _FLOAT64)  # type: ignore[return-value]
+
+    def numbers(self, part: slice) -> Floats:
+        """Return the same in the type of the values where these are the weights."""
         if self.values is None:
             return np.empty((len(self.b[part]), 0))
-        if self.octaves is UNSCALED:
-            return compiled_form(self.values[part], _FLOAT64)  # type: ignore[return-value]
-        return lift(self.values[part], -self.octaves)
+        return self.values[part] if self.octaves is UNSCALED else lift(self.values[part], -self.octaves)
 
     def controls(self, part: slice) -> Controls:
         """Return a part of the control points, their offsets and weights."""

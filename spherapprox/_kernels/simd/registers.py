@@ -212,11 +212,13 @@ def any_below(typing_context: Any, block: Any, limit: Any) -> Any:
         vectors = emit.vectors_of(builder, arguments[0])
         if isinstance(limit, Block):
             limits = emit.vectors_of(builder, arguments[1])
+            below = [builder.fcmp_ordered("<", v, s) for v, s in zip(vectors, limits, strict=True)]
+            union = functools.reduce(builder.or_, below)
         else:
             number = context.cast(builder, arguments[1], limit, block.scalar)
-            limits = [emit.broadcast(builder, number, vectors[0].type)] * len(vectors)
-        below = [builder.fcmp_ordered("<", v, s) for v, s in zip(vectors, limits, strict=True)]
-        union = functools.reduce(builder.or_, below)
+            limits = emit.broadcast(builder, number, vectors[0].type)
+            least = functools.reduce(lambda least, v: emit.smaller(builder, v, least), vectors, limits)
+            union = builder.fcmp_ordered("<", least, limits)
         mask = ir.IntType(block.lanes)
         return builder.icmp_unsigned("!=", builder.bitcast(union, mask), ir.Constant(mask, 0))
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Float64, Floats
+from ..._types import Floats
 from ..jit import njit
 from ..simd.alignment import aligned_room, compiled_form
 from ..simd.decay import HIGH, decay_rates, table_length
-from .layout import CHUNK, NEAR, SHORT_CHUNK, in_chunks
+from .layout import NEAR, block_length, in_blocks
 from .tiles import GROUP
 
 NEAREST, EXCESS = 3, 4  # places after those of `decay_rates` in the array of `rates`
@@ -53,7 +53,7 @@ def write_points(b, last, groups):
             groups[k, d, i] = last[row]
 
 
-def pack_weights(w: Float64, columns: int, d: int, dtype: np.dtype[Any]) -> Floats:
+def pack_weights(w: Floats, columns: int, d: int, dtype: np.dtype[Any]) -> Floats:
     """Copy weights (n, p), and ones in the columns beyond them, for `fused_sums` in d coordinates; fillings weigh 0."""
     n, p = w.shape
     if columns == 1:  # times the fractional powers of 2 that `add_decays` wants
@@ -61,17 +61,22 @@ def pack_weights(w: Float64, columns: int, d: int, dtype: np.dtype[Any]) -> Floa
         tables[n:] = 0.0
         write_tables(compiled_form(w[:, 0], dtype), powers(dtype), tables)
         return tables
-    if not in_chunks(d, columns):
+    if not in_blocks(d, columns):
         return pack_columns(w, columns, dtype)
-    # chunks of control points and GROUP columns, those of a point together
-    length = CHUNK if dtype.itemsize == 8 else SHORT_CHUNK
-    chunks, groups = -(-n // length), -(-columns // GROUP)
-    table = np.zeros((chunks * length, groups * GROUP), dtype)
+    # blocks of control points and GROUP columns, those of a point together
+    length = block_length(dtype.itemsize)
+    blocks, groups = -(-n // length), columns_of(columns, d) // GROUP
+    table = np.zeros((blocks * length, groups * GROUP), dtype)
     table[:n, :p], table[:n, p:columns] = w, 1.0
-    return np.ascontiguousarray(table.reshape(chunks, length, groups, GROUP).swapaxes(1, 2))
+    return np.ascontiguousarray(table.reshape(blocks, length, groups, GROUP).swapaxes(1, 2))
 
 
-def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
+def columns_of(columns: int, d: int) -> int:
+    """Return how many columns `fused_sums` makes of so many in d coordinates: whole groups where they are in blocks."""
+    return -(-columns // GROUP) * GROUP if in_blocks(d, columns) else columns
+
+
+def pack_columns(w: Floats, columns: int, dtype: np.dtype[Any]) -> Floats:
     """Copy weights (n, p), and ones in the columns beyond them, in groups; filling points weigh 0."""
     n, p = w.shape
     n_whole = n // GROUP

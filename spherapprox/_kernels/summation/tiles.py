@@ -11,7 +11,7 @@ import numpy as np
 from ..jit import subroutine
 from ..simd.registers import load_like, shape
 from ..simd.vectors import add, store, subtract
-from .layout import BLOCK, SHORT_BLOCK
+from .layout import BLOCK, RUN, SHORT_BLOCK, SHORT_RUN
 
 VECTORS, GROUP = shape()[1:]  # vectors of evaluation points, and control points, that are in registers together
 
@@ -25,6 +25,12 @@ def tile_rows(dtype: np.dtype[Any]) -> int:
 def block_length(x):
     """Return the number of control points in a block for an array's type."""
     return BLOCK if x.itemsize == 8 else SHORT_BLOCK
+
+
+@subroutine
+def run_length(x):
+    """Return the number of a chunk's products that are one running sum for an array's type."""
+    return RUN if x.itemsize == 8 else SHORT_RUN
 
 
 @subroutine

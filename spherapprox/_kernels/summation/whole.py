@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import njit
+from ..simd.registers import lanes
 from .fused import fused_sums
 from .packing import write_half_defects, write_points, write_tables
-from .tiles import GROUP, aligned
+from .tiles import GROUP, VECTORS, aligned
 
 
 @njit
@@ -24,14 +25,6 @@ def _columns(w, columns):
         for r in range(columns):
             groups[k // GROUP, r, k % GROUP] = w[k, r] if r < p else 1.0
     return groups
-
-
-@njit
-def _tables(w, powers):
-    """Return weights (n,) in the layout of `pack_weights`."""
-    tables = aligned(-(-w.size // GROUP) * GROUP, powers.size, w)
-    write_tables(w, powers, tables)
-    return tables
 
 
 @njit
@@ -49,13 +42,17 @@ def whole_sums(x, b, w, by_products, rates, powers, numerators, denominator):
         write_half_defects(b, last)
     points = np.empty((-(-n // GROUP), d + 1, GROUP), x.dtype)
     write_points(b, last, points)
-    sums = np.zeros((m, 2, columns), x.dtype)
+    size = VECTORS * lanes(x)
+    sums = np.zeros((-(-m // size), 2, columns, size), x.dtype)
     if w.ndim == 1:
-        fused_sums(x, defects, points, _tables(w, powers), by_products, rates, sums)
+        tables = aligned(points.shape[0] * GROUP, powers.size, x)
+        write_tables(w, powers, tables)
+        fused_sums(x, defects, points, tables, by_products, rates, sums)
     else:
         fused_sums(x, defects, points, _columns(w, columns), by_products, rates, sums)
     for i in range(m):
+        totals, residuals, at = sums[i // size, 0], sums[i // size, 1], i % size
         for r in range(p):
-            numerators[i, r] = float(sums[i, 0, r]) + float(sums[i, 1, r])
+            numerators[i, r] = float(totals[r, at]) + float(residuals[r, at])
         if denominator.size:
-            denominator[i] = float(sums[i, 0, p]) + float(sums[i, 1, p])
+            denominator[i] = float(totals[p, at]) + float(residuals[p, at])

@@ -30,19 +30,25 @@ FAR = 48.0  # while 2 lambda is below it, all plain sums are far from underflow,
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
     """Return the sums over all control points; the tolerance may allow exponents from products alone."""
+    state, summed = partial_sums(problem, tolerance, workers, report)
+    shift = 0.0 if 4.0 * problem.rate < FAR else float(state.shift.max())
+    return Sums(state, all_pairs.rounding_bound(summed, shift))
+
+
+def partial_sums(
+    problem: Problem, tolerance: Tolerance, workers: int | None, report: Report
+) -> tuple[Partial, Problem]:
+    """Return the sums without a bound of their errors, and the problem as it was summed."""
     if session.ranges is None:  # arguments are checked by kernels from now on
         for name in ("ranges", "summation.whole", "summation.shifted"):
             load(f"spherapprox._kernels.{name}")
     if problem.kernel == "shifted":
-        state = _shifted(problem, workers, report)
-    else:
-        is_small = problem.work <= all_pairs.SMALL_WORK
-        if not is_small:
-            # 4.8, dot products: a share of what may be lost, so that near pairs keep their digits by default
-            problem = problem._replace(dots=all_pairs.dots_error(problem) <= DOTS_SHARE * tolerance.omitted)
-        state = _fused(problem, is_small, workers, report=report)
-    shift = 0.0 if 4.0 * problem.rate < FAR else float(state.shift.max())
-    return Sums(state, all_pairs.rounding_bound(problem, shift))
+        return _shifted(problem, workers, report), problem
+    is_small = problem.work <= all_pairs.SMALL_WORK
+    if not is_small:
+        # 4.8, dot products: a share of what may be lost, so that near pairs keep their digits by default
+        problem = problem._replace(dots=all_pairs.dots_error(problem) <= DOTS_SHARE * tolerance.omitted)
+    return _fused(problem, is_small, workers, report=report), problem
 
 
 def promise(problem: Problem, omitted: float = 0.0) -> float:
@@ -69,7 +75,7 @@ def memory(problem: Problem, tolerance: Tolerance) -> float:
 def _fused(problem: Problem, is_small: bool, workers: int | None, report: Report) -> Partial:
     """Return the plain sums; rows that underflow are summed relative to their nearest control point."""
     (n, d), columns = problem.b.shape, problem.p + problem.normalize
-    is_whole = is_small and 32 * n * (d + 2 + columns) <= all_pairs.PACKED and not layout.in_chunks(d, columns)
+    is_whole = is_small and 32 * n * (d + 2 + columns) <= 2**20 and not layout.in_blocks(d, columns)
     state = _whole(problem, report) if is_whole else _in_parts(problem, workers, report)
     # 4.8, plain and shifted sums: once more, relative to the nearest control point
     if len(lost := all_pairs.lost_rows(problem, state)):
@@ -96,14 +102,15 @@ def _whole(problem: Problem, report: Report) -> Partial:
 
 def _in_parts(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the plain sums by parts of the control points and tasks of rows."""
-    from ..._kernels.summation import fused, packing
+    from ..._kernels.summation import fused, packing, tiles
 
     dtype, columns, products, d = problem.dtype, problem.p + problem.normalize, problem.by_products, problem.dim + 1
-    totals = np.zeros((len(problem.x), 2, columns), dtype)
+    m, tile = len(problem.x), tiles.tile_rows(problem.dtype)
+    totals = np.zeros((-(-m // tile), 2, packing.columns_of(columns, d), tile), dtype)
     scale, rates = (packing.octaves(problem.rate), None) if problem.dots else (1.0, packing.rates(problem.rate, dtype))
 
     def pack(part: slice) -> Packed:
-        b, w = problem.b[part], problem.weights(part)
+        b, w = problem.b[part], problem.numbers(part)
         defects = packing.half_defects(b, dtype, products)
         points = packing.pack_points(b, scale * defects if problem.dots else defects, dtype)
         return points, packing.pack_weights(w, columns, d, dtype)
@@ -113,12 +120,12 @@ def _in_parts(problem: Problem, workers: int | None, report: Report) -> Partial:
             x, last = packing.in_octaves(x, problem.rate, dtype)
         else:
             last = packing.half_defects(x, dtype, products)
-        fused.fused_sums(x, last, *packed, products, rates, totals[rows])
+        fused.fused_sums(x, last, *packed, products, rates, totals[rows.start // tile : -(-rows.stop // tile)])
 
     _over_parts(problem, pack, add, workers=workers, report=report)
-    if problem.normalize:
-        return all_pairs.as_partial(np.zeros(len(totals)), totals)
-    return Partial(np.zeros(len(totals)), all_pairs.sum_residuals(totals), np.zeros(len(totals)))
+    sums = all_pairs.rows_of_tiles(totals, m, columns)
+    below = sums[:, -1] if problem.normalize else np.zeros(m)
+    return Partial(np.zeros(m), sums[:, : problem.p], below)
 
 
 def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:

@@ -22,9 +22,7 @@ least: some 20 ms, and far more than the call itself takes. Tuned."""
 SMALL_WORK = 2.2e7
 """Work of a small sum, about a millisecond: sums beyond it are not only done by all pairs, nor by differences."""
 TASKS_EACH = 16  # tasks for each worker, so that all end at about one time
-PACKED = 2**20
-"""Bytes of control points and one column of weights that are packed for a kernel at a time, and half of those with
-several columns, whose sums are read and written again each time: they stay in the second cache, or nearly. Tuned."""
+PACKED = 2**22  # bytes of control points and weights that are packed for a kernel at a time
 LOST = {8: 2.0**-700, 4: 2.0**-70}  # by the size of a number: a plain sum below it may have lost terms to underflow
 
 
@@ -95,13 +93,18 @@ def sum_residuals(sums: Floats) -> Float64:
     return totals
 
 
+def rows_of_tiles(sums: Floats, m: int, columns: int) -> Float64:
+    """Return the fused kernel's sums with their rounding errors added, (m, columns) from (tiles, 2, q, size)."""
+    tiles, _, _, size = sums.shape
+    totals = np.empty((tiles, size, columns))
+    np.add(sums[:, 0, :columns], sums[:, 1, :columns], out=totals.swapaxes(1, 2), dtype=np.float64)
+    return totals.reshape(-1, columns)[:m]
+
+
 def packed_size(problem: Problem) -> int:
     """Return the number of control points that are packed at a time."""
     columns, size = problem.p + problem.normalize, problem.dtype.itemsize
-    points = (problem.dim + 2) * size
-    if columns == 1:
-        return layout.whole_blocks(PACKED // (points + TABLE), size)
-    return layout.whole_blocks(2 * PACKED // (points + columns * size), size)
+    return layout.whole_blocks(PACKED // ((problem.dim + 2) * size + (TABLE if columns == 1 else columns * size)), size)
 
 
 def run_tasks(task: Callable[[slice], int], parts: list[slice], workers: int | None, report: Report) -> None:

@@ -204,7 +204,7 @@ def test_the_parts_of_a_sum_have_one_room(monkeypatch):
         return room
 
     monkeypatch.setattr(packing, "aligned_room", noted)
-    evaluate(sphere(300, 2, 1), sphere(30_000, 2, 2), np.ones(30_000), 20.0, method="dense", workers=1, rtol=None)
+    evaluate(sphere(75, 2, 1), sphere(120_000, 2, 2), np.ones(120_000), 20.0, method="dense", workers=1, rtol=None)
     assert len(places) == 5
     assert len(set(places[1:])) == 1
 

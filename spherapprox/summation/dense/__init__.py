@@ -40,8 +40,9 @@ def partial_sums(
 ) -> tuple[Partial, Problem]:
     """Return the sums without a bound of their errors, and the problem as it was summed."""
     if session.ranges is None:  # arguments are checked by kernels from now on
-        for name in ("ranges", "summation.whole", "summation.shifted"):
-            load(f"spherapprox._kernels.{name}")
+        load("spherapprox._kernels.ranges")
+        load("spherapprox._kernels.summation.whole")
+        load("spherapprox._kernels.summation.shifted")
     if problem.kernel == "shifted":
         return _shifted(problem, workers, report), problem
     is_small = problem.work <= all_pairs.SMALL_WORK

@@ -21,6 +21,12 @@ def clusters(n, dim, seed=0, spread=0.03):
     return unit(centers + spread * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1))
 
 
+def wide_clusters(n, dim, seed=0):
+    """Thirty clusters so wide that in many dimensions the boxes of their blocks meet, but not their balls."""
+    which = np.random.default_rng(seed).integers(30, size=n)
+    return unit(sphere(30, dim, 17)[which] + 0.25 * sphere(n, dim, seed))
+
+
 def image(n, columns, seed=0, scale=3.0):
     """Points of a smooth image of a cube, which is curved and of dimension 3 in any number of columns."""
     waves = scale * np.random.default_rng(11).standard_normal((3, columns // 2))
@@ -252,7 +258,7 @@ def uneven(n, dim, seed):
     [
         *((sphere, 1, 1e4), (sphere, 2, 1e2), (sphere, 2, 1e4), (sphere, 4, 1e4)),
         *itertools.product((clusters, uneven), (2, 4), (1e2, 1e4, 1e6)),
-        *((image, 10, 1e2), (image, 64, 1e2), (image, 64, 1e3), (clusters, 63, 1e2)),
+        *((image, 10, 1e2), (image, 64, 1e2), (image, 64, 1e3), (clusters, 63, 1e2), (wide_clusters, 63, 140.0)),
     ],
 )
 def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concentration):

@@ -1,10 +1,12 @@
 """The methods of `evaluate` beside each other: what the fast ones gain, whether "auto" finds the best, and growth.
 
-Four tables, all of one run: the fast methods beside this library's own dense sums and, for truncated sums, beside what
+Six tables, all of one run: the fast methods beside this library's own dense sums and, for truncated sums, beside what
 a user of SciPy's cKDTree would write; "auto" beside the best single method over dimensions, sizes and concentrations;
-the time of dense sums over five decades of points and control points, with memory; one thread beside two, and what the
-machine makes of two threads that only compute. Where all pairs would take minutes, the dense time is that of some of
-the rows, times their share. It takes about half an hour::
+the rank that a method of low rank needs on points all over the sphere; truncated sums beside dense ones, and "auto",
+for uniform points, clusters and smooth images of a cube of three dimensions; the time of dense sums over five decades
+of points and control points, with memory; one thread beside two, and what the machine makes of two threads that only
+compute. Where all pairs would take minutes, the dense time is that of some of the rows, times their share. It takes
+about half an hour::
 
     python benchmarks/methods.py
     python benchmarks/methods.py --tables fast growth
@@ -16,6 +18,7 @@ the rows, times their share. It takes about half an hour::
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import resource
 import statistics
@@ -35,13 +38,13 @@ from scipy.spatial import cKDTree
 from tabulate import tabulate
 from tqdm import tqdm
 
-from spherapprox import evaluate, sphere
-from spherapprox.summation import explain_sum, plan
+from spherapprox import evaluate, special, sphere
+from spherapprox.summation import explain_sum, plan, plan_sum
 from spherapprox.summation.problem import Problem
 
 Array = NDArray[np.float64]
 
-TABLES = ("fast", "auto", "growth", "threads")
+TABLES = ("fast", "auto", "rank", "columns", "growth", "threads")
 RTOL = 1e-12
 PATIENCE = 4.0
 """Seconds beyond which a call is not made whole, or not at all, in the table of "auto"."""
@@ -63,6 +66,23 @@ def options() -> argparse.Namespace:
 def problem(n: int, d: int) -> tuple[Array, Array, Array]:
     """Return as many points as control points, uniform, and their values."""
     return sphere.uniform(d - 1, n, 0), sphere.uniform(d - 1, n, 1), np.random.default_rng(2).standard_normal(n)
+
+
+def gathered(kind: str, n: int, d: int) -> tuple[Array, Array, Array]:
+    """Return uniform points, clusters, or a smooth image of a cube of three dimensions, and values."""
+    if kind == "uniform":
+        return problem(n, d)
+    common, pair = np.random.default_rng(3), []
+    centers, waves = sphere.uniform(d - 1, 50, common), 6.0 * common.standard_normal((3, d // 2))
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        if kind == "clusters":
+            rows = centers[rng.integers(50, size=n)] + 0.2 * rng.standard_normal((n, d)) / np.sqrt(d)
+        else:
+            phases = rng.random((n, 3)) @ waves
+            rows = np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
+        pair.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    return pair[0], pair[1], np.random.default_rng(2).standard_normal(n)
 
 
 def seconds(call: Callable[[], Any], rounds: int) -> float:
@@ -166,6 +186,32 @@ def auto_rows(
         yield [str(d), f"{n:.0e}", f"{concentration:g}", chosen, best, *numbers, kept, others]
 
 
+def rank_rows() -> Iterator[list[str]]:
+    """Count the eigenvalues of the kernel that exceed a share of the largest: a method of less rank errs by more."""
+    for dim in (2, 4, 9, 63):
+        for concentration in (1.0, 10.0, 100.0):
+            logs = special.log_iv(np.arange(400.0) + (dim - 1) / 2.0, concentration)
+            # all polynomials of the degrees whose eigenvalue is as large
+            degrees = [np.flatnonzero(logs - logs[0] > math.log(rtol))[-1] for rtol in (1e-14, 1e-6, 1e-3)]
+            ranks = (math.comb(dim + int(g), dim) + math.comb(dim + int(g) - 1, dim) for g in degrees)
+            yield [f"S^{dim}", f"{concentration:g}", *(f"{rank:.2g}" for rank in ranks)]
+
+
+def column_rows(rounds: int) -> Iterator[list[str]]:
+    """Compare truncated sums with dense ones in many columns, and see which of them "auto" takes, at what price."""
+    n, concentration = 30_000, 100.0
+    for kind in ("uniform", "clusters", "image"):
+        for d in (10, 64):
+            x, b, w = gathered(kind, n, d)
+            slow = dense_seconds(x, b, w, concentration, rounds)
+            for rtol in (1e-14, 1e-6, 1e-3):
+                fast = seconds(partial(evaluate, x, b, w, concentration, method="truncated", rtol=rtol), rounds)
+                chosen = plan_sum(x, b, w, concentration, rtol=rtol)
+                mine = {"dense": slow, "truncated": fast}[chosen.method] / min(slow, fast)
+                yield [kind, str(d), f"{rtol:g}", f"{slow:.3g}", f"{fast:.3g}", f"{slow / fast:.2f}", chosen.method,
+                       f"{mine:.2f}", "yes" if mine <= 1.3 else "NO"]  # fmt: skip
+
+
 def load_kernels() -> None:
     """Use every method once, as a process does that has worked for a while."""
     for d, n, method in ((2, 1000, "harmonic"), (3, 1000, "harmonic"), (3, 1000, "truncated"), (3, 20_000, "dense")):
@@ -229,6 +275,11 @@ def main() -> None:
         "auto": (
             ["d", "N = M", "lambda", "auto takes", "best", "best (s)", "auto (s)", "ratio", "<= 1.3", "all (s)"],
             lambda: auto_rows(chosen.dims, chosen.smallest, chosen.largest, chosen.concentrations, chosen.rounds),
+        ),
+        "rank": (["sphere", "lambda", "1e-14", "1e-6", "1e-3"], rank_rows),
+        "columns": (
+            ["points", "d", "rtol", "dense (s)", "truncated (s)", "ratio", "auto takes", "over best", "<= 1.3"],
+            lambda: column_rows(chosen.rounds),
         ),
         "growth": (
             ["growing", "number", "s", "G pairs/s", "input (MiB)", "memory added (MiB)"],

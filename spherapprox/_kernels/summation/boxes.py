@@ -42,11 +42,15 @@ class Limits(NamedTuple):
 class Tree(NamedTuple):
     """The boxes of blocks and of bundles, and the sorted control points (N, d), filled up to whole groups.
 
-    `lower` (N,) are the logarithms of their least masses over the columns, `least` that of the least of all masses.
+    Of each block `centres` (L, d+1) holds the mean point and ``(1 - |c|^2)/2``, where distances are from products, and
+    `radii` (L,) the largest distance of its points from it. `lower` (N,) are the logarithms of the points' least masses
+    over the columns, `least` that of the least of all masses.
     """
 
     boxes: Any
     bundles: Any
+    centres: Any
+    radii: Any
     rows: Any
     lower: Any
     least: Any
@@ -62,12 +66,14 @@ def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_p
     rows, groups = np.empty((filled, d)), np.empty((filled // GROUP, d + 1, GROUP))
     widths = (-(-k // LANES) * LANES for k in (blocks, -(-blocks // BUNDLE)))
     of_blocks, of_bundles = (np.empty((2 * d + 2, width)) for width in widths)
-    make(b, order, rows, groups, of_blocks, of_bundles)
+    centres, radii = np.zeros((blocks, d + 1)), np.empty(blocks)
+    make(b, order, rows, groups, of_blocks, of_bundles, centres, radii)
+    centres[:, d] = half_defects(centres[:, :d], centres.dtype, by_products)
     if by_products:
         groups[:, d] = half_defects(rows, rows.dtype, by_products).reshape(len(groups), GROUP)
     lower = np.full(filled, -np.inf)
     lower[:n], least = _weigh(masses, factors, of_blocks[2 * d :, :blocks], of_bundles[2 * d :])
-    return Tree(of_blocks, of_bundles, rows, lower, least), groups
+    return Tree(of_blocks, of_bundles, centres, radii, rows, lower, least), groups
 
 
 def _weigh(masses: list[Float64], factors: Float64, of_blocks: Float64, of_bundles: Float64) -> tuple[Float64, float]:
@@ -137,6 +143,22 @@ def enclose(rows, first, last, boxes, at):
 
 
 @njit
+def _surround(rows, first, last, centre, radii, at):
+    """Write the mean of rows (n, d), and the largest distance from it into element `at` of ``radii``."""
+    largest = 0.0
+    for j in range(rows.shape[1]):
+        for i in range(first, last):
+            centre[j] += rows[i, j]
+        centre[j] /= last - first
+    for i in range(first, last):
+        t = 0.0
+        for j in range(rows.shape[1]):
+            t += (rows[i, j] - centre[j]) ** 2
+        largest = max(largest, t)
+    radii[at] = math.sqrt(largest)
+
+
+@njit
 def fill(boxes, first):
     """Fill the last vector of columns with boxes at infinity, without mass; return its end."""
     last = (first + LANES - 1) // LANES * LANES
@@ -147,10 +169,11 @@ def fill(boxes, first):
 
 
 @njit
-def make(b, order, rows, groups, boxes, bundles):
+def make(b, order, rows, groups, boxes, bundles, centres, radii):
     """Write control points (n, d) in an order, and the boxes (2d+2, L) of blocks and bundles, but for two last rows.
 
-    ``rows`` (N, d), N >= n; ``groups`` (N / g, d+1, g): the same in the fused kernel's layout, with zeros at the end.
+    ``centres`` (L, d+1) and ``radii`` (L,) are of blocks; ``rows`` (N, d), N >= n; ``groups`` (N / g, d+1, g): the same
+    in the fused kernel's layout, with zeros at the end.
     """
     n, d, size = order.size, b.shape[1], groups.shape[2]
     for g in range(groups.shape[0]):
@@ -163,6 +186,7 @@ def make(b, order, rows, groups, boxes, bundles):
     count = (n + NEAR_BLOCK - 1) // NEAR_BLOCK
     for k in range(count):
         enclose(rows, k * NEAR_BLOCK, min((k + 1) * NEAR_BLOCK, n), boxes, k)
+        _surround(rows, k * NEAR_BLOCK, min((k + 1) * NEAR_BLOCK, n), centres[k], radii, k)
     for k in range((count + BUNDLE - 1) // BUNDLE):
         for j in range(d):
             low, high = boxes[j, k * BUNDLE], boxes[d + j, k * BUNDLE]

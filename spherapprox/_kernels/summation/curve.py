@@ -1,7 +1,8 @@
-"""An order in which neighbours are together: that of a Hilbert curve through the boxes of a grid.
+"""An order in which neighbours are together: that of a Hilbert curve on the faces of the cube about the sphere.
 
-The grid divides a set's bounding box along its widest coordinates. Skilling's form of the curve takes a few operations
-on integers for each of them, on many points at a time (J. Skilling, AIP Conf. Proc. 707, 2004, 381-387).
+Skilling's form of the curve takes a few operations on integers for each coordinate, on many points at a time
+(J. Skilling, AIP Conf. Proc. 707, 2004, 381-387). In many dimensions, and in boxes that hold many points, points are
+bisected.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -15,73 +16,38 @@ from numpy.typing import NDArray
 
 from ..._types import Floats, Int64
 from ..jit import njit, subroutine
+from .bisection import bisect
+from .layout import CUBE
 
-BITS = 30  # bits of a box's number along the curve
-CUBE, CUBE_BITS = 9, 27
-"""Columns of points up to which faces of a cube are better, and the bits of a box's number on one."""
+CUBE_BITS = 27  # bits of a box's number on a face of the cube
 CHUNK = 256  # points that are numbered together
-TINY = 1e-290  # widths below it are none
-FEW = 32  # points in one box of a grid that stay in any order
+FEW = 32  # points in one box that stay in any order
 
 
 def order_of(rows: Floats) -> Int64:
     """Return an order of points of the sphere in which neighbours are together."""
     n, d = rows.shape
-    order, keys = np.arange(n), np.empty(n, np.uint64)
-    parts, bits = np.array([[0, n]]), 0
-    if d <= CUBE:
+    if d > CUBE:
+        order, parts = np.arange(n), np.array([[0, n]])
+    else:
         bits = max(1, min(math.ceil(math.log2(n) / (d - 1)), CUBE_BITS // (d - 1)))
-    while len(parts):
-        # Step 1: number the grid's boxes along the curve
-        number(rows, order, parts, bits, keys)
-        # Step 2: sort by the numbers
-        for first, last in parts:
-            keys[first:last].sort()
-            order[first:last] = keys[first:last] & np.uint64(2**32 - 1)
-        # Step 3: go on with the boxes that hold many points
-        parts, bits = _together(keys, parts), 0
+        keys = np.empty(n, np.uint64)
+        number(rows, bits, keys)
+        keys.sort()
+        order, parts = (keys & np.uint64(2**32 - 1)).astype(np.int64), _together(keys)
+    if len(parts):
+        bisect(rows, order, parts)
     return order
 
 
-def _together(keys: NDArray[np.uint64], parts: Int64) -> Int64:
-    """Return the ranges, within parts, of more than FEW keys of one number."""
-    ranges = [np.empty((0, 2), np.int64)]
-    for first, last in parts:
-        numbers = keys[first:last] >> np.uint64(32)
-        if (numbers[FEW:] == numbers[:-FEW]).any():
-            ends = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1], [True]])) + first
-            runs = np.stack([ends[:-1], ends[1:]], axis=1)  # (runs, 2)
-            ranges.append(runs[runs[:, 1] - runs[:, 0] > FEW])
-    return np.concatenate(ranges)
-
-
-@subroutine
-def _grid(rows, order, low, scale, which):
-    """Choose the coordinates that are divided, `which`, and write their least values and boxes per unit.
-
-    They are at least half as wide as the widest. Returns their number, 0 where all rows are equal, and the bits of
-    each.
-    """
-    d = rows.shape[1]
-    high = np.empty(d)
-    widest = 0.0
-    for j in range(d):
-        a = b = rows[order[0], j]
-        for i in order:
-            v = rows[i, j]
-            a = v if v < a else a
-            b = v if v > b else b
-        low[j], high[j] = a, b
-        widest = max(widest, b - a)
-    n = 0
-    for j in range(d):
-        if n < which.size and 2.0 * (high[j] - low[j]) >= widest > TINY:
-            which[n] = j
-            n += 1
-    bits = min(15, BITS // max(n, 1))
-    for a in range(n):
-        scale[a] = (2.0**bits - 0.5) / (high[which[a]] - low[which[a]])
-    return n, bits
+def _together(keys: NDArray[np.uint64]) -> Int64:
+    """Return the ranges of more than FEW sorted keys of one number."""
+    numbers = keys >> np.uint64(32)
+    if not (numbers[FEW:] == numbers[:-FEW]).any():
+        return np.empty((0, 2), np.int64)
+    ends = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1], [True]]))
+    runs = np.stack([ends[:-1], ends[1:]], axis=1)  # (runs, 2)
+    return runs[runs[:, 1] - runs[:, 0] > FEW]
 
 
 @subroutine
@@ -124,11 +90,11 @@ def _face(row):
 
 
 @subroutine
-def _on_cube(rows, part, bits, cells, faces):
+def _on_cube(rows, bits, cells, faces):
     """Write the faces of the cube about the sphere, and the boxes there, in the rows' directions."""
     half = 2.0 ** (bits - 1)
-    for i in range(part.size):
-        row = rows[part[i]]
+    for i in range(rows.shape[0]):
+        row = rows[i]
         face = _face(row)
         scale = half / row[face] if row[face] != 0.0 else 0.0
         for a in range(row.size - 1):
@@ -137,39 +103,16 @@ def _on_cube(rows, part, bits, cells, faces):
         faces[i] = 2 * face + (row[face] < 0.0)
 
 
-@subroutine
-def _in_box(rows, part, n, low, scale, which, cells):
-    """Write the boxes of rows in a grid."""
-    for a in range(n):
-        j = which[a]
-        for i in range(part.size):
-            cells[a, i] = np.uint32((rows[part[i], j] - low[j]) * scale[a])
-
-
 @njit
-def number(rows, order, parts, cube_bits, keys):
-    """Write keys of rows ``order[first:last]``, for each (first, last) of `parts`: 2^32 times a number, and the row.
-
-    Each part has a curve in its own box; with `cube_bits` it is that on the faces of a cube about the sphere, with so
-    many bits for a coordinate. Where all rows of a part are equal, they are counted.
-    """
-    d = rows.shape[1]
-    low, scale, which = np.empty(d), np.empty(BITS), np.empty(BITS, np.int64)
-    cells, codes = np.zeros((BITS, CHUNK), np.uint32), np.zeros(CHUNK, np.uint32)
+def number(rows, bits, keys):
+    """Write keys of rows (n, d): 2^32 times a number along the curve, of so many bits for a coordinate, and the row."""
+    m = rows.shape[1] - 1
+    cells, codes = np.zeros((m, CHUNK), np.uint32), np.zeros(CHUNK, np.uint32)
     faces = np.zeros(CHUNK, np.uint64)
-    for s in range(parts.shape[0]):
-        first, last = parts[s, 0], parts[s, 1]
-        n, bits = d - 1, cube_bits
-        if cube_bits == 0:
-            n, bits = _grid(rows, order[first:last], low, scale, which)
-        for start in range(first, last, CHUNK):
-            part = order[start : min(start + CHUNK, last)]
-            if cube_bits > 0:
-                _on_cube(rows, part, bits, cells, faces)
-            else:
-                _in_box(rows, part, n, low, scale, which, cells)
-            if n > 0:
-                _along_curve(cells, n, bits, part.size, codes)
-            for i in range(part.size):
-                code = np.uint64(codes[i] if n > 0 else start + i - first)
-                keys[start + i] = ((faces[i] << np.uint64(n * bits) | code) << np.uint64(32)) | np.uint64(part[i])
+    for start in range(0, rows.shape[0], CHUNK):
+        count = min(CHUNK, rows.shape[0] - start)
+        _on_cube(rows[start : start + count], bits, cells, faces)
+        _along_curve(cells, m, bits, count, codes)
+        for i in range(count):
+            code = faces[i] << np.uint64(m * bits) | np.uint64(codes[i])
+            keys[start + i] = (code << np.uint64(32)) | np.uint64(start + i)

@@ -73,7 +73,7 @@ def squares(tile, b, at, d):
 
 
 @njit(inline="always")
-def _by_products(tile, b, k):
+def products_with_defects(tile, b, k):
     """Return ``<x, b_k>`` plus what the last rows of both hold, for a group."""
     size, d = tile.shape[1], tile.shape[0] - 1
     at = k * (d + 1)  # of the group's first number
@@ -96,12 +96,12 @@ def add_block(tile, b, w, first, last, by_products, rates, room, total, residual
     for k in range(first, last, GROUP):
         t = block_zeros(tile)
         if rates is None:
-            t = _by_products(tile, b, k)
+            t = products_with_defects(tile, b, k)
         else:
             differences = not by_products
             if by_products:
                 # 4.8, products
-                t = squares_from_products(_by_products(tile, b, k))
+                t = squares_from_products(products_with_defects(tile, b, k))
                 differences = any_below(t, rates[NEAREST])
             if differences:
                 t = squares(tile, b, k * tile.shape[0], tile.shape[0] - 1)

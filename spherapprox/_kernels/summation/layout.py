@@ -16,6 +16,9 @@ NEAR = 0.5  # where a squared distance is below it, differences are as accurate 
 NEAR_BLOCK, NEAR_TILE = 24, 24
 """Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
 
+CUBE = 9
+"""Columns of points up to which they are ordered along a curve on the faces of a cube; beyond, blocks have balls."""
+
 
 def block_length(itemsize: int) -> int:
     """Return the number of control points of a block: whole groups."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..jit import njit
 from ..simd.flush import flush_tiny, restore_tiny
-from ..simd.registers import lanes
+from ..simd.registers import lanes, squares_from_products
 from ..simd.vectors import (
     add,
     add_square,
@@ -34,12 +34,14 @@ from ..simd.vectors import (
 )
 from . import shifted
 from .boxes import BUNDLE, LANES, enclose, farthest, fill, nearest, negative
-from .fused import add_block, begins_with_products
-from .layout import NEAR_BLOCK
-from .tiles import VECTORS, aligned
+from .fused import add_block, begins_with_products, products_with_defects, squares
+from .layout import CUBE, NEAR_BLOCK
+from .tiles import GROUP, VECTORS, aligned
 from .tiles import fill as fill_tile
 
 TILES = 8  # tiles that look for blocks together, among those that may matter to all of their rows. Tuned.
+LOOKS, UNEVEN = 4, 0.5
+"""How often a tile looks for a block that is near its rows, and the difference of their bounds that is worth a look."""
 SEARCH_ROWS = 768  # rows of whole searches on any machine: tasks of its multiples change no search
 
 
@@ -48,15 +50,17 @@ class Room(NamedTuple):
 
     near: Any  # the boxes of candidates, (2d+2, blocks)
     ids: Any  # which blocks these are
+    centres: Any  # the centres of candidates in groups, (blocks / GROUP, d+1, GROUP)
+    squares: Any  # squared distances of a tile's rows from a group of centres, (GROUP, size)
     need: Any  # bounds of -log L for the rows of a tile
     box: Any  # about a tile, (2d,)
     starts: Any  # the first rows of blocks near the tile
 
 
 @njit
-def _candidates(tree, around, limits, near, ids):
+def _candidates(tree, around, limits, room):
     """Copy the boxes of the blocks that may matter to points of a box; return their number and a bound of -log L."""
-    boxes, bundles = tree.boxes, tree.bundles
+    boxes, bundles, near, ids = tree.boxes, tree.bundles, room.near, room.ids
     begin = n = np.int64(0)  # a number as any other: for one that it knows numba compiles again
     # 4.11: Lambda from all points, with T = 4.01
     bound = limits.rate * (1.0 + limits.slack) * 4.01 - tree.least
@@ -69,11 +73,14 @@ def _candidates(tree, around, limits, near, ids):
     for i in range(nearest(bundles, begin, bundles.shape[1], around, bound, limits, bundle_ids, begin)):
         first, last = bundle_ids[i] * BUNDLE, min((bundle_ids[i] + 1) * BUNDLE, boxes.shape[1])
         n = nearest(boxes, first, last, around, bound, limits, ids, n)
-    # Step 3: copy their boxes
+    # Step 3: copy their boxes and centres
     for j in range(boxes.shape[0]):
         for i in range(n):
             near[j, i] = boxes[j, ids[i]]
     fill(near, n)
+    for i in range(n if tree.rows.shape[1] > CUBE else 0):
+        for j in range(tree.centres.shape[1]):
+            room.centres[i // GROUP, j, i % GROUP] = tree.centres[ids[i], j]
     return n, bound
 
 
@@ -94,12 +101,12 @@ def _needs(tile, rows, lower, first, limits, need):
 
 
 @njit
-def _enclose_tile(tile, box):
-    """Write the least and the largest coordinates of a tile's points."""
+def _enclose_tile(tile, first, last, box):
+    """Write the least and the largest coordinates of some of a tile's points."""
     d = box.size // 2
     for j in range(d):
-        low = high = tile[j, 0]
-        for i in range(1, tile.shape[1]):
+        low = high = tile[j, first]
+        for i in range(first + 1, last):
             v = tile[j, i]
             low = v if v < low else low
             high = v if v > high else high
@@ -107,43 +114,97 @@ def _enclose_tile(tile, box):
 
 
 @njit
-def near_blocks(tile, tree, count, bound, limits, room):
+def _squares(tile, centres, group, by_products):
+    """Return the squared distances of a tile's rows from a group of centres."""
+    if by_products:
+        return squares_from_products(products_with_defects(tile, centres, group * GROUP))
+    return squares(tile, centres, group * tile.shape[0] * GROUP, tile.shape[0] - 1)
+
+
+@njit
+def _is_beside(tile, at, radius, bound, limits, room):
+    """Tell whether a row of a tile is so near to the centre of a candidate that its ball's points may matter to it.
+
+    To no row does a point matter from `bound` on; squared distances from the centre's group are in the room.
+    """
+    if not bound > 0.0:
+        return False
+    # 4.11 (3): |x - c| >= r + (2 bound / lambda)^(1/2) leaves a block out
+    reach = (radius + math.sqrt(bound / limits.rate)) * (1.0 + limits.slack)
+    size, least = tile.shape[1], replicate(math.inf)
+    for v in range(0, size, LANES):
+        least = smaller(load(room.squares, at % GROUP * size + v), least)
+    return negative(subtract(least, replicate(reach * reach + limits.slack))) != 0
+
+
+@njit
+def _bounds(tile, tree, count, bound, limits, room):
+    """Write bounds of -log L for each row of a tile, from points of some blocks; return the least and the largest."""
+    size, begin = tile.shape[1], np.int64(0)
+    last = (count + LANES - 1) // LANES * LANES
+    room.need[:] = least = largest = bound
+    first, end = begin, begin + size
+    for look in range(LOOKS if count > 0 else 0):
+        # after the first look, for the worst row, while it is much worse than the best
+        if look > 0:
+            if min(largest, limits.negligible) <= least + UNEVEN * limits.cut:
+                break
+            while room.need[first] < largest:
+                first += 1
+            end = first + 1
+        _enclose_tile(tile, first, end, room.box)
+        here, where = farthest(room.near, begin, last, room.box, limits)
+        for i in range(first, end):
+            room.need[i] = min(room.need[i], here)
+        _needs(tile, tree.rows, tree.lower, room.ids[where] * NEAR_BLOCK, limits, room.need)
+        first, least, largest = begin, room.need[0], room.need[0]
+        for need in room.need:
+            least, largest = min(least, need), max(largest, need)
+    return least, largest
+
+
+@njit(inline="always")
+def _is_before(tile, near, at, need, limits):
+    """Tell whether a candidate may matter to a row of a tile, by its box."""
+    d, size, n, rows = near.shape[0] // 2 - 1, tile.shape[1], near.shape[1], 0
+    factor, negligible = replicate(limits.rate * (1.0 - limits.slack)), replicate(limits.negligible)
+    extra = replicate(near[2 * d, at] + limits.cut)
+    for v in range(0, size, LANES):
+        t = replicate(0.0)
+        for j in range(d):
+            x = load(tile, j * size + v)
+            s = larger(subtract(spread(near, j * n + at), x), subtract(x, spread(near, (d + j) * n + at)))
+            s = larger(s, replicate(0.0))
+            t = multiply_add(s, s, t)
+        rows |= negative(subtract(multiply(t, factor), smaller(add(load(need, v), extra), negligible)))
+    return rows != 0
+
+
+@njit
+def near_blocks(tile, tree, count, bound, by_products, limits, room):
     """Write the first rows of blocks that matter to the points of a tile (d or more, size), in order.
 
     The room has the boxes of `count` candidates; ``bound`` is one of -log L for all rows. Returns the number of blocks,
     negated where the bound of -log L is above ``limits.underflow``, and finite, in every row.
     """
-    near, ids, need, box, starts = room
-    d, size, n = box.size // 2, tile.shape[1], near.shape[1]
+    d, begin = room.box.size // 2, np.int64(0)
     last = (count + LANES - 1) // LANES * LANES
     # Step 1: bound -log Lambda for each row
-    begin = np.int64(0)
-    _enclose_tile(tile, box)
-    here, where = farthest(near, begin, last, box, limits)
-    need[:] = min(bound, here)
-    if count > 0:
-        _needs(tile, tree.rows, tree.lower, ids[where] * NEAR_BLOCK, limits, need)
-    largest = least = need[0]
-    for v in need:
-        largest, least = max(largest, v), min(least, v)
-    # Step 2: keep the blocks near the tile's box that are near one of its rows
-    factor, negligible = replicate(limits.rate * (1.0 - limits.slack)), replicate(limits.negligible)
-    n_near = begin
-    for i in range(nearest(near, begin, last, box, largest, limits, starts, begin)):
-        at = starts[i]
-        extra = replicate(near[2 * d, at] + limits.cut)
-        rows = 0
-        for v in range(0, size, LANES):
-            t = replicate(0.0)
-            for j in range(d):
-                x = load(tile, j * size + v)
-                s = larger(subtract(spread(near, j * n + at), x), subtract(x, spread(near, (d + j) * n + at)))
-                s = larger(s, replicate(0.0))
-                t = multiply_add(s, s, t)
-            bound_here = smaller(add(load(need, v), extra), negligible)
-            rows |= negative(subtract(multiply(t, factor), bound_here))
-        starts[n_near] = ids[at] * NEAR_BLOCK
-        n_near += rows != 0
+    least, largest = _bounds(tile, tree, count, bound, limits, room)
+    # Step 2: keep the blocks near the tile's box whose balls, and whose boxes, are near one of its rows
+    _enclose_tile(tile, begin, begin + tile.shape[1], room.box)
+    n_near, group = begin, begin - 1
+    for i in range(nearest(room.near, begin, last, room.box, largest, limits, room.starts, begin)):
+        at = room.starts[i]
+        if d > CUBE:
+            if at // GROUP != group:
+                group = at // GROUP
+                store(room.squares, 0, _squares(tile, room.centres, group, by_products))
+            nearby = min(largest + room.near[2 * d, at] + limits.cut, limits.negligible)
+            if not _is_beside(tile, at, tree.radii[room.ids[at]], nearby, limits, room):
+                continue
+        room.starts[n_near] = room.ids[at] * NEAR_BLOCK
+        n_near += _is_before(tile, room.near, at, room.need, limits)
     return -n_near if limits.underflow < least < math.inf else n_near
 
 
@@ -152,7 +213,10 @@ def _room(tree, size):
     """Return the room that a search with tiles of so many rows writes to."""
     d, n = tree.rows.shape[1], tree.boxes.shape[1]
     ids, starts = np.empty(n, np.int64), np.empty(n, np.int64)
-    return Room(np.empty((2 * d + 2, n)), ids, np.empty(size), np.empty(2 * d), starts)
+    centres = np.zeros(((n + GROUP - 1) // GROUP, d + 1, GROUP))
+    return Room(
+        np.empty((2 * d + 2, n)), ids, centres, np.empty((GROUP, size)), np.empty(size), np.empty(2 * d), starts
+    )
 
 
 @njit
@@ -170,7 +234,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, np.int64(0))
-            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, room.near, room.ids)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, room)
         count = min(size, x.shape[0] - start)
         for i in range(size):
             row = start + min(i, count - 1)
@@ -180,7 +244,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
         total[:] = 0.0
         residual[:] = 0.0
         again = 0
-        blocks = near_blocks(tile, tree, candidates, bound, limits, room)
+        blocks = near_blocks(tile, tree, candidates, bound, by_products, limits, room)
         before = flush_tiny()
         for i in range(blocks):
             k = room.starts[i]
@@ -207,10 +271,10 @@ def truncated_triples(x, tree, b, w, rates, limits, nearest_yet, sums):
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, np.int64(0))
-            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, room.near, room.ids)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, room)
         count = fill_tile(tile, x, start, zeros)
         shifted.begin(start, count, state, nearest_yet, sums)
-        blocks = abs(near_blocks(tile, tree, candidates, bound, limits, room))
+        blocks = abs(near_blocks(tile, tree, candidates, bound, never, limits, room))
         for i in range(blocks):
             k = room.starts[i]
             last = min(k + NEAR_BLOCK, n)

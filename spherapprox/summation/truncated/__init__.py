@@ -37,6 +37,7 @@ START, POINT, COORDINATE = 1e-3, 3.5e-8, 5e-9
 caches hold fewer of them; and for each coordinate and value. Fitted to 2 to 9 columns, 10^3 to 10^6 points."""
 SURVIVING, SHIFTED = 1.35, 4.0
 """The price of a pair relative to that of the dense method, and that of the shifted kernel relative to this."""
+TESTS = 0.3  # that of the tests of balls, relative to the geometric mean of all pairs and those computed. Fitted.
 TASK_WORK = 4 * all_pairs.TASK_WORK  # work of all pairs of a task's rows; usually few of them are computed
 TASKS = 1000  # tasks, at most (but for more than one worker): their call takes some 20 microseconds
 
@@ -124,7 +125,8 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     share, nearest = sampled.share(problem, layout.NEAR_BLOCK, layout.NEAR_TILE, cut=cut, limit=negligible)
     if (problem.normalize or problem.lifted) and nearest > -math.log(all_pairs.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
-    return once + SURVIVING * share * everything
+    relative = share + TESTS * math.sqrt(share) if problem.x.shape[1] > layout.CUBE else SURVIVING * share
+    return once + relative * everything
 
 
 def memory(problem: Problem, tolerance: Tolerance) -> float:

@@ -21,6 +21,19 @@ def clusters(n, dim, seed=0, spread=0.03):
     return unit(centers + spread * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1))
 
 
+def wide_clusters(n, dim, seed=0):
+    """Thirty clusters so wide that in many dimensions the boxes of their blocks meet, but not their balls."""
+    which = np.random.default_rng(seed).integers(30, size=n)
+    return unit(sphere(30, dim, 17)[which] + 0.25 * sphere(n, dim, seed))
+
+
+def image(n, columns, seed=0, scale=3.0):
+    """Points of a smooth image of a cube, which is curved and of dimension 3 in any number of columns."""
+    waves = scale * np.random.default_rng(11).standard_normal((3, columns // 2))
+    phases = np.random.default_rng(seed).random((n, 3)) @ waves
+    return unit(np.concatenate([np.cos(phases), np.sin(phases)], axis=1))
+
+
 def computed_pairs(monkeypatch):
     """Count the pairs that the kernels compute."""
     counts = []
@@ -32,7 +45,7 @@ def computed_pairs(monkeypatch):
 
 @wide
 @pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize(("dim", "p"), [(1, 1), (2, 3), (2, 1), (4, 2), (13, 1)])
+@pytest.mark.parametrize(("dim", "p"), [(1, 1), (2, 3), (2, 1), (4, 2), (10, 1), (13, 1)])
 def test_errors_keep_to_the_bound_in_every_row(dim, p, normalize):
     x, b = np.concatenate([sphere(25, dim, 1), clusters(25, dim, 2)]), clusters(900, dim, 3)
     values = np.random.default_rng(4).standard_normal((900, p)) * 10.0 ** np.linspace(-6.0, 0.0, 900)[:, None]
@@ -90,6 +103,40 @@ def test_pairs_are_left_out_for_clusters_in_many_dimensions(monkeypatch):
     np.testing.assert_allclose(result, evaluate(x, b, np.ones(3000), 1e3, method="dense"), rtol=1e-13)
 
 
+@pytest.mark.parametrize(("columns", "most"), [(10, 0.35), (64, 0.35)])
+def test_pairs_are_left_out_on_a_curved_image_of_few_dimensions(monkeypatch, columns, most):
+    x, b = image(6000, columns, 14), image(6000, columns, 15)
+    counts = computed_pairs(monkeypatch)
+    values = np.random.default_rng(16).standard_normal(6000)
+    result = evaluate(x, b, values, 100.0, method="truncated", rtol=1e-6)
+    assert sum(counts) < most * 6000**2
+    scale = evaluate(x, b, np.abs(values), 100.0, method="dense")
+    assert (np.abs(result - evaluate(x, b, values, 100.0, method="dense")) <= 1e-6 * scale).all()
+    assert explain_sum(x, b, values, 100.0, rtol=1e-6)[1].method == "truncated"
+
+
+def test_rows_of_a_tile_that_lie_in_several_clusters_look_each_for_near_points(monkeypatch):
+    # some tiles hold points of two clusters: relative to the nearest of one, no block is too far for the other's rows
+    centers = sphere(30, 63, 17)
+    x = unit(centers[np.random.default_rng(19).integers(30, size=4000)] + 0.03 * sphere(4000, 63, 18))
+    counts = computed_pairs(monkeypatch)
+    evaluate(x, x, np.ones(4000), 100.0, method="truncated", rtol=1e-6)
+    assert sum(counts) < 0.065 * 4000**2
+
+
+@pytest.mark.parametrize(("dim", "n"), [(2, 600), (20, 5003)])
+def test_balls_hold_their_blocks(dim, n):
+    b = clusters(n, dim, 34)
+    task = truncated._sorted(problem(b, b, np.ones((n, 1)), 10.0), 1e-14)
+    tree = task.tree
+    size = boxes.NEAR_BLOCK
+    for k in range(-(-n // size)):
+        distances = np.linalg.norm(tree.rows[k * size : min((k + 1) * size, n)] - tree.centres[k, :-1], axis=1)
+        assert tree.radii[k] == pytest.approx(distances.max())
+        defect = 0.5 * (1.0 - (tree.centres[k, :-1] ** 2).sum())
+        assert tree.centres[k, -1] == pytest.approx(defect if dim > 12 else 0.0, abs=1e-15)
+
+
 @wide
 def test_each_column_has_its_own_scale():
     # Of a class that is far away only far points say anything: they must not be left out for those of the others.
@@ -108,25 +155,16 @@ def test_memory_does_not_grow_with_the_product():
     assert peak_memory(lambda: evaluate(x, b, np.ones(6000), 1e4, method="truncated"))[1] < 6e6  # all pairs: 288e6
 
 
-def steps_along_the_curve(rows, cube_bits=0):
-    keys = np.empty(len(rows), np.uint64)
-    curve.number(rows, np.arange(len(rows)), np.array([[0, len(rows)]]), cube_bits, keys)
-    assert len(np.unique(keys >> np.uint64(32))) == len(rows)
-    return np.abs(np.diff(rows[np.argsort(keys)], axis=0))
-
-
-@pytest.mark.parametrize(("n", "d"), [(16, 2), (8, 3), (2, 5), (32, 1)])
-def test_the_curve_goes_from_box_to_neighbour(n, d):
-    grid = np.stack(np.meshgrid(*[np.arange(float(n))] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    np.testing.assert_array_equal(steps_along_the_curve(grid).sum(axis=1), 1.0)
-
-
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_the_curve_on_each_face_of_the_cube(dim):
     on_face = (np.arange(16.0) - 7.5) / 8.0
     face = np.stack(np.meshgrid(*[on_face] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
     faces = [np.insert(face, j, sign, axis=1) for j in range(dim + 1) for sign in (1.0, -1.0)]
-    steps = steps_along_the_curve(np.concatenate(faces), 4).sum(axis=1)
+    rows = np.concatenate(faces)
+    keys = np.empty(len(rows), np.uint64)
+    curve.number(rows, 4, keys)
+    assert len(np.unique(keys >> np.uint64(32))) == len(rows)
+    steps = np.abs(np.diff(rows[np.argsort(keys)], axis=0)).sum(axis=1)
     across = np.arange(1, len(steps) + 1) % len(face) == 0  # from one face to the next
     np.testing.assert_allclose(steps[~across], 0.125)
 
@@ -145,7 +183,8 @@ def test_blocks_of_an_order_are_small(n, kind):
     }[kind]()
     order = curve.order_of(rows)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
-    blocks = rows[order][: n // 32 * 32].reshape(-1, 32, rows.shape[1])
+    size = layout.NEAR_BLOCK
+    blocks = rows[order][: n // size * size].reshape(-1, size, rows.shape[1])
     if n < 30_000:
         return
     widths = np.linalg.norm(np.ptp(blocks, axis=1), axis=1)
@@ -161,7 +200,7 @@ def test_blocks_of_an_order_are_small(n, kind):
 def test_boxes_enclose_their_points_and_bound_their_masses(n):
     b, values = clusters(n, 2, 34), np.random.default_rng(35).standard_normal((n, 2)) ** 3
     task = truncated._sorted(problem(b, b, values, 10.0), 1e-14)
-    of_blocks, of_bundles, rows, lower, least = task.tree
+    of_blocks, of_bundles, _, _, rows, lower, least = task.tree
     sizes = np.abs(task.problem.weights(slice(0, n)))
     masses = np.concatenate([sizes / sizes.mean(axis=0), np.ones((n, 1))], axis=1)
     np.testing.assert_array_equal(rows[:n], b[task.order])
@@ -219,6 +258,7 @@ def uneven(n, dim, seed):
     [
         *((sphere, 1, 1e4), (sphere, 2, 1e2), (sphere, 2, 1e4), (sphere, 4, 1e4)),
         *itertools.product((clusters, uneven), (2, 4), (1e2, 1e4, 1e6)),
+        *((image, 10, 1e2), (image, 64, 1e2), (image, 64, 1e3), (clusters, 63, 1e2), (wide_clusters, 63, 140.0)),
     ],
 )
 def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concentration):

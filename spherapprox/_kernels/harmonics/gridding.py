@@ -201,8 +201,8 @@ def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, wei
 
 
 @njit
-def interpolate_points(start, stop, place, fraction, order, polynomials, width, grid, out, work, integers):
-    """Write the sums of grid values times the window at each point, in the points' own order."""
+def interpolate_points(start, stop, place, fraction, polynomials, width, grid, out, work, integers):
+    """Write the sums of grid values times the window at each point from `start` on."""
     angles, stride = place.shape[1], grid.shape[1]
     height = width if angles == 2 else 1
     for i in range(GROUP):
@@ -223,28 +223,34 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, width, 
         for i in range(count):
             at = _BESIDE + i * SPACE
             near = (work[at] + work[at + 1]) + (work[at + 2] + work[at + 3])
-            out[order[begin + i]] = near + ((work[at + 4] + work[at + 5]) + (work[at + 6] + work[at + 7]))
+            out[begin - start + i] = near + ((work[at + 4] + work[at + 5]) + (work[at + 6] + work[at + 7]))
 
 
 @subroutine
 def _read_rows(count, values, stride, height, width, integers, work):
-    """Write the products of grid values and two windows, summed but for the lanes, into the windows' first vectors."""
-    over, beside = np.int64(_OVER), np.int64(_BESIDE)
+    """Write the products of grid values and two windows, summed but for the lanes, into the windows' first vectors.
+
+    Every other row has sums of its own: each waits for the one before it.
+    """
+    over, beside, two, three = np.int64(_OVER), np.int64(_BESIDE), 2 * LANES, 3 * LANES
     for i in range(count):
-        at = integers[_BEGIN + i]
-        a = b = c = d = zeros(work)
+        at, below = integers[_BEGIN + i], integers[_BEGIN + i] + (stride if height > 1 else 0)
+        a = b = c = d = p = q = r = s = zeros(work)
         if height == 1:
-            work[over] = 1.0  # no window of another coordinate
-        for j in range(over, over + height):
-            tap = spread(work, j)
+            work[over], work[over + 1] = 1.0, 0.0  # no window of another coordinate
+        for j in range(over, over + height, 2):
+            tap, other = spread(work, j), spread(work, j + 1)
             a, b = multiply_add(load(values, at), tap, a), multiply_add(load(values, at + LANES), tap, b)
-            c = multiply_add(load(values, at + 2 * LANES), tap, c)
+            p, q = multiply_add(load(values, below), other, p), multiply_add(load(values, below + LANES), other, q)
+            c, r = multiply_add(load(values, at + two), tap, c), multiply_add(load(values, below + two), other, r)
             if width == WIDEST:
-                d = multiply_add(load(values, at + 3 * LANES), tap, d)
-            at += stride
-        a, c = multiply(a, load(work, beside)), multiply(c, load(work, beside + 2 * LANES))
-        a = multiply_add(b, load(work, beside + LANES), a)
-        c = multiply_add(d, load(work, beside + 3 * LANES), c)
+                d = multiply_add(load(values, at + three), tap, d)
+                s = multiply_add(load(values, below + three), other, s)
+            at += 2 * stride
+            below += 2 * stride
+        a, c = multiply(add(a, p), load(work, beside)), multiply(add(c, r), load(work, beside + two))
+        a = multiply_add(add(b, q), load(work, beside + LANES), a)
+        c = multiply_add(add(d, s), load(work, beside + three), c)
         store(work, beside, add(a, c))
         over += SPACE
         beside += SPACE

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..._kernels.harmonics.grids import margins, padded_shape, unfold
@@ -12,7 +10,7 @@ from ..._threads import each_block
 from ..._types import Float64
 from .window import Window
 
-ORDERS = 32  # orders whose rows are transformed together, in the cache: an even number
+ORDERS = 16  # orders, or rows, that are transformed together, in the cache: an even number
 
 
 def to_grid(window: Window, values: Float64, workers: int) -> Float64:
@@ -20,31 +18,30 @@ def to_grid(window: Window, values: Float64, workers: int) -> Float64:
     from scipy import fft
 
     orders, m, half, (left, right) = len(values), values.shape[-1] - 1, window.n // 2, margins(window.width)
-    scale = window.n / (2.0 * m * window.transform[:orders])
+    scale = np.repeat(window.n**2 / (4.0 * m * window.transform[:orders]), 2)  # of real and imaginary parts
     rows = np.empty((orders, 2, left + half + 1 + right))
 
     def widen(part: slice) -> None:
-        even, odd = slice(part.start, part.stop, 2), slice(part.start + 1, part.stop, 2)
-        core = np.zeros((len(values[part]), 2, half + 1))
-        core[0::2, :, :orders] = cosines(values[even])[..., :orders] * scale
-        core[0::2] = cosines(core[0::2])
-        core[1::2, :, 1:orders] = sines(values[odd, :, 1:-1])[..., : orders - 1] * scale[1:]
-        core[1::2, :, 1:-1] = sines(core[1::2, :, 1:-1])
+        spectrum = fft.rfft(join_orders(values[part]), axis=-1)[..., :orders]
+        wide = np.zeros((*spectrum.shape[:2], half + 1), np.complex128)
+        np.multiply(spectrum.view(np.float64), scale, out=wide.view(np.float64)[..., : 2 * orders])
+        target = rows[part]
+        core = target[..., left : left + half + 1]
+        part_orders(fft.irfft(wide, window.n, axis=-1), core)
         sign = parity(len(core))
-        rows[part, :, left : left + half + 1] = core
-        rows[part, :, :left] = sign * core[..., left:0:-1]
-        rows[part, :, left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
+        np.multiply(sign, core[..., left:0:-1], out=target[..., :left])
+        np.multiply(sign, core[..., half - 1 : half - 1 - right : -1], out=target[..., left + half + 1 :])
 
     each_block(widen, orders, ORDERS, workers=workers)
     padded = aligned_zeros(padded_shape(window.n, True, window.width))  # (rows, columns)
 
     def unfold_rows(grid_rows: slice) -> None:
-        part = np.empty((grid_rows.stop - grid_rows.start, orders), np.complex128)
-        part.real, part.imag = rows[:, 0, grid_rows].T, rows[:, 1, grid_rows].T
+        part = np.zeros((grid_rows.stop - grid_rows.start, half + 1), np.complex128)
+        part.real[:, :orders], part.imag[:, :orders] = rows[:, 0, grid_rows].T, rows[:, 1, grid_rows].T
         padded[grid_rows, left : left + window.n] = fft.irfft(part, window.n, axis=1)
         unfold(padded[grid_rows], window.n, window.width)
 
-    each_block(unfold_rows, len(padded), 32, workers=workers)
+    each_block(unfold_rows, len(padded), ORDERS, workers=workers)
     return padded
 
 
@@ -74,15 +71,26 @@ def orders_at_once(degree: int, workers: int) -> int:
     return 256 if workers == 1 else max(1, min(256, degree // (8 * workers)))
 
 
-def cosines(x: Any) -> Any:
-    """Return x_0 + (-1)^k x_M + 2 sum x_i cos(pi i k / M) along the last axis."""
-    from scipy import fft
+def join_orders(values: Float64) -> Float64:
+    """Return orders, from an even one on, in pairs round the circle: (orders, 2, m + 1) to (pairs, 2, 2 m).
 
-    return fft.dct(x, type=1, axis=-1)
+    Even orders are even in theta and odd ones odd: the Fourier transform of a sum has the cosines of one as its real
+    part and the sines of the other as its imaginary part.
+    """
+    even, odd, m = values[0::2], values[1::2], values.shape[-1] - 1
+    result, pairs, back = np.empty((len(even), 2, 2 * m)), len(odd), slice(m - 1, 0, -1)
+    np.add(even[:pairs], odd, out=result[:pairs, :, : m + 1])
+    np.subtract(even[:pairs, :, back], odd[..., back], out=result[:pairs, :, m + 1 :])
+    result[pairs:, :, : m + 1], result[pairs:, :, m + 1 :] = even[pairs:], even[pairs:, :, back]
+    result[..., ::m] = even[..., ::m]
+    return result
 
 
-def sines(x: Any) -> Any:
-    """Return 2 sum x_i sin(pi i k / M), i, k = 1, ..., M - 1, along the last axis."""
-    from scipy import fft
-
-    return fft.dst(x, type=1, axis=-1) if len(x) else x
+def part_orders(circle: Float64, out: Float64) -> None:
+    """Write twice the values that `join_orders` had joined."""
+    even, odd, m = out[0::2], out[1::2], out.shape[-1] - 1
+    there, back = circle[..., 1:m], circle[..., :m:-1]
+    np.add(there, back, out=even[..., 1:m])
+    np.multiply(circle[..., ::m], 2.0, out=even[..., ::m])
+    np.subtract(there[: len(odd)], back[: len(odd)], out=odd[..., 1:m])
+    odd[..., ::m] = 0.0

@@ -21,7 +21,7 @@ LARGEST = 18_000  # grid cells in a full turn, above which grids take more memor
 _REACH = 0.99
 _SCHEMES = ((16, 2.5), (24, 1.75))
 """Widths of windows and grid points per coefficient, for many points and for few: aliases are below 5e-16."""
-_RATES = {"points": 3e7, "windows": 5e7, "taps": 9e9, "cells": 1.6e8, "degrees": 1.2e10, "calls": 2e3}
+_RATES = {"points": 3e7, "windows": 5e7, "taps": 1.3e10, "cells": 1.6e8, "degrees": 2e10, "calls": 2e3}
 """Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (K^3 of a
 column) and columns begun, by one thread in a second: the cost is a sum of counts over these rates."""
 
@@ -81,7 +81,7 @@ def _on_parallels(part: Float64, grid_window: Window, workers: int) -> Float64:
     along = np.where(np.arange(orders) > 0, math.sqrt(0.5), 1.0) / grid_window.transform
 
     def add(rows: slice) -> None:
-        table = np.zeros((rows.stop - rows.start, orders + 4, 2))
+        table = np.zeros((rows.stop - rows.start, orders + 1, 2))
         np.multiply(part[rows], scale, out=table[:, :orders])
         table *= along[rows, None, None]
         data = aligned_zeros((len(table), 4, len(sine)))

@@ -39,22 +39,23 @@ def column(
     grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window=window, workers=workers)
     # Step 2: convolve and interpolate
     if len(grids) == 1:
-        padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], workers=workers)
+        padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], out=window, workers=workers)
         values = interpolate(target, padded, window, workers=workers)
         absolute = _absolute(scheme, largest(dim, window, padded), total)
         return Column(values, absolute, total, where=slice(None), sizes=values - absolute)
     grids[0] -= grids[1]  # in place: grids may be large
     grids[1] *= 2.0
     grids[1] += grids[0]  # of |w|
-    padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], workers=workers)
+    padded = convolve(dim, window, scheme.eigenvalues, grid=grids[0], out=window, workers=workers)
     values = interpolate(target, padded, window, workers=workers)
     del padded
     # Step 3: the sums of absolute terms, 4.9, weights of both signs
-    eigenvalues, omitted = scheme.coarse
-    padded = convolve(dim, window, eigenvalues, grid=grids[1], workers=workers)
-    top = largest(dim, window, padded) + omitted * total
+    eigenvalues, coarse, omitted = scheme.coarse
+    padded = convolve(dim, window, eigenvalues, grid=grids[1], out=coarse, workers=workers)
+    top = largest(dim, coarse, padded) + omitted * total
     absolute = _absolute(scheme, top, total)
-    where, sizes = _sizes(target, padded, window, workers=workers, sample=sample)
+    ratio = coarse.n / window.n
+    where, sizes = _sizes(target, padded, coarse, ratio, workers=workers, sample=sample)
     return Column(values, absolute, total, where=where, sizes=sizes - (absolute + omitted * total))
 
 
@@ -65,10 +66,17 @@ def _absolute(scheme: Design, top: float, total: float) -> float:
     return left_out + scheme.rounding * (top + left_out)
 
 
-def _sizes(target: Scattered, padded: Float64, window: Window, *, workers: int, sample: int) -> tuple[Any, Float64]:
-    """Return some rows and the function's values there; all rows if these miss where it is large."""
+def _sizes(
+    target: Scattered, padded: Float64, window: Window, ratio: float, *, workers: int, sample: int
+) -> tuple[Any, Float64]:
+    """Return some rows and the function's values there; all rows if these miss where it is large.
+
+    `ratio` is that of the grid's cells to those in which the rows' places are.
+    """
     for part in (slice(None, None, max(len(target.order) // sample, 1)), slice(None)):
-        place, fraction = target.place[part].copy(), target.fraction[part].copy()
+        position = ratio * (target.place[part] + 0.5 * (target.fraction[part] + 1.0))
+        place = position.astype(np.int32)
+        fraction = 2.0 * (position - place) - 1.0
         sorted_points = replace(target, place=place, fraction=fraction, order=np.arange(len(place)))
         values = interpolate(sorted_points, padded, window, workers=workers)
         if values.max() > 0.5 * padded.max():

@@ -15,10 +15,11 @@ from ...vmf import VonMisesFisher
 SHARE, ALIASED = 0.05, 0.03  # what truncation and aliasing may take of rtol, relative to the kernel's mean
 NARROW, ROOMY = 0.25, 0.025
 """What a narrow window's aliases may take instead, where roundings are at most that share of rtol."""
-COARSE = 0.01  # what truncation may take of the kernel's mean where only a scale is wanted
+COARSE, COARSE_GRID = 0.01, 1.5
+"""What truncation may take of the kernel's mean where only a scale is wanted, and grid points per coefficient then."""
 DIRECTION = 9e-16  # error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md
 UNIT = 2.0**-53  # unit roundoff
-RATES = {"points": 3e7, "windows": 5e7, "taps": 9e9, "cells": 4e7, "degrees": 6e9, "calls": 2e3}
+RATES = {"points": 3e7, "windows": 5e7, "taps": 1.1e10, "cells": 6e7, "degrees": 9e9, "calls": 2e3}
 """Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (L^3 of a
 column) and whole sums begun, by one thread in a second: the cost is a sum of counts over these rates.
 """
@@ -45,12 +46,15 @@ class Design:
         return rounding(self.dim, len(self.eigenvalues))
 
     @property
-    def coarse(self) -> tuple[Float64, float]:
-        """The fewest eigenvalues that leave out `COARSE` of the kernel's mean, and what they leave out, rounded."""
+    def coarse(self) -> tuple[Float64, Window, float]:
+        """The fewest eigenvalues that leave out `COARSE` of the kernel's mean, a window for sums, and the error."""
         terms = self.eigenvalues * _multiplicity(self.dim, np.arange(len(self.eigenvalues), dtype=np.float64))
         tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # of the degrees above 0, 1, ...
         degree = int(np.argmax(tails <= COARSE * self.mean))
-        return self.eigenvalues[: degree + 1], float(tails[degree]) + self.omitted + rounding(self.dim, degree)
+        eigenvalues, narrow = self.eigenvalues[: degree + 1], grid_size(2.0 * COARSE_GRID * (degree + 1))
+        out = window(degree, min(narrow, self.window.n), self.window.width)
+        aliased = _aliased(self.dim, eigenvalues, np.maximum(out.aliasing, self.window.aliasing[: degree + 1]))
+        return eigenvalues, out, float(tails[degree]) + self.omitted + aliased + rounding(self.dim, degree)
 
 
 @lru_cache(maxsize=16)
@@ -73,7 +77,9 @@ def _refined(dim: int, eigenvalues: Float64, width: int, tolerance: float) -> tu
     """Return the window of a width on the smallest grid whose aliases are allowed, or on the largest, and these."""
     size = 2.0 * len(eigenvalues)
     grid_window = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size), width)
-    while (aliased := _aliased(dim, eigenvalues, grid_window)) > tolerance and grid_window.n < OVERSAMPLING[1] * size:
+    while (aliased := _aliased(dim, eigenvalues, grid_window.aliasing)) > tolerance and grid_window.n < OVERSAMPLING[
+        1
+    ] * size:
         grid_window = window(len(eigenvalues) - 1, grid_size(grid_window.n + 1.0), width)
     return grid_window, aliased
 
@@ -144,11 +150,10 @@ def _multiplicity(dim: int, degrees: Float64) -> Float64:
     return 2.0 * degrees + 1.0 if dim == 2 else np.where(degrees == 0.0, 1.0, 2.0)
 
 
-def _aliased(dim: int, eigenvalues: Float64, grid_window: Window) -> float:
-    """Bound the largest change of the kernel by the window's aliases (docs/theorems/4.9-harmonic-sums.md)."""
+def _aliased(dim: int, eigenvalues: Float64, alias: Float64) -> float:
+    """Bound the largest change of the kernel by windows' aliases, (L + 1,) (docs/theorems/4.9-harmonic-sums.md)."""
     degrees = np.arange(len(eigenvalues), dtype=np.float64)
     terms = eigenvalues * _multiplicity(dim, degrees)
-    alias = grid_window.aliasing
     if dim == 1:
         # 4.9 (b): A = sum_l c_l dim(H_l) tau_l
         return float(terms @ (2.0 * alias + alias**2))

@@ -325,10 +325,10 @@ def test_legendre_filter_is_the_zonal_sum(degree):
 
 
 def test_legendre_functions_grow_from_below_the_range_of_floats():
-    # P_mm = N sin^m is 1e-1200 at the northern parallels; degrees near 4000 there are of order 1.
+    # P_mm = N sin^m is 1e-690 at the northern parallels, and degree sin(theta) < m at all: they are waves' tails.
     degree, m = 4003, 1500
     size = padded_size(1)
-    theta = 0.4 + 0.02 * np.arange(size)
+    theta = 0.352 + np.pi / degree * np.arange(size)
     data = np.zeros((1, 4, size))
     data[0, 0] = 1.0
     eigenvalues = np.zeros(degree + 5)
@@ -338,6 +338,13 @@ def test_legendre_functions_grow_from_below_the_range_of_floats():
         p = [_associated(degree - 1, m, t) for t in theta]
         expected = np.array([float(v * mp.fsum(p)) for v in p])
     np.testing.assert_allclose(data[0, 0], expected, atol=1e-12 * np.abs(expected).max())
+
+
+def test_a_scale_from_a_narrow_grid_counts_its_aliases(monkeypatch):
+    scheme = expansion.design(2, 1e3, 1e-12)
+    left_out = scheme.coarse[2]
+    monkeypatch.setattr(expansion, "COARSE_GRID", 1.0)
+    assert scheme.coarse[2] > 2.0 * left_out
 
 
 def _associated(degree, m, theta):

@@ -120,7 +120,8 @@ def _floats(value: ArrayLike, name: str) -> Floats:
         return value
     raw = numeric(value, name)
     is_float = raw.dtype.kind == "f" and raw.itemsize <= 4
-    array: Floats = raw.astype(np.float32 if is_float else np.float64, copy=False)
+    with np.errstate(over="ignore"):  # a long double may be too large, and is infinite then
+        array: Floats = raw.astype(np.float32 if is_float else np.float64, copy=False)
     return array
 
 

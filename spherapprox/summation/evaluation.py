@@ -210,8 +210,8 @@ def evaluate_arrays(
     points, controls, values = arrays
     rate = _checks.concentrations(concentration, len(controls), maximum=LARGEST_CONCENTRATION[_FLOAT64])
     _checks.memory(16.0 * len(points) * (2 + values.size // len(values)), "the result", "evaluate x in parts")
-    # Step 2: evaluate; numbers that overflow are infinite, and warned of below
-    with np.errstate(over="ignore"):
+    # Step 2: evaluate; numbers that overflow are infinite, and warned of below, and what underflows is in the bounds
+    with np.errstate(over="ignore", under="ignore"):
         if is_shown.get():
             with reported(wish) as shown:
                 answer, record = _sums(arrays, rate, shown, normalize=normalize, log=log)
@@ -223,8 +223,11 @@ def evaluate_arrays(
     if not _checks.is_finite(rounded):
         infinite = np.isinf(rounded)
         if infinite.any() and (not log or (infinite != np.isinf(answer)).any()):
-            _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
+            remedy = "take smaller values" + ", or float64" * (dtype != _FLOAT64)
+            _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: {remedy}")
     result = rounded.reshape(-1) if values.ndim == 1 else rounded
+    if wish.dry and log:
+        answer = answer - 2.0 * np.max(rate)  # as far as points may be
     return result, record if wish.brief else with_last_rounding(record, answer, dtype, log=log)
 
 
@@ -263,6 +266,7 @@ def check_method(method: str, rtol: float | None, extra: tuple[str, ...] = ()) -
     if type(method) is not str or method not in _NAMES:
         _checks.choice(method, "method", ("auto", *METHODS, *extra))
     if rtol is not None:
-        _checks.real(rtol, "rtol", above=0.0)
+        _checks.real(rtol, "rtol", above=0.0, why='None, with "auto" or "dense", leaves out nothing')
     elif method not in ("auto", *ALL_PAIRS):
-        raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
+        names = " and ".join(f'"{name}"' for name in ALL_PAIRS)
+        raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only {names} leave out nothing")

@@ -80,8 +80,9 @@ def plan_sum(
     Returns
     -------
     Plan
-        The method that `evaluate` takes, with the time, the memory and the error that are expected of it: on other
-        machines, and where results are large beside their sums, times may be off by a factor of 3.
+        The method that `evaluate` takes, with the time, the memory and the error that are expected of it. On other
+        machines, and where results are large beside their sums, times may be off by a factor of 3; the error is that
+        where some control point is near (``concentration |x - b_k|^2 / 2`` below 700), and grows with that exponent.
 
     Raises
     ------

@@ -128,8 +128,8 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     selection, tolerance = choose(problem, wish, row_by_row)
     if wish.explain:
         selection = _priced(selection, problem, tolerance)
-    if wish.dry:  # one row stands for all
-        return Partial(np.zeros(1), np.zeros((1, problem.p)), np.ones(1)), selection
+    if wish.dry:  # one row stands for all, its sums of the size of the largest value
+        return Partial(np.zeros(1), np.full((1, problem.p), 0.5), np.ones(1)), selection
     wish.report(0, len(problem.x) * len(problem.b))
     # Step 2: sum by it
     if selection.method == "dense":

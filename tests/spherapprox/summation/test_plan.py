@@ -232,3 +232,6 @@ def test_the_rounding_of_logarithms_to_single_precision_is_planned():
         explained = explain_sum(x, -x, values, concentration, log=True)[1]
         planned = plan_sum(x, -x, values, concentration, log=True)
         assert 0.99 * explained.rtol <= planned.rtol <= 2.0 * explained.rtol
+    for number in (1e-30, 1e30):
+        explained = explain_sum(x, x, number * values, 0.1, log=True)[1]
+        assert explained.rtol <= 1.1 * plan_sum(x, x, number * values, 0.1, log=True).rtol <= 3.0 * explained.rtol

@@ -78,7 +78,8 @@ def evaluate(
         "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors
         is at most `rtol` above that of the roundings of "dense", 1e-14 to 1e-12 for a plain sum in float64; the `Plan`
         gives the bound of what happened, and for the methods left out the `rtol` that would admit them. One that is
-        asked for by name may have roundings 100 times those of "dense". None allows only "dense", which omits nothing.
+        asked for by name may have roundings 100 times those of "dense". None allows only "dense" and "numpy", which
+        omit nothing.
     workers : int or None, default None
         Threads; -1 takes all cores that the process may use, and so does None where the work takes longer than some
         3 ms, or as many as the environment variable SPHERAPPROX_WORKERS says. None stays at one thread for less work,

@@ -213,7 +213,7 @@ def evaluate_arrays(
     _checks.memory(16.0 * len(points) * (2 + values.size // len(values)), "the result", "evaluate x in parts")
     # Step 2: evaluate; numbers that overflow are infinite, and warned of below, and what underflows is in the bounds
     with np.errstate(over="ignore", under="ignore"):
-        if is_shown.get():
+        if is_shown.get() and not wish.dry:
             with reported(wish) as shown:
                 answer, record = _sums(arrays, rate, shown, normalize=normalize, log=log)
         else:

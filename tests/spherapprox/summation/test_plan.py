@@ -18,6 +18,7 @@ from spherapprox.summation import (
     lowrank,
     numpy_tiles,
     plan_sum,
+    show_progress,
     truncated,
 )
 
@@ -191,6 +192,15 @@ def test_what_cannot_be_evaluated_cannot_be_planned():
         plan_sum(x, x, np.ones(20), 2.0, method="harmonic")
     with pytest.raises(TypeError, match="'log' must be True or False"):
         plan_sum(x, x, np.ones(20), 2.0, log=1)
+
+
+def test_a_plan_shows_no_progress(capsys):
+    x = sphere(20, 2, 1)
+    with show_progress():
+        plan_sum(x, x, np.ones(20), 2.0)
+        assert capsys.readouterr().err == ""
+        explain_sum(x, x, np.ones(20), 2.0)
+    assert "400/400" in capsys.readouterr().err
 
 
 def test_a_plan_holds_no_rows():

@@ -6,8 +6,11 @@ Python locks each module on its own: two threads that load neighbours in differe
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -32,8 +35,25 @@ def _new_lock() -> None:
 
 def load(name: str) -> ModuleType:
     """Import a module, no other thread loading one meanwhile; numba, too, asks for kernels in an order of its own."""
-    with _LOCK:
+    with _LOCK, nullcontext() if name in sys.modules else _interrupted_afterwards():
         return import_module(name)
+
+
+@contextmanager
+def _interrupted_afterwards() -> Iterator[None]:
+    """Let an interruption wait for the end of the block: what is half of numba cannot be loaded again."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *arguments: signals.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if signals:
+        handler(*signals[0])
 
 
 class Session:

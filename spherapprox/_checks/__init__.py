@@ -7,6 +7,7 @@ that a public function reads: check, compute, wrap.
 from .arguments import *  # noqa: F403
 from .arrays import *  # noqa: F403
 from .calls import *  # noqa: F403
+from .concentrations import *  # noqa: F403
 from .limits import *  # noqa: F403
 from .scalars import *  # noqa: F403
 from .shapes import *  # noqa: F403

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._loading import session
 from .._types import Array, Float64, Floats
-from .scalars import concentration, digits, inside, is_real, show
+from .scalars import digits, inside, is_real, show
 from .shapes import Shape, shaped
 
 UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
@@ -120,7 +120,8 @@ def _floats(value: ArrayLike, name: str) -> Floats:
         return value
     raw = numeric(value, name)
     is_float = raw.dtype.kind == "f" and raw.itemsize <= 4
-    array: Floats = raw.astype(np.float32 if is_float else np.float64, copy=False)
+    with np.errstate(over="ignore"):  # a long double may be too large, and is infinite then
+        array: Floats = raw.astype(np.float32 if is_float else np.float64, copy=False)
     return array
 
 
@@ -257,35 +258,6 @@ def _are_plain(values: Floats, n: int) -> bool:
     """Tell at once that an array has all that values need, where it has."""
     fits = values.ndim in (1, 2) and len(values) == n and values.size > 0
     return fits and values.flags.carray and is_finite(values)
-
-
-def concentrations(value: Any, n: int, *, maximum: float | None = None) -> float | Float64:
-    """Return one concentration lambda >= 0, or a copy of an array of them, one for each of n control points."""
-    if type(value) is float and 0.0 <= value <= (math.inf if maximum is None else maximum) < math.inf:
-        return value
-    value = detached(value)
-    if not is_vector(value):
-        return concentration(value, maximum=maximum)
-    array = floating(value, "concentration", (n,), note=", one for each of the control points, or be a number")
-    return reals(array, "concentration", minimum=0.0, maximum=maximum)
-
-
-def one_concentration(value: float | Float64, treatment: str) -> float:
-    """Return the concentration that all control points of a head have, for what treats no other heads."""
-    if isinstance(value, float):
-        return value
-    low, high = float(value.min()), float(value.max())
-    if low < high:
-        raise ValueError(
-            f"'head' must have one concentration: {treatment} no others, got concentrations {low:g} to {high:g}"
-        )
-    return low
-
-
-def concentration_text(value: float | Float64, digits: int = 6) -> str:
-    """Print a head's concentration, or the range of those of its control points."""
-    ends = (value,) if isinstance(value, float) else (value.min(), value.max())
-    return " to ".join(f"{end:.{digits}g}" for end in ends)
 
 
 def weights_for(weights: ArrayLike | None, name: str, n: int) -> Float64:

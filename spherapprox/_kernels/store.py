@@ -78,10 +78,6 @@ class Store(NullCache):
             warn("unkept", f"compiled kernels cannot be kept in '{self.folder}' and are compiled in every process; "
                  f"make room there, or name another folder in NUMBA_CACHE_DIR ({error})")  # fmt: skip
 
-    def is_kept(self) -> bool:
-        """Tell whether the folder has the function compiled, for whatever signature."""
-        return self.folder is not None and any(self.folder.glob(f"{self.name}-*.nbc"))
-
     def _path(self, sig: Any, codegen: Any) -> Path:
         assert self.folder is not None
         key = repr((sig, codegen.magic_tuple())).encode() + self.closure

@@ -7,6 +7,7 @@ lose theirs beside a huge one, so that each band is a quotient by itself, and th
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -60,17 +61,18 @@ def _band(problem: Problem, concentrations: Float64, members: Bools) -> Band:
 
 def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
     """Return the averages (m, p) of all bands by their masses, and their plan."""
-    fractions = [scaling.with_denominators(band.problem, wish) for band in bands]
-    plans = [record for _, _, record in fractions]
-    if len(bands) == 1:
-        return fractions[0][0], plans[0]._replace(reason=_REASON)
-    masses = []  # the logarithms of denominators, of exponentials of logits
-    for band, (_, state, _) in zip(bands, fractions, strict=True):
+    fractions, plans, masses = [], [], []  # masses: the logarithms of denominators, of exponentials of logits
+    for band in bands:
+        own, state, record = scaling.with_denominators(band.problem, wish)
+        if len(bands) == 1:
+            return own, record._replace(reason=_REASON)
         assert state is not None
+        fractions.append(own)
+        plans.append(record)
         masses.append(np.log(state.denominator) - band.problem.rate * state.shift + band.top)
     total = np.logaddexp.reduce(masses, axis=0)  # (m,)
-    answer = np.zeros_like(fractions[0][0])
-    for mass, (own, _, _) in zip(masses, fractions, strict=True):
+    answer = np.zeros_like(fractions[0])
+    for mass, own in zip(masses, fractions, strict=True):
         answer += scaling.times_exp(own, mass - total, UNSCALED)
     return answer, _joint(bands, plans, np.stack(masses) - total)
 
@@ -85,8 +87,8 @@ def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
         logarithms, record = scaling.logarithms(band.problem._replace(values=extended, normalize=False), wish)
         logs.append(logarithms + (band.top if len(bands) > 1 else 0.0))
         plans.append(record)
-    total = np.logaddexp.reduce(logs, axis=0)  # (m, p+1)
-    record = _joint(bands, plans, np.stack(logs)[:, :, -1] - total[:, -1])
+    total = reduce(np.logaddexp, logs)  # (m, p+1)
+    record = _joint(bands, plans, np.stack([log[:, -1] for log in logs]) - total[:, -1])
     return total[:, :-1] - total[:, -1:], record
 
 
@@ -97,4 +99,5 @@ def _joint(bands: list[Band], plans: list[Record], shares: Float64) -> Record:
     tops, errors = np.array([band.top for band in bands]), np.array([record.rtol for record in plans])
     worst = 3.0 * float((errors + 2.0**-53 * (8.0 * tops + 2.0 * _NEGLIGIBLE))[matter].max())
     reason = _REASON + (f", of {len(bands)} sizes" if len(bands) > 1 else "")
-    return joint(plans)._replace(reason=reason, rtol=worst, atol=sum(record.atol for record in plans))
+    kept = 8.0 * len(bands[0].problem.x) * (len(bands) + 2.0) * (bands[0].problem.p + 2.0)
+    return joint(plans, kept=kept)._replace(reason=reason, rtol=worst, atol=sum(record.atol for record in plans))

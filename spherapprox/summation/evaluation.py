@@ -79,7 +79,8 @@ def evaluate(
         "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors
         is at most `rtol` above that of the roundings of "dense", 1e-14 to 1e-12 for a plain sum in float64; the `Plan`
         gives the bound of what happened, and for the methods left out the `rtol` that would admit them. One that is
-        asked for by name may have roundings 100 times those of "dense". None allows only "dense", which omits nothing.
+        asked for by name may have roundings 100 times those of "dense". None allows only "dense" and "numpy", which
+        omit nothing.
     workers : int or None, default None
         Threads; -1 takes all cores that the process may use, and so does None where the work takes longer than some
         3 ms, or as many as the environment variable SPHERAPPROX_WORKERS says. None stays at one thread for less work,
@@ -211,9 +212,9 @@ def evaluate_arrays(
     points, controls, values = arrays
     rate = _checks.concentrations(concentration, len(controls), maximum=LARGEST_CONCENTRATION[_FLOAT64])
     _checks.memory(16.0 * len(points) * (2 + values.size // len(values)), "the result", "evaluate x in parts")
-    # Step 2: evaluate; numbers that overflow are infinite, and warned of below
-    with np.errstate(over="ignore"):
-        if is_shown.get():
+    # Step 2: evaluate; numbers that overflow are infinite, and warned of below, and what underflows is in the bounds
+    with np.errstate(over="ignore", under="ignore"):
+        if is_shown.get() and not wish.dry:
             with reported(wish) as shown:
                 answer, record = _sums(arrays, rate, shown, normalize=normalize, log=log)
         else:
@@ -224,8 +225,11 @@ def evaluate_arrays(
     if not _checks.is_finite(rounded):
         infinite = np.isinf(rounded)
         if infinite.any() and (not log or (infinite != np.isinf(answer)).any()):
-            _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
+            remedy = "take smaller values" + ", or float64" * (dtype != _FLOAT64)
+            _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: {remedy}")
     result = rounded.reshape(-1) if values.ndim == 1 else rounded
+    if wish.dry and log:
+        answer = answer - 2.0 * np.max(rate)  # as far as points may be
     return result, record if wish.brief else with_last_rounding(record, answer, dtype, log=log)
 
 
@@ -265,6 +269,7 @@ def check_method(method: str, rtol: float | None, extra: tuple[str, ...] = ()) -
         _checks.choice(method, "method", ("auto", *METHODS, *extra))
     if rtol is not None:
         if type(rtol) is not float or not 0.0 < rtol < math.inf:
-            _checks.real(rtol, "rtol", above=0.0)
+            _checks.real(rtol, "rtol", above=0.0, why='None, with "auto" or "dense", leaves out nothing')
     elif method not in ("auto", *ALL_PAIRS):
-        raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
+        names = " and ".join(f'"{name}"' for name in ALL_PAIRS)
+        raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only {names} leave out nothing")

@@ -20,13 +20,13 @@ __all__ = ["cost", "memory", "obstacle", "promise", "sums"]
 TILE = (128, 512)  # evaluation and control points of a tile: its two buffers are 1 MiB. Tuned.
 CHAIN, PRODUCTS_CHAIN = 64, 24
 """Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
-CALL, RATE = 5e5, 5e9  # work that takes as long as a call does besides its own, and work per second. Measured.
+CALL, RATE = 3e5, 3e9  # work that takes as long as a call does besides its own, and work per second. Measured.
 
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
     """Return the sums over all control points by one thread, which leave out nothing."""
     n = len(problem.b)
-    step = TILE[1] * max(1, TILE[0] // len(problem.x))  # more control points where evaluation points are few
+    step = _step(len(problem.x))
     state = _states(problem, step, report)
     bound = all_pairs.rounding_bound(problem, float(state.shift.max()), merges=n // step)
     return Sums(state if problem.normalize else state._replace(denominator=np.zeros(len(problem.x))), bound)
@@ -38,8 +38,16 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
 
 
 def memory(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the bytes that are held at once: the buffers of a tile, and states that are merged."""
-    return 1.3e6 + 8.0 * len(problem.x) * (6.0 * problem.p + 9.0)
+    """Estimate the bytes that are held at once: the buffers of a tile, sizes of values, and states that are merged."""
+    m, n, p, pairs = len(problem.x), len(problem.b), problem.p, TILE[0] * TILE[1]
+    # 8 bytes for each of these, the differences of near pairs among them
+    tile = pairs * (2.5 + (1.0 + 0.5 * (problem.dim + 1)) * problem.by_products)
+    return 8.0 * (tile + 2.0 * n + m * (6.0 * p + 9.0 if n > _step(m) else 3.0 * p + 6.0))
+
+
+def _step(m: int) -> int:
+    """Return the number of control points of a block, more where evaluation points are few."""
+    return TILE[1] * max(1, TILE[0] // m)
 
 
 def _states(problem: Problem, step: int, report: Report) -> Partial:

@@ -128,9 +128,8 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     selection, tolerance = choose(problem, wish, row_by_row)
     if wish.explain:
         selection = _priced(selection, problem, tolerance)
-    if wish.dry:
-        m = len(problem.x)
-        return Partial(np.zeros(m), np.zeros((m, problem.p)), np.ones(m)), selection
+    if wish.dry:  # one row stands for all, its sums of the size of the largest value
+        return Partial(np.zeros(1), np.full((1, problem.p), 0.5), np.ones(1)), selection
     wish.report(0, len(problem.x) * len(problem.b))
     # Step 2: sum by it
     if selection.method == "dense":
@@ -161,10 +160,10 @@ def _priced(selection: Record, problem: Problem, tolerance: Tolerance) -> Record
     return selection._replace(rtol=promise, seconds=seconds, memory=method.memory(computed, tolerance))
 
 
-def joint(plans: list[Record]) -> Record:
-    """Return the plan of sums that are evaluated one after another: the first, with the time and memory of all."""
+def joint(plans: list[Record], kept: float = 0.0) -> Record:
+    """Return the plan of sums evaluated one after another: the first, with the time of all and the bytes they keep."""
     seconds, memory = sum(record.seconds for record in plans), max(record.memory for record in plans)
-    return plans[0]._replace(seconds=seconds, memory=memory)
+    return plans[0]._replace(seconds=seconds, memory=memory + kept)
 
 
 def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Record, Tolerance]:

@@ -99,7 +99,8 @@ class Problem(NamedTuple):
     @property
     def result_memory(self) -> float:
         """Bytes of the sums, of the state that they are made of, and of the result."""
-        return 8.0 * len(self.x) * (3.0 * (self.p + self.normalize) + 2.0)
+        is_shifted = self.kernel == "shifted"  # sums then have denominators in any case, and factors for the way back
+        return 8.0 * len(self.x) * (3.0 * (self.p + (self.normalize or is_shifted)) + (6.0 if is_shifted else 2.0))
 
     def weights(self, part: slice) -> Float64:
         """Return the weights (n, p) of a part of the control points, p = 0 for angles."""

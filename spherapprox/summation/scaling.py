@@ -152,7 +152,7 @@ def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | 
     if not apart:
         scaled, record = _scaled(problem, wish, False)
         return value(scaled, problem.rate, problem.normalize), scaled.sums, record
-    answer, plans, below = np.zeros((len(problem.x), problem.p)), [], None
+    answer, plans, below = np.zeros((_rows(problem, wish), problem.p)), [], None
     # Step 1: the values that go together, and the denominators of all
     if together is not None or problem.normalize:
         first = np.zeros((len(problem.b), 1)) if together is None else together
@@ -166,7 +166,7 @@ def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | 
         own = value(scaled, problem.rate, False) if below is None else quotient(scaled, below, problem.rate)
         answer[:, strand.columns] += own
         plans.append(record)
-    return answer, below, _joint(plans, problem.normalize)
+    return answer, below, _joint(problem, plans)
 
 
 def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Record]:
@@ -176,12 +176,17 @@ def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Rec
     return Scaled(state, scaled.octaves), record._replace(atol=underflow(scaled))
 
 
-def _joint(plans: list[Record], normalize: bool) -> Record:
+def _rows(problem: Problem, wish: Wish) -> int:
+    """Return the number of rows of a sum, of which one stands for all where it is only planned."""
+    return 1 if wish.dry else len(problem.x)
+
+
+def _joint(problem: Problem, plans: list[Record]) -> Record:
     """Return the plan of sums that were evaluated in parts; the first of quotients has the denominators."""
     common = any(record.scale == "largest row" for record in plans)
-    return plan.joint(plans)._replace(
+    return plan.joint(plans, kept=8.0 * len(problem.x) * (problem.p + 2.0))._replace(
         reason=f"{plans[0].reason}; {len(plans)} times, for values of very different size",
-        rtol=max(record.rtol for record in plans) + (plans[0].rtol if normalize else 0.0),
+        rtol=max(record.rtol for record in plans) + (plans[0].rtol if problem.normalize else 0.0),
         atol=sum(record.atol for record in plans),
         scale="largest row" if common else plans[0].scale,
     )
@@ -194,15 +199,18 @@ def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
         scaled, record = _scaled(problem, wish, True)
         answer = logarithm(scaled, problem.rate, problem.normalize)
     else:
-        columns = [_log_column(problem, column, wish) for column in problem.values.T]
-        answer, plans = np.stack([column[0] for column in columns], axis=1), [column[1] for column in columns]  # (m, p)
-        record = plan.joint(plans)._replace(rtol=max(record.rtol for record in plans))
+        answer, plans = np.empty((_rows(problem, wish), problem.p)), []
+        for r, column in enumerate(problem.values.T):
+            answer[:, r], record = _log_column(problem, column, wish)
+            plans.append(record)
+        record = plan.joint(plans, kept=17.0 * len(problem.x) * problem.p)
+        record = record._replace(rtol=max(record.rtol for record in plans))
         if problem.normalize:
             below, of_ones = _log_column(problem, np.ones(len(problem.b)), wish)
             answer -= below[:, None]
             record = plan.joint([record, of_ones])._replace(rtol=record.rtol + of_ones.rtol)
-    sizes = np.abs(answer[np.isfinite(answer)])
-    rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * problem.rate + LARGEST_LOG)
+    largest = float(np.abs(answer).max(where=np.isfinite(answer), initial=0.0))
+    rounding = LOG_ROUNDINGS * 2.0**-53 * (largest + 4.0 * problem.rate + LARGEST_LOG)
     return answer, record._replace(rtol=record.rtol + rounding, atol=0.0)
 
 
@@ -210,7 +218,8 @@ def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, 
     """Return the logarithms (m,) of the sums of one column of values, and their plan."""
     lifted = in_exponents(problem, column)
     if lifted is None:
-        return np.full(len(problem.x), -np.inf), Record("dense", "all values are 0", 0.0)
+        nothing = np.full(_rows(problem, wish), -np.inf)
+        return nothing, Record("dense", "all values are 0", 0.0, seconds=0.0, memory=0.0)
     alone, top = lifted
     state, record = plan.evaluated(alone, wish, True)
     return np.log(state.denominator) + (top - problem.rate * state.shift), record

@@ -112,6 +112,22 @@ def test_values_whose_squares_overflow_are_finite(dtype):
     np.testing.assert_allclose(result, values, rtol=1e-14)
 
 
+def test_a_long_double_beyond_floats_is_refused_without_a_warning():
+    huge = np.array([np.longdouble("1e400"), 0.0, 1.0])
+    if np.isinf(huge[0]):
+        pytest.skip("longdouble is no wider than float64 here")
+    with np.errstate(over="raise"), pytest.raises(ValueError, match="'values' must be finite, got inf at index 0"):
+        evaluate(np.eye(3), np.eye(3), huge, 1.0)
+
+
+@pytest.mark.parametrize(("dtype", "remedy"), [(np.float64, ""), (np.float32, ", or float64")])
+def test_results_beyond_floats_are_warned_of(dtype, remedy):
+    b, values = np.eye(3, dtype=dtype), np.full(3, np.finfo(dtype).max)
+    with pytest.warns(RuntimeWarning, match=f"are infinite: take smaller values{remedy}$"):
+        result = evaluate(b, b, values, 0.0)
+    assert np.isinf(result).all()
+
+
 SHAPES = [
     ((3,), [(3,)], True), ((3,), [(4,)], False), ((3, 2), [(3,), (3, "p")], True), ((3, 0), [(3,), (3, "p")], False),
     ((3, 2, 1), [(3,), (3, "p")], False), ((), [(..., "dim+1")], False), ((4,), [(..., 4)], True),

@@ -9,7 +9,18 @@ from processes import peak_memory
 from sums import problem, sphere, truth, wide
 
 from spherapprox import evaluate
-from spherapprox.summation import Plan, dense, explain_sum, harmonic, lowrank, numpy_tiles, plan_sum, truncated
+from spherapprox.summation import (
+    Plan,
+    dense,
+    evaluate_log,
+    explain_sum,
+    harmonic,
+    lowrank,
+    numpy_tiles,
+    plan_sum,
+    show_progress,
+    truncated,
+)
 
 
 def test_explain_gives_the_plan_beside_the_result():
@@ -181,3 +192,56 @@ def test_what_cannot_be_evaluated_cannot_be_planned():
         plan_sum(x, x, np.ones(20), 2.0, method="harmonic")
     with pytest.raises(TypeError, match="'log' must be True or False"):
         plan_sum(x, x, np.ones(20), 2.0, log=1)
+
+
+def test_a_plan_shows_no_progress(capsys):
+    x = sphere(20, 2, 1)
+    with show_progress():
+        plan_sum(x, x, np.ones(20), 2.0)
+        assert capsys.readouterr().err == ""
+        explain_sum(x, x, np.ones(20), 2.0)
+    assert "400/400" in capsys.readouterr().err
+
+
+def test_a_plan_holds_no_rows():
+    m = 10**6
+    x, values = np.broadcast_to(sphere(1, 2, 1), (m, 3)), np.broadcast_to(1.0, (50, 4))
+    for concentration, log in ((20.0, False), (np.linspace(1.0, 1e5, 50), False), (1e4, True)):
+        options = {"normalize": True, "method": "dense", "log": log}
+        planned, peak = peak_memory(lambda c=concentration, o=options: plan_sum(x, x[:50], values, c, **o))
+        assert planned.memory > 5 * 8 * m
+        assert peak < 8 * m
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("concentration", [5000.0, np.geomspace(1.0, 1e5, 3000)], ids=["one", "own"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_memory_of_sums_in_parts_is_that_of_all(concentration, log, normalize):
+    x, b, values = sphere(20_000, 2, 1), sphere(3000, 2, 2), np.random.default_rng(3).random((3000, 5))
+    function = evaluate_log if log else evaluate
+    function(x[:3], b, values, concentration, normalize=normalize)  # loads the kernels
+    _, peak = peak_memory(lambda: function(x, b, values, concentration, normalize=normalize, workers=1))
+    planned = plan_sum(x, b, values, concentration, normalize=normalize, log=log)
+    assert 0.4 < peak / planned.memory < 1.1
+
+
+def test_columns_of_zeros_are_planned():
+    x, values = sphere(300, 2, 1), np.ones((300, 3))
+    values[:, ::2] = 0.0
+    for plan in (plan_sum(x, x, values, 400.0, log=True), explain_sum(x, x, values, 400.0, log=True)[1]):
+        single = plan_sum(x, x, np.ones(300), 400.0, log=True)
+        assert plan.seconds == pytest.approx(single.seconds)
+        assert plan.memory >= single.memory
+    assert plan_sum(x, x, np.zeros(300), 400.0, log=True).seconds == 0.0
+
+
+def test_the_rounding_of_logarithms_to_single_precision_is_planned():
+    x, values = sphere(2, 2, 1).astype(np.float32), np.ones(2, np.float32)
+    x[1] = x[0]
+    for concentration in (1e4, np.array([9e3, 1e4])):
+        explained = explain_sum(x, -x, values, concentration, log=True)[1]
+        planned = plan_sum(x, -x, values, concentration, log=True)
+        assert 0.99 * explained.rtol <= planned.rtol <= 2.0 * explained.rtol
+    for number in (1e-30, 1e30):
+        explained = explain_sum(x, x, number * values, 0.1, log=True)[1]
+        assert explained.rtol <= 1.1 * plan_sum(x, x, number * values, 0.1, log=True).rtol <= 3.0 * explained.rtol

@@ -221,3 +221,13 @@ for thread in threads: thread.join()
 print(len(done))
 """
     assert run(code) == "6"
+
+
+@pytest.mark.parametrize("concentration", [3.0, 3e3, 1e7, np.geomspace(1.0, 1e9, 7)])
+def test_what_underflows_raises_nothing_where_numpy_is_told_to_raise(concentration, method):
+    x, b, numbers = sphere(5, 2, 1), sphere(7, 2, 2), np.linspace(1.0, 2.0, 7)
+    with np.errstate(all="raise"):
+        for values in (numbers, np.full(7, 1e-310), np.geomspace(1e-300, 1e300, 7), np.zeros(7)):
+            for normalize in (False, True):
+                evaluate(x, b, values, concentration, normalize=normalize, method=method)
+                evaluate_log(x, b, values, concentration, normalize=normalize, method=method)

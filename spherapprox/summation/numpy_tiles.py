@@ -20,6 +20,9 @@ __all__ = ["cost", "memory", "obstacle", "promise", "sums"]
 TILE = (128, 512)  # evaluation and control points of a tile: its two buffers are 1 MiB. Tuned.
 CHAIN, PRODUCTS_CHAIN = 64, 24
 """Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
+PRODUCTS_RATE = 1e12
+"""Half a concentration from which on squared distances are from differences alone, the same bits in every tile: einsum
+adds products in an order of its own, and exponents that differ by their roundings would make quotients infinite."""
 CALL, RATE = 3e5, 3e9  # work that takes as long as a call does besides its own, and work per second. Measured.
 
 
@@ -53,7 +56,7 @@ def _step(m: int) -> int:
 def _states(problem: Problem, step: int, report: Report) -> Partial:
     """Return the sums over all control points, block by block."""
     state, n = None, len(problem.b)
-    defects = half_defects(problem.x) if problem.by_products else None
+    defects = half_defects(problem.x) if problem.by_products and problem.rate < PRODUCTS_RATE else None
     for first in range(0, n, step):
         part = slice(first, min(first + step, n))
         block = _block_sums(problem, part, defects)
@@ -67,7 +70,7 @@ def _block_sums(problem: Problem, part: slice, defects: Float64 | None) -> Parti
     """Return the sums over a block of control points, tile by tile."""
     m, (b, offset, w) = len(problem.x), problem.controls(part)
     block = Partial(np.empty(m), np.empty((m, problem.p)), np.empty(m))
-    of_block = half_defects(b) if problem.by_products else None
+    of_block = None if defects is None else half_defects(b)
     for first in range(0, m, TILE[0]):
         rows = slice(first, first + TILE[0])
         tile_defects = None if defects is None or of_block is None else (defects[rows], of_block)
@@ -85,7 +88,7 @@ def tile_sums(
     stretch: Float64 | None = None,
 ) -> Partial:  # fmt: skip
     """Return the triple of one tile; with the half defects of both sets of points, distances are from products."""
-    t = _from_differences(x, b) if defects is None else _from_products(x, b, *defects)  # (m, n)
+    t = _from_differences(x[:, None], b) if defects is None else _from_products(x, b, *defects)  # (m, n)
     if stretch is not None:
         t *= stretch
     t += offset
@@ -109,11 +112,11 @@ def _sums(e: Float64, w: Float64) -> Float64:
 
 
 def _from_differences(x: Floats, b: Floats) -> Float64:
-    """Return ``|x - b|^2``, (m, n)."""
-    t = np.zeros((len(x), len(b)))
+    """Return ``|x - b|^2`` of rows that broadcast, (m, n) of (m, 1, d) and (n, d): to the same bits for each pair."""
+    t = np.zeros(np.broadcast_shapes(x.shape[:-1], b.shape[:-1]))
     difference = np.empty_like(t)
-    for j in range(x.shape[1]):
-        np.subtract(x[:, j, None], b[None, :, j], out=difference, dtype=np.float64)  # (m, n)
+    for j in range(x.shape[-1]):
+        np.subtract(x[..., j], b[..., j], out=difference, dtype=np.float64)
         np.multiply(difference, difference, out=difference)
         t += difference
     return t
@@ -134,8 +137,8 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
     t += 2.0
     i, k = np.nonzero(t < NEAR)
     if 4 * len(i) > t.size:
-        return _from_differences(x, b)
-    t[i, k] = ((x[i] - b[k]) ** 2).sum(axis=1)
+        return _from_differences(x[:, None], b)
+    t[i, k] = _from_differences(x[i], b[k])
     return t
 
 

@@ -79,3 +79,12 @@ def test_results_beyond_the_floats_are_warned_of(method):
         assert evaluate(x, b, [1.7e308, 1.7e308], 1.0, method=method) == np.inf
     with pytest.warns(RuntimeWarning, match="results beyond the largest float32 are infinite"):
         assert evaluate_log(x.astype("f4"), -b.astype("f4"), np.ones(2, "f4"), 1e40, method=method) == -np.inf
+
+
+@pytest.mark.parametrize("concentration", [1e16, 1e20, 1e100])
+def test_values_of_different_size_meet_the_nearest_points_at_any_concentration(method, concentration):
+    x = sphere(37, 52, 1)
+    values = np.array([1e-300, 0.0, 0.0, 0.0, 8.0])
+    result = evaluate(x, x[[0, 0, 0, 0, 1]], values, concentration, normalize=True, method=method)
+    np.testing.assert_allclose(result[:2], [2.5e-301, 8.0], rtol=1e-14)
+    assert np.isfinite(result).all()

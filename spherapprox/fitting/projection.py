@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -16,6 +17,7 @@ from .tokens import LONGEST, Tokens
 
 _DROPPED = 1e-13
 """Singular values up to this share of the largest are dropped."""
+_APART = 1e-2  # of the triangle's largest diagonal: its least one, from which on the squares of columns are enough
 _BLOCK = 64  # columns that one matrix of reflections takes
 _DAMPING, _REJECTED, _ACCEPTED, _LEAST_DAMPING = 1e-3, 4.0, 0.2, 1e-10
 """Levenberg and Marquardt's damping at first, its factors after a step that fails or succeeds, and its least value."""
@@ -23,6 +25,7 @@ _ATTEMPTS, _SMALL_STEPS = 12, 3
 """Rejected steps before a fit ends, and accepted ones that gain little."""
 _LEAST_GAIN = 1e-7
 """Share of the squares that a step on a grid must gain: no rounding is as large."""
+_solve = partial(scipy.linalg.solve_triangular, check_finite=False)
 Stop = Callable[[], bool]
 """Tells, between steps, whether a fit is no longer wanted."""
 
@@ -67,27 +70,47 @@ class Samples:
         return Samples(self.x[rows], self.y[rows], self.weights[rows])
 
 
-class Reflected:
-    """A QR decomposition by blocks of reflections, in a third of the time that LAPACK's older one takes."""
+class Columns:
+    """Weighted columns A = B R, R upper triangular (k, n), with a basis B of k orthonormal columns that is not formed.
+
+    R is Cholesky's factor of ``A^T A`` where columns are well apart, else of blocks of reflections.
+    """
 
     def __init__(self, matrix: Float64) -> None:
+        self.matrix, self.reflections = matrix, None
+        self.kept: Float64 | None = None  # the left singular vectors of R that count, where some do not
+        with suppress(np.linalg.LinAlgError):
+            self.triangle = np.linalg.cholesky(matrix.T @ matrix).T
+            diagonal = np.diag(self.triangle)
+            if diagonal.min() > _APART * diagonal.max():
+                return
         count = min(matrix.shape)
         product, self.factors, _ = lapack.dgeqrt(min(count, _BLOCK), matrix)
         self.reflections, self.triangle = product[:, :count], np.triu(product[:count])
-        self.kept: Float64 | None = None  # the singular vectors that count, where some do not
 
-    def transposed_times(self, y: Float64) -> Float64:
-        """Return the basis' transpose times y."""
-        product = lapack.dgemqrt(self.reflections, self.factors, y, trans="T")[0][: len(self.triangle)]
+    def project(self, y: Float64) -> Float64:
+        """Return ``B^T y``, for rows (m, q) that may be less than those of A: the others are 0."""
+        if self.reflections is None:
+            return np.asarray(_solve(self.triangle, self.matrix[: len(y)].T @ y, trans="T"))
+        padded = np.zeros((len(self.matrix), y.shape[1]), order="F")
+        padded[: len(y)] = y
+        product = lapack.dgemqrt(self.reflections, self.factors, padded, trans="T", overwrite_c=1)[0]
+        product = product[: len(self.triangle)]
         return np.asarray(product if self.kept is None else self.kept.T @ product)
 
-    def basis(self) -> Float64:
-        """Return the basis."""
-        count = len(self.triangle)
-        square = np.eye(count) if self.kept is None else self.kept
-        start = np.zeros((len(self.reflections), square.shape[1]), order="F")
-        start[:count] = square
-        return np.asarray(lapack.dgemqrt(self.reflections, self.factors, start, overwrite_c=1)[0])
+    def solve(self, y: Float64) -> Float64:
+        """Return the least squares solution of ``A v = y``, (n, q), of all singular values that are not rounding."""
+        diagonal = np.abs(np.diag(self.triangle))
+        n = self.matrix.shape[1]
+        if len(diagonal) < n or diagonal.min() < _DROPPED * diagonal.max():  # with less samples than tokens, too
+            left, singular, right = scipy.linalg.svd(self.triangle, full_matrices=False, check_finite=False)
+            strong = singular > _DROPPED * singular[0]
+            self.kept = left[:, strong]
+            return np.asarray(right[strong].T @ (self.project(y) / singular[strong][:, None]))
+        values = _solve(self.triangle, self.project(y))
+        if self.reflections is None:  # the square of the condition number is in them once, and in what corrects them
+            values += _solve(self.triangle, self.project(y - self.matrix @ values))
+        return np.asarray(values)
 
 
 @dataclass(frozen=True)
@@ -96,15 +119,10 @@ class Solution:
 
     tokens: Tokens
     weights: Float64
-    columns: Reflected
+    columns: Columns
     residuals: Float64
     mass_residuals: Float64
     """Those of the log masses, (n,); (0,) if these are not asked for."""
-
-    @cached_property
-    def basis(self) -> Float64:
-        """An orthonormal basis of the weighted columns, those that singular values drop left out."""
-        return self.columns.basis()
 
     @property
     def square(self) -> float:
@@ -120,15 +138,8 @@ def solve_values(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
     if ridge > 0.0:
         matrix = np.concatenate([matrix, math.sqrt(ridge) * np.eye(n)])
         y = np.concatenate([y, np.zeros((n, y.shape[1]))])
-    columns = Reflected(matrix)
-    diagonal = np.abs(np.diag(columns.triangle))
-    if len(diagonal) < n or diagonal.min() < _DROPPED * diagonal.max():  # with less samples than tokens, too
-        left, singular, right = scipy.linalg.svd(columns.triangle, full_matrices=False, check_finite=False)
-        strong = singular > _DROPPED * singular[0]
-        columns.kept = left[:, strong]
-        values = right[strong].T @ (columns.transposed_times(y) / singular[strong][:, None])
-    else:
-        values = scipy.linalg.solve_triangular(columns.triangle, columns.transposed_times(y), check_finite=False)
+    columns = Columns(matrix)
+    values = columns.solve(y)
     masses = np.empty(0)
     if samples.log_masses is not None and samples.mass > 0.0:
         masses = samples.mass * roots * (samples.log_masses - tokens.log_masses(samples.x))
@@ -159,11 +170,10 @@ def normal_equations(solution: Solution, samples: Samples) -> tuple[Float64, Flo
         return _free_key_matrix(solution, samples), gradient(solution, samples).T.ravel()
     count, roots = solution.tokens.parameters, samples.roots
     matrix, right = np.zeros((count, count)), np.zeros(count)
-    top = solution.basis[: len(samples.x)]
     for column in range(samples.y.shape[1]):
         part = solution.tokens.jacobian(samples.x, solution.weights, column)
         part *= roots[:, None]
-        projected = top.T @ part
+        projected = solution.columns.project(part)
         matrix += part.T @ part - projected.T @ projected
         right += part.T @ solution.residuals[: len(samples.x), column]
     return matrix, right
@@ -172,7 +182,7 @@ def normal_equations(solution: Solution, samples: Samples) -> tuple[Float64, Flo
 def _free_key_matrix(solution: Solution, samples: Samples) -> Float64:
     """Return the matrix of Kaufman's normal equations of a split head's free keys, whose Jacobian is a product."""
     x, values, (m, n) = samples.x, solution.tokens.values, solution.weights.shape
-    d, top, scaled = x.shape[1], solution.basis[: len(x)], samples.roots[:, None] * solution.weights
+    d, scaled = x.shape[1], samples.roots[:, None] * solution.weights
     head, gram = solution.weights @ values, values @ values.T
     products = head @ values.T  # (m, N)
     base = np.square(head).sum(axis=1, keepdims=True) + samples.mass**2 * (len(solution.mass_residuals) > 0)
@@ -186,7 +196,7 @@ def _free_key_matrix(solution: Solution, samples: Samples) -> Float64:
     flat = matrix.reshape(n * d, n * d)
     for column in range(values.shape[1]):
         factors = scaled * (values[:, column] - head[:, column, None])
-        projected = top.T @ (factors[:, None, :] * x[:, :, None]).reshape(m, -1)
+        projected = solution.columns.project((factors[:, None, :] * x[:, :, None]).reshape(m, -1))
         flat -= projected.T @ projected
     return flat
 

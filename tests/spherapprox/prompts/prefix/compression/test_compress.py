@@ -295,7 +295,9 @@ class TestDerivatives:
 
 def projected_matrix(result, samples: Samples):
     """Return Kaufman's matrix from the Jacobian of every output, and that of the log masses."""
-    roots, top = samples.roots[:, None], result.basis[: len(samples.x)]
+    roots = samples.roots[:, None]
+    weighted = np.concatenate([roots * result.weights, np.sqrt(1e-3) * np.eye(len(result.tokens))])
+    top = np.linalg.qr(weighted)[0][: len(samples.x)]
     masses = (result.weights[:, None, :] * samples.x[:, :, None]).reshape(len(samples.x), -1)
     matrix = samples.mass**2 * (roots * masses).T @ (roots * masses)
     for column in range(samples.y.shape[1]):

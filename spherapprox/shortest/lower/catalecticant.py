@@ -56,8 +56,11 @@ class Catalecticant:
     verified: bool
     tables: dict[int, Tables] = field(default_factory=dict)
 
-    def bound(self, low: float, high: float, weights: Weights) -> int:
-        """Return a number that heads within eps of a concentration in [low, high] have at least as many tokens as."""
+    def bound(self, low: float, high: float, weights: Weights, *, best: int = 0) -> int:
+        """Return a number that heads within eps of a concentration in [low, high] have at least as many tokens as.
+
+        0 stands for one that is at most `best`: no error of a decomposition is proven for it.
+        """
         if weights.degree not in self.tables:
             self.tables[weights.degree] = _make_tables(self.coefficients, weights.degree)
         tables = self.tables[weights.degree]
@@ -72,15 +75,19 @@ class Catalecticant:
         count = tables.matrices.shape[0]
         entries = middle[tables.of[:, None], tables.of[None, :], :count]  # (n, n, L+1)
         matrix = np.einsum("lpij,ijl->ipj", tables.matrices, entries).reshape(len(tables.of), -1)
-        tail, error = tails(matrix, self.verified, symmetric=matrix.shape[0] == matrix.shape[1])
         # Step 3: how much a head's matrix may differ, and the drift over the cell
         noise = math.sqrt(float((np.square(largest) * tables.products).sum(axis=(0, 1)).max()))
         drift = np.square(half[:, :, :count]) * tables.products[:, :, :count]
         shift = math.sqrt(float(drift.sum(axis=(0, 1)) @ np.square(tables.norms)))
         rounded = np.sqrt(np.square(np.moveaxis(middle[:, :, :count], 2, 0) * tables.sizes).sum(axis=(1, 2))).sum()
         rounding = (_ROUNDING + _FACTOR * self.coefficients.dim) * float(rounded)
-        slack = ((self.eps + self.coefficients.error) * noise + shift + rounding) * _UP + error
-        return int((tail * (2.0 - _UP) > slack).sum()) if self.coefficients.parts else 0
+        slack = ((self.eps + self.coefficients.error) * noise + shift + rounding) * _UP
+        # Step 4: the tails of singular values above it
+        symmetric = matrix.shape[0] == matrix.shape[1]
+        if self.verified and int((tails(matrix, False, symmetric=symmetric)[0] > slack).sum()) <= best:
+            return 0
+        tail, error = tails(matrix, self.verified, symmetric=symmetric)
+        return int((tail * (2.0 - _UP) > slack + error).sum()) if self.coefficients.parts else 0
 
     def _enclose_weighted(self, low: float, high: float, weights: Weights, tables: Tables) -> tuple[Float64, Float64]:
         """Enclose log(D_l1 D_l2 / a_l) over a cell, for weights D that may depend on the concentration."""

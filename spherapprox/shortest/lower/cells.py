@@ -127,7 +127,7 @@ class CellSearch:
             if weights in visits or (low == 0.0 and weights.power != ROOT):
                 continue
             visits.add(weights)
-            n = self.bound.bound(low, high, weights)
+            n = self.bound.bound(low, high, weights, best=best.n)
             if n > best.n:
                 best = Cell(low, high, n, *weights)
             if n >= ceiling:

@@ -32,8 +32,8 @@ from spherapprox._extras import installed
 Array = NDArray[Any]
 
 ROUNDS = 5
-WARM_UP = 8
-"""Calls before any is timed: NumPy does the first ones, compiled code what follows."""
+WARM_UP = 2
+"""Calls before any is timed: they load compiled code."""
 RTOL = 1e-12
 
 

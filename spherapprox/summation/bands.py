@@ -7,6 +7,7 @@ lose theirs beside a huge one, so that each band is a quotient by itself, and th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from .._types import Bools, Float64, Floats
 from . import scaling
-from .plan import ALL_PAIRS, Record, Wish, joint
+from .plan import ALL_PAIRS, Plan, Wish, joint
 from .problem import UNSCALED, Problem
 
 SMALL, OCTAVES = 64.0, 2  # concentrations up to the first are in one band; beyond, a band is so many octaves wide
@@ -29,7 +30,7 @@ class Band(NamedTuple):
     top: float
 
 
-def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tuple[Float64, Record]:
+def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tuple[Float64, Plan]:
     """Return sums (m, p) or quotients, or logarithms, for concentrations (n,) in place of the rate; their plan."""
     if wish.method not in ("auto", *ALL_PAIRS):
         raise ValueError(
@@ -40,7 +41,7 @@ def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tu
     if not problem.normalize:
         problem_of_all = _band(problem, concentrations, np.full(len(concentrations), True)).problem
         answer, record = (scaling.logarithms if log else scaling.sums)(problem_of_all, wish)
-        return answer, record._replace(reason=_REASON)
+        return answer, replace(record, reason=_REASON)
     octaves = np.frexp(np.maximum(concentrations / SMALL, 0.5))[1] // OCTAVES  # (n,)
     members = [octaves == octave for octave in np.unique(octaves)]
     bands = [_band(problem, concentrations, band) for band in members]
@@ -59,13 +60,13 @@ def _band(problem: Problem, concentrations: Float64, members: Bools) -> Band:
     return Band(part._replace(rate=top / 2.0, stretch=rates / top, offset=offset), top)
 
 
-def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
+def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     """Return the averages (m, p) of all bands by their masses, and their plan."""
     fractions, plans, masses = [], [], []  # masses: the logarithms of denominators, of exponentials of logits
     for band in bands:
         own, state, record = scaling.with_denominators(band.problem, wish)
         if len(bands) == 1:
-            return own, record._replace(reason=_REASON)
+            return own, replace(record, reason=_REASON)
         assert state is not None
         fractions.append(own)
         plans.append(record)
@@ -77,7 +78,7 @@ def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
     return answer, _joint(bands, plans, np.stack(masses) - total)
 
 
-def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
+def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     """Return the logarithms (m, p) of the quotients over all bands, and their plan."""
     logs, plans = [], []
     for band in bands:
@@ -92,7 +93,7 @@ def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Record]:
     return total[:, :-1] - total[:, -1:], record
 
 
-def _joint(bands: list[Band], plans: list[Record], shares: Float64) -> Record:
+def _joint(bands: list[Band], plans: list[Plan], shares: Float64) -> Plan:
     """Return the plan of all bands, from the logarithms (bands, m) of their shares in the mass."""
     matter = (shares > -_NEGLIGIBLE).any(axis=1)  # (bands,)
     # 4.8, concentrations of their own: the quotients, the masses and their sum
@@ -100,4 +101,4 @@ def _joint(bands: list[Band], plans: list[Record], shares: Float64) -> Record:
     worst = 3.0 * float((errors + 2.0**-53 * (8.0 * tops + 2.0 * _NEGLIGIBLE))[matter].max())
     reason = _REASON + (f", of {len(bands)} sizes" if len(bands) > 1 else "")
     kept = 8.0 * len(bands[0].problem.x) * (len(bands) + 2.0) * (bands[0].problem.p + 2.0)
-    return joint(plans, kept=kept)._replace(reason=reason, rtol=worst, atol=sum(record.atol for record in plans))
+    return replace(joint(plans, kept=kept), reason=reason, rtol=worst, atol=sum(record.atol for record in plans))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64, Floats
 from . import bands, scaling
-from .plan import ALL_PAIRS, METHODS, Record, Wish, with_last_rounding
+from .plan import ALL_PAIRS, METHODS, Plan, Wish, with_last_rounding
 from .problem import Problem
 from .progress import is_shown, reported
 
@@ -206,7 +206,7 @@ def checked(x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log: 
 
 def evaluate_arrays(
     arrays: Arrays, concentration: ArrayLike, wish: Wish, *, normalize: bool, log: bool = False
-) -> tuple[Floats, Record]:
+) -> tuple[Floats, Plan]:
     """Evaluate the sum of kernels from checked arrays and options: the result of `evaluate`, and its plan."""
     # Step 1: check the concentration
     points, controls, values = arrays
@@ -233,7 +233,7 @@ def evaluate_arrays(
     return result, record if wish.brief else with_last_rounding(record, answer, dtype, log=log)
 
 
-def _sums(arrays: Arrays, rate: float | Float64, wish: Wish, *, normalize: bool, log: bool) -> tuple[Float64, Record]:
+def _sums(arrays: Arrays, rate: float | Float64, wish: Wish, *, normalize: bool, log: bool) -> tuple[Float64, Plan]:
     """Return the sums (m, p), quotients or logarithms, in float64 where float32 does not reach."""
     points, controls, values = arrays
     table, dtype = values.reshape(len(values), -1), _common_type(arrays)  # (n, p)

@@ -53,8 +53,7 @@ def explain_sum(
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     arrays = checked(x, control_points, values, log=log)
     wish = checked_wish(method, rtol)._replace(explain=True)
-    result, record = evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)
-    return result, Plan(**record._asdict())
+    return evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)
 
 
 def plan_sum(
@@ -102,4 +101,4 @@ def plan_sum(
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     arrays = checked(x, control_points, values, log=log)
     wish = checked_wish(method, rtol)._replace(explain=True, dry=True)
-    return Plan(**evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)[1]._asdict())
+    return evaluate_arrays(arrays, concentration, wish, normalize=normalize, log=log)[1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 SMALLEST, LARGEST = 1e-30, 0.5  # what is left out on purpose, at least, far below all roundings, and at most
 LENIENT = 100.0
 """Times the roundings of "dense" that a method may have that was asked for by name: far less happens than is proven."""
-_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -80,24 +79,10 @@ class Plan:
 
     method: str
     reason: str
-    rtol: float
+    rtol: float = math.nan
     costs: Mapping[str, float] = field(default_factory=dict)
     scale: str = "each row"
     excluded: Mapping[str, str] = field(default_factory=dict)
-    atol: float = 0.0
-    seconds: float = math.nan
-    memory: float = math.nan
-
-
-class Record(NamedTuple):
-    """What a `Plan` says, while sums are evaluated: a small sum takes less time than a data class."""
-
-    method: str
-    reason: str
-    rtol: float = math.nan
-    costs: Mapping[str, float] = _NONE
-    scale: str = "each row"
-    excluded: Mapping[str, str] = _NONE
     atol: float = 0.0
     seconds: float = math.nan
     memory: float = math.nan
@@ -119,10 +104,10 @@ class Wish(NamedTuple):
     dry: bool = False
 
 
-_SMALL = Record("dense", "it takes about a millisecond at most: not worth a comparison")
+_SMALL = Plan("dense", "it takes about a millisecond at most: not worth a comparison")
 
 
-def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, Record]:
+def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, Plan]:
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
     # Step 1: choose the method
     selection, tolerance = choose(problem, wish, row_by_row)
@@ -136,7 +121,7 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
         if wish.brief:
             return dense.partial_sums(problem, tolerance, wish.workers, wish.report)[0], selection
         state = dense.sums(problem, tolerance, wish.workers, report=wish.report)
-        return state.partial, selection._replace(rtol=state.error)
+        return state.partial, replace(selection, rtol=state.error)
     state = _method(selection.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
     error, reason = state.error, selection.reason
     # Step 3: sum doubtful rows by all pairs
@@ -146,32 +131,32 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
         error = max(error, again.error)
         reason += f"; {len(state.doubtful)} rows by all pairs, for their accuracy"
         if len(state.doubtful) == len(problem.x):
-            selection, error = selection._replace(method="dense", scale="each row"), again.error
-    return state.partial, selection._replace(reason=reason, rtol=error)
+            selection, error = replace(selection, method="dense", scale="each row"), again.error
+    return state.partial, replace(selection, reason=reason, rtol=error)
 
 
-def _priced(selection: Record, problem: Problem, tolerance: Tolerance) -> Record:
+def _priced(selection: Plan, problem: Problem, tolerance: Tolerance) -> Plan:
     """Return the plan with the time, memory and error that are expected."""
     method, computed = _method(selection.method), problem
     if selection.method != "dense":
         computed = _in_float64(problem)
     promise = method.promise(computed, tolerance.omitted)
     seconds = selection.costs.get(selection.method) or method.cost(computed, tolerance)
-    return selection._replace(rtol=promise, seconds=seconds, memory=method.memory(computed, tolerance))
+    return replace(selection, rtol=promise, seconds=seconds, memory=method.memory(computed, tolerance))
 
 
-def joint(plans: list[Record], kept: float = 0.0) -> Record:
+def joint(plans: list[Plan], kept: float = 0.0) -> Plan:
     """Return the plan of sums evaluated one after another: the first, with the time of all and the bytes they keep."""
     seconds, memory = sum(record.seconds for record in plans), max(record.memory for record in plans)
-    return plans[0]._replace(seconds=seconds, memory=memory + kept)
+    return replace(plans[0], seconds=seconds, memory=memory + kept)
 
 
-def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Record, Tolerance]:
+def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolerance]:
     """Return the plan with the method and the prices compared, and the tolerance."""
     if wish.method in ALL_PAIRS:
-        return Record(wish.method, "asked for"), EXACT if wish.rtol is None else allowed(problem, wish.rtol)
+        return Plan(wish.method, "asked for"), EXACT if wish.rtol is None else allowed(problem, wish.rtol)
     if wish.rtol is None:
-        return Record("dense", "rtol=None allows nothing to be left out"), EXACT
+        return Plan("dense", "rtol=None allows nothing to be left out"), EXACT
     if wish.method == "auto":
         if problem.work <= SMALL_WORK:
             return _SMALL, EXACT
@@ -184,14 +169,14 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Record, Tole
         prices = sorted(costs.items(), key=lambda item: item[1])
         reason = "expected: " + ", ".join(f"{name} {cost:.2g} s" for name, cost in prices)
         name = prices[0][0]
-        return Record(name, reason, costs=costs, scale=METHODS[name], excluded=excluded), tolerance
+        return Plan(name, reason, costs=costs, scale=METHODS[name], excluded=excluded), tolerance
     tolerance = allowed(problem, wish.rtol, LENIENT)
     obstacle = _obstacle(problem, wish.method, tolerance, row_by_row=row_by_row)
     if obstacle:
         obstacle += _remedy(problem, wish.method, tolerance, row_by_row=row_by_row)
         remedy = 'method="auto" takes one that can'
         raise ValueError(f"'method' {wish.method!r} cannot be used here: {obstacle}; {remedy}")
-    return Record(wish.method, "asked for", scale=METHODS[wish.method]), tolerance
+    return Plan(wish.method, "asked for", scale=METHODS[wish.method]), tolerance
 
 
 def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:
@@ -200,14 +185,14 @@ def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:
     return Tolerance(omitted, rtol + dense.promise(problem) * leniency)
 
 
-def with_last_rounding(record: Record, answer: Float64, dtype: np.dtype[Any], log: bool) -> Record:
+def with_last_rounding(record: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
     """Add the rounding of the answer to the result's type to the plan's error bounds."""
     limits = np.finfo(dtype)
     rounding = 0.0 if dtype.itemsize == 8 else float(limits.eps) / 2.0
     if log:
         rounding *= float(np.abs(answer[np.isfinite(answer)]).max(initial=0.0))
-        return record._replace(rtol=record.rtol + rounding)
-    return record._replace(rtol=record.rtol + rounding, atol=record.atol + float(limits.smallest_normal))
+        return replace(record, rtol=record.rtol + rounding)
+    return replace(record, rtol=record.rtol + rounding, atol=record.atol + float(limits.smallest_normal))
 
 
 def _method(name: str) -> Method:

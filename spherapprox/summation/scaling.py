@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from .._types import Bools, Float64, Floats, Int32
 from . import plan
 from .dense.all_pairs import LOST
 from .partial import Partial, merge
-from .plan import Record, Wish
+from .plan import Plan, Wish
 from .problem import UNSCALED, Problem, column_parts, lift
 
 NO_UNDERFLOW = 300.0  # while 2 lambda is below this, no exponential of the sum leaves the range of float64
@@ -135,19 +135,19 @@ def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | No
     return positive_part._replace(normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
 
 
-def sums(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
+def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
     """Return the sums (m, p) of the problem's values, or their quotients, and their plan."""
     return with_denominators(problem, wish)[0::2]
 
 
-def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | None, Record]:
+def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | None, Plan]:
     """Return the sums (m, p), or their quotients, with the state of the denominators of these, and their plan."""
     assert problem.values is not None
     _, smallest, largest = exponents(problem.values)
     if smallest >= SMALLEST and largest <= LIFTED:
         state, record = plan.evaluated(problem, wish, False)
         answer = value(Scaled(state, UNSCALED), problem.rate, problem.normalize)
-        return answer, state, record if wish.brief else record._replace(atol=underflow(problem))
+        return answer, state, record if wish.brief else replace(record, atol=underflow(problem))
     together, apart = strands(problem.values, problem.rate)
     if not apart:
         scaled, record = _scaled(problem, wish, False)
@@ -169,11 +169,11 @@ def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | 
     return answer, below, _joint(problem, plans)
 
 
-def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Record]:
+def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Plan]:
     """Return the sums of values divided by powers of 2, and their plan."""
     scaled = as_weights(problem)
     state, record = plan.evaluated(scaled, wish, row_by_row)
-    return Scaled(state, scaled.octaves), record._replace(atol=underflow(scaled))
+    return Scaled(state, scaled.octaves), replace(record, atol=underflow(scaled))
 
 
 def _rows(problem: Problem, wish: Wish) -> int:
@@ -181,10 +181,11 @@ def _rows(problem: Problem, wish: Wish) -> int:
     return 1 if wish.dry else len(problem.x)
 
 
-def _joint(problem: Problem, plans: list[Record]) -> Record:
+def _joint(problem: Problem, plans: list[Plan]) -> Plan:
     """Return the plan of sums that were evaluated in parts; the first of quotients has the denominators."""
     common = any(record.scale == "largest row" for record in plans)
-    return plan.joint(plans, kept=8.0 * len(problem.x) * (problem.p + 2.0))._replace(
+    return replace(
+        plan.joint(plans, kept=8.0 * len(problem.x) * (problem.p + 2.0)),
         reason=f"{plans[0].reason}; {len(plans)} times, for values of very different size",
         rtol=max(record.rtol for record in plans) + (plans[0].rtol if problem.normalize else 0.0),
         atol=sum(record.atol for record in plans),
@@ -192,7 +193,7 @@ def _joint(problem: Problem, plans: list[Record]) -> Record:
     )
 
 
-def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
+def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
     """Return the logarithms of the sums (m, p) of values that are not negative, and their plan."""
     assert problem.values is not None
     if 4.0 * problem.rate < NO_UNDERFLOW:
@@ -204,22 +205,22 @@ def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Record]:
             answer[:, r], record = _log_column(problem, column, wish)
             plans.append(record)
         record = plan.joint(plans, kept=17.0 * len(problem.x) * problem.p)
-        record = record._replace(rtol=max(record.rtol for record in plans))
+        record = replace(record, rtol=max(record.rtol for record in plans))
         if problem.normalize:
             below, of_ones = _log_column(problem, np.ones(len(problem.b)), wish)
             answer -= below[:, None]
-            record = plan.joint([record, of_ones])._replace(rtol=record.rtol + of_ones.rtol)
+            record = replace(plan.joint([record, of_ones]), rtol=record.rtol + of_ones.rtol)
     largest = float(np.abs(answer).max(where=np.isfinite(answer), initial=0.0))
     rounding = LOG_ROUNDINGS * 2.0**-53 * (largest + 4.0 * problem.rate + LARGEST_LOG)
-    return answer, record._replace(rtol=record.rtol + rounding, atol=0.0)
+    return answer, replace(record, rtol=record.rtol + rounding, atol=0.0)
 
 
-def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, Record]:
+def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, Plan]:
     """Return the logarithms (m,) of the sums of one column of values, and their plan."""
     lifted = in_exponents(problem, column)
     if lifted is None:
         nothing = np.full(_rows(problem, wish), -np.inf)
-        return nothing, Record("dense", "all values are 0", 0.0, seconds=0.0, memory=0.0)
+        return nothing, Plan("dense", "all values are 0", 0.0, seconds=0.0, memory=0.0)
     alone, top = lifted
     state, record = plan.evaluated(alone, wish, True)
     return np.log(state.denominator) + (top - problem.rate * state.shift), record

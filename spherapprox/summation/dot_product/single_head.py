@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..._types import Float64, Floats
 from .. import bands, plan, scaling
-from ..plan import ALL_PAIRS, METHODS, Plan, Record, Wish, with_last_rounding
+from ..plan import ALL_PAIRS, METHODS, Plan, Wish, with_last_rounding
 from ..problem import Problem
 from . import cholesky
 from .scores import LIFT, PADDING, Scores, unit_roundoff
@@ -71,11 +71,11 @@ def attend(
     # 4.16, output: the lift and the sums, then the last rounding
     error = largest * (shares + (rounded.rtol - method_plan.rtol)) + rounded.atol
     error = np.minimum(error, 1.001 * (largest + np.abs(answer).max(axis=1)))
-    record = AttentionPlan(**rounded._asdict() | {"excluded": excluded, "error": error, "concentration": concentration})
+    record = AttentionPlan(**vars(rounded) | {"excluded": excluded, "error": error, "concentration": concentration})
     return answer.astype(dtype, copy=False), record
 
 
-def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -> tuple[Float64, Record, Float64]:
+def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -> tuple[Float64, Plan, Float64]:
     """Return the outputs (m, p) with all rows lifted together, their plan, and error bounds (m,).
 
     Errors are relative to the largest absolute value, but for underflow.
@@ -100,7 +100,7 @@ def lift_error(concentration: float, dtype: np.dtype[Any]) -> float:
     return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(dtype) * concentration)
 
 
-def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Record, Float64]:
+def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Plan, Float64]:
     """Return the attention of `_together`, octave by octave of lengths, or by a cheaper method accurate enough."""
     problem, concentration = _problem(scores, value, _FLOAT64)
     selection, _ = plan.choose(scaling.as_weights(problem), wish, False)
@@ -122,13 +122,14 @@ def _by_octaves(scores: Scores, value: Floats, wish: Wish) -> tuple[Float64, Rec
     reason = selection.reason
     if len(plans) > 1 or np.unique(keys).size > 1:
         reason += f"; queries of {len(plans)} and keys of {np.unique(keys).size} sizes apart, for their accuracy"
-    return answer, plan.joint(plans)._replace(
-        method=pairs.method, costs=selection.costs, excluded=selection.excluded, reason=reason, scale=METHODS["dense"],
-        rtol=max(record.rtol for record in plans), atol=max(record.atol for record in plans),
-    ), shares  # fmt: skip
+    record = replace(
+        plan.joint(plans), method=pairs.method, costs=selection.costs, excluded=selection.excluded, reason=reason,
+        scale=METHODS["dense"], rtol=max(record.rtol for record in plans), atol=max(record.atol for record in plans),
+    )  # fmt: skip
+    return answer, record, shares
 
 
-def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> tuple[Float64, Record, Float64]:
+def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> tuple[Float64, Plan, Float64]:
     """Return the attention of `_together` by pivoted Cholesky; queries without a certificate by all pairs."""
     assert wish.rtol is not None
     x, y = scores.balanced()
@@ -142,7 +143,7 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
         answer = np.ldexp(factor.output, octaves)
     shares = factor.certificate + _logits_error(scores, y)
     doubtful = np.flatnonzero(~(factor.certificate <= wish.rtol))
-    record = Record(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, scale="largest value")
+    record = Plan(CHOLESKY, f"asked for, rank {factor.rank}", 0.0, scale="largest value")
     if doubtful.size:
         doubtful_scores, again = scores.at(doubtful), wish._replace(method="dense")
         apart = scores.concentration() > TOGETHER[8]
@@ -155,8 +156,8 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
         if 2 * doubtful.size > len(x):
             reason += ", low rank does not pay"
         method = "dense" if doubtful.size == len(x) else CHOLESKY
-        record = record._replace(method=method, reason=reason, atol=by_pairs.atol)
-    return answer, record._replace(rtol=float(shares.max())), shares
+        record = replace(record, method=method, reason=reason, atol=by_pairs.atol)
+    return answer, replace(record, rtol=float(shares.max())), shares
 
 
 def _logits_error(scores: Scores, y: Float64) -> float:

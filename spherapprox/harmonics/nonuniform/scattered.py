@@ -136,12 +136,12 @@ def interpolate(
     values = np.empty(len(points.order)) if out is None else out
 
     def interpolate_rows(rows: slice) -> None:
-        found = np.empty(rows.stop - rows.start)
+        in_order = np.empty(rows.stop - rows.start)
         gridding.interpolate_points(
-            rows.start, rows.stop, points.place, points.fraction, window.polynomials, window.width, grid, found,
+            rows.start, rows.stop, points.place, points.fraction, window.polynomials, window.width, grid, in_order,
             *gridding.workspace(),
         )  # fmt: skip
-        values[points.order[rows]] = found  # at once: a kernel that writes here and there waits for each place
+        values[points.order[rows]] = in_order  # at once: a kernel that writes here and there waits for each place
 
     each_block(interpolate_rows, len(values), POINTS, workers=workers)
     return values

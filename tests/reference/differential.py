@@ -33,7 +33,7 @@ VALUES = ("ordinary", "positive", "huge", "tiny", "decades", "sparse", "two size
 POINTS = ("uniform", "clusters", "equal", "opposite", "near")
 SWITCHES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "none": (),
-    "many parts": ((all_pairs, "PACKED", 1),),
+    "many parts": ((all_pairs, "PACKED", 1), (all_pairs, "WHOLE", 0)),
     "chunks": ((layout, "MANY", 0),),
     "many tasks": ((all_pairs, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
     "all rows again": ((all_pairs, "LOST", {8: np.inf, 4: np.inf}),),

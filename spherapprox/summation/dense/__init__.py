@@ -76,7 +76,7 @@ def memory(problem: Problem, tolerance: Tolerance) -> float:
 def _fused(problem: Problem, is_small: bool, workers: int | None, report: Report) -> Partial:
     """Return the plain sums; rows that underflow are summed relative to their nearest control point."""
     (n, d), columns = problem.b.shape, problem.p + problem.normalize
-    is_whole = is_small and 32 * n * (d + 2 + columns) <= 2**20 and not layout.in_blocks(d, columns)
+    is_whole = is_small and 32 * n * (d + 2 + columns) <= all_pairs.WHOLE and not layout.in_blocks(d, columns)
     state = _whole(problem, report) if is_whole else _in_parts(problem, workers, report)
     # 4.8, plain and shifted sums: once more, relative to the nearest control point
     if len(lost := all_pairs.lost_rows(problem, state)):

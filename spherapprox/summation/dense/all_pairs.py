@@ -22,6 +22,7 @@ least: some 20 ms, and far more than the call itself takes. Tuned."""
 SMALL_WORK = 2.2e7
 """Work of a small sum, about a millisecond: sums beyond it are not only done by all pairs, nor by differences."""
 TASKS_EACH = 16  # tasks for each worker, so that all end at about one time
+WHOLE = 2**20  # bytes of packed control points up to which a small sum is one call of a kernel
 PACKED = 2**22  # bytes of control points and weights that are packed for a kernel at a time
 LOST = {8: 2.0**-700, 4: 2.0**-70}  # by the size of a number: a plain sum below it may have lost terms to underflow
 

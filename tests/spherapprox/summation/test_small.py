@@ -73,6 +73,7 @@ def test_one_call_gives_the_bits_of_many_parts(
     arguments = (x, b, values, concentration)
     named = {name: option for name, option in options.items() if name != "workers"}
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_pairs, "WHOLE", 0)
         patch.setattr(all_pairs, "PACKED", 1)  # in parts of a block
         expected, record = explain_sum(*arguments, normalize=normalize, **named)
     quick = evaluate(*arguments, normalize=normalize, **options)

@@ -13,6 +13,7 @@ from spherapprox.summation import (
     Plan,
     dense,
     evaluate_log,
+    explain_attention,
     explain_sum,
     harmonic,
     lowrank,
@@ -34,6 +35,20 @@ def test_explain_gives_the_plan_beside_the_result():
     with pytest.raises(AttributeError):
         plan.method = "other"
     np.testing.assert_array_equal(result, evaluate(b, b, np.ones(5), 2.0))
+
+
+def test_what_is_written_into_a_plan_is_in_no_other():
+    b = sphere(5, 2, 35)
+    calls = (
+        lambda: explain_sum(b, b, np.ones(5), 2.0)[1],
+        lambda: plan_sum(b, b, np.ones(5), 2.0),
+        lambda: explain_attention(b, b, b)[1],
+    )
+    before = [(dict(plan.costs), dict(plan.excluded)) for plan in (call() for call in calls)]
+    for call in calls:
+        plan = call()
+        plan.costs["own"], plan.excluded["own"] = 1.0, "own"
+    assert [(plan.costs, plan.excluded) for plan in (call() for call in calls)] == before
 
 
 def test_what_a_quotient_loses_to_underflow_is_stated():

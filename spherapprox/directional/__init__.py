@@ -1,0 +1,30 @@
+"""Statistics of directions: cones, tests, axes, mixtures, clusters and densities, as scikit-learn and torch have them.
+
+Stands on the rest of `spherapprox`, which knows nothing of it. Names are loaded when they are first used (PEP 562).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _extras
+from .._loading import load as _load
+
+_HOMES: dict[str, str] = {}
+"""Public names, each with its module."""
+ESTIMATORS: dict[str, str] = {}
+"""Those of scikit-learn's kind."""
+
+__all__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(_load(f"{__name__}.{_HOMES[name]}"), name)
+    if name in ESTIMATORS:
+        return _extras.load(f"{__name__}.{ESTIMATORS[name]}", name)
+    return _extras.load_submodule(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(ESTIMATORS if _extras.installed("sklearn") else ())})

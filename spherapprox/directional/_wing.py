@@ -1,0 +1,8 @@
+"""What the core asks of this wing: kinds of saved objects, and calls that compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+SAVED: tuple[type, ...] = ()
+TASKS: dict[str, Callable[[], None]] = {}

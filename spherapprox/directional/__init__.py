@@ -10,12 +10,12 @@ from typing import Any
 from .. import _extras
 from .._loading import load as _load
 
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {"confidence_cone": "cones"}
 """Public names, each with its module."""
 ESTIMATORS: dict[str, str] = {}
 """Those of scikit-learn's kind."""
 
-__all__: list[str] = []
+__all__ = ["confidence_cone"]
 
 
 def __getattr__(name: str) -> Any:

@@ -169,16 +169,16 @@ class VonMisesFisher(Pairs):
         return self.concentration
 
     @classmethod
-    def fit(
-        cls, x: ArrayLike, weights: ArrayLike | None = None, *, method: str = "mle"
-    ) -> tuple[Float64, VonMisesFisher]:
+    def fit(cls, x: Any, weights: ArrayLike | None = None, *, method: str = "mle") -> tuple[Float64, VonMisesFisher]:
         """Fit a distribution to points.
 
         Parameters
         ----------
-        x : array_like, shape (n, dim+1)
-            Unit rows. Each is divided by its length in float64 first: a fit is to directions, and a narrow sample's
-            spread may be less than the rounding of float32 lengths.
+        x : array_like, tensor or sparse matrix, shape (n, dim+1)
+            Unit rows, of at least two directions; rows of zeros have none: drop them. Each is divided by its length in
+            float64 first: a fit is to directions, and a narrow sample's spread may be less than the rounding of float32
+            lengths. Tensors of torch may have a graph, and 16 bits. Of a sparse matrix or array of SciPy the stored
+            elements alone are read; none is made dense.
         weights : array_like, shape (n,), optional
             Non-negative weights with a positive sum; a weight of 2 counts a row twice. For "mle" only.
         method : {"mle", "marginal"}

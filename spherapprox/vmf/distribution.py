@@ -53,8 +53,9 @@ class Distribution(Cosine):
         _checks.shaped(array, "x", (..., d), note=f" for dim = {self.dim}", remedy=remedy)
         points = _checks.rows(array.reshape(-1, d), "x")  # (n, dim+1)
         lead, lam = array.shape[:-1], self.concentration
-        batch = np.broadcast_shapes(np.shape(lam), mean.shape[:-1])
-        _checks.broadcast_shape("x[:, None] gives all pairs", x=lead, distributions=batch)
+        batch = self._batch(mean.shape[:-1])
+        if batch:
+            _checks.broadcast_shape("x[:, None] gives all pairs", x=lead, distributions=batch)
         squares = sample.squares_between(points, lead, mean)
         with np.errstate(over="ignore"):  # beyond -1e308 it is -inf
             squares = np.multiply(squares, -0.5 * lam, out=squares if not batch else None)
@@ -150,7 +151,7 @@ class Distribution(Cosine):
         mean, lam = self._unit_mean(mean_direction), self.concentration
         sizes = size if isinstance(size, tuple) else (1 if size is None else size,)
         sizes = tuple(_checks.integer(n, "size", minimum=0) for n in sizes)
-        shape = (*sizes, *np.broadcast_shapes(np.shape(lam), mean.shape[:-1]))
+        shape = (*sizes, *self._batch(mean.shape[:-1]))
         n = math.prod(shape)
         _checks.memory(
             8.0 * (min(n, 2**53) * (self.dim + 2) + 2 * self.dim),

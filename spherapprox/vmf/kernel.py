@@ -29,7 +29,12 @@ class Kernel:
     def batch_shape(self) -> tuple[int, ...]:
         """The shape to which concentrations and mean directions broadcast, () of a single distribution."""
         mean = self.mean_direction
-        return np.broadcast_shapes(np.shape(self.concentration), () if mean is None else mean.shape[:-1])
+        return self._batch(() if mean is None else mean.shape[:-1])
+
+    def _batch(self, means: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape to which the concentrations and axes of mean directions broadcast."""
+        lam = self.concentration
+        return means if isinstance(lam, float) else np.broadcast_shapes(lam.shape, means)
 
     def _of_each(self, kernel: Callable[..., float], *others: float | Float64, work: float = 1.0) -> Any:
         """Return a scalar function of order, concentration and others, of each concentration."""

@@ -156,7 +156,7 @@ def quantile(m: float, lam: float, log_share: float, side: float) -> float:
         if log_share < least:
             x = TINY * math.exp(max(-700.0, (log_share - least) / m))
             return math.pi - x if south else x
-    x, low, high = max(of[4], 1.0 / math.sqrt(1.0 + m + lam)), 0.0, math.pi
+    x, low, high = max(of[4], 1.0 / math.sqrt(1.0 + m + lam)), TINY if rises else 0.0, math.pi
     if south:
         x, high = 1.0, HALF_PI
     # Step 2: Newton's steps for the log share, in the log of an unknown with which it rises, kept in the bracket
@@ -177,7 +177,7 @@ def quantile(m: float, lam: float, log_share: float, side: float) -> float:
             x = min(new, math.pi)
             break
         if not low < new < high:
-            new = 0.5 * (low + high)
+            new = math.sqrt(low * high) if rises else 0.5 * (low + high)
         if abs(new - x) <= 2e-16 * x:
             break
         x = new

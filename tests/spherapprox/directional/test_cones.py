@@ -73,6 +73,24 @@ def test_the_f_law_warns_where_rows_are_too_wide_for_it():
     assert wrong < math.acos(mean[0]) < angle
 
 
+def test_bootstrap_takes_the_quantile_of_pivots():
+    n, count = 25, 199
+    x = VonMisesFisher([0.0, 0.6, 0.8], 4.0).rvs(n, rng=2)
+
+    def parts(weights):
+        """Return the mean direction, and what 1 - cos is multiplied by in the pivot."""
+        mean = weights @ x / n
+        direction = mean / np.linalg.norm(mean)
+        return direction, mean @ mean / (1.0 - weights @ (x @ direction) ** 2 / n)
+
+    center, factor = parts(np.ones(n))
+    samples = [parts(weights) for weights in np.random.default_rng(7).multinomial(n, np.full(n, 1 / n), size=count)]
+    pivots = sorted(scale * (1.0 - direction @ center) for direction, scale in samples)
+    mean, angle = confidence_cone(x, 0.9, "bootstrap", n_resamples=count, rng=7)
+    np.testing.assert_allclose(mean, center, atol=1e-15)
+    assert 1.0 - math.cos(angle) == pytest.approx(pivots[179] / factor, rel=1e-12)  # the 180th of 200
+
+
 def test_bootstrap_depends_on_its_seed_alone_and_widens_where_clusters_do():
     x = VonMisesFisher([0.0, 0.0, 1.0], 10.0).rvs(60, rng=1)
     first = confidence_cone(x, method="bootstrap", rng=5)[1]

@@ -108,6 +108,13 @@ def test_caps_of_logarithms_and_ends():
         log = -1e5
         expected = math.exp(max(-700.0, (log - special.log_cap_measure(dim, 1e-3)) / dim + math.log(1e-3)))
         assert VonMisesFisher(dim, 0.0).cap(log, log=True) == pytest.approx(expected, rel=1e-4)
+    for dim, lam in ((1, 5.0), (3, 18.0), (4, 1e4)):  # near the pole the density is constant: angle^dim
+        near, far = VonMisesFisher(dim, lam).cap([-400.0 * dim, -600.0 * dim], log=True)
+        assert far == pytest.approx(near * math.exp(-200.0), rel=1e-12)
+    assert VonMisesFisher(3, 18.0).cap(-1e5, complement=True, log=True) == math.pi
+    for dim, log in itertools.product((1, 3, 9, 63), (-5e3, -5e4, -2e5, -1e300)):
+        for lam in (0.0, 3e-9, 18.0, 1e7):
+            assert 0.0 <= VonMisesFisher(dim, lam).cap(log, log=True) < math.exp(max(-690.0, log / dim + 9.0))
     assert math.isnan(kernel.cdf(math.nan))
     assert math.isnan(kernel.cap(math.nan))
     np.testing.assert_array_equal(np.isnan(kernel.ppf([0.5, np.nan])), [False, True])

@@ -14,6 +14,7 @@ import torch
 from ..._checks import real
 from ..._scalars.gamma import HALF_LOG_2PI, STIRLING_FROM, log_gamma, stirling
 from . import expansion
+from .checks import tensor
 
 NEXT = {"log": "ratio", "log_scaled": "deficit", "ratio": "slope", "deficit": "slope", "slope": "curvature"}
 """Kinds of functions of x, each with its derivative: log 0F1(; v+1; x^2/4), the same less x, A = I_{v+1}/I_v, A - 1, A'
@@ -126,7 +127,7 @@ def log_iv(order: Any, x: Any) -> Any:
     Raises
     ------
     TypeError, ValueError
-        If `order` is outside its range, or a tensor that requires gradients.
+        If `order` is outside its range or requires gradients, or `x` does not hold real numbers.
 
     Examples
     --------
@@ -177,8 +178,7 @@ def iv_ratio(order: Any, x: Any) -> Any:
 
 def _check(order: Any, x: Any) -> tuple[Any, Any]:
     """Return the order as a float, or a tensor in float64, and x as a tensor of floats."""
-    x = torch.as_tensor(x)
-    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    x = tensor(x, "x")
     if not isinstance(order, torch.Tensor):
         return real(order, "order", minimum=0.0, maximum=1e6), x
     if order.requires_grad:

@@ -28,13 +28,23 @@ def lengths(x: Any) -> Any:
     return torch.linalg.vector_norm(x.detach().to(torch.promote_types(x.dtype, torch.float32)), dim=-1)
 
 
+def tensor(x: Any, name: str) -> Any:
+    """Return a tensor of floats."""
+    try:
+        result = torch.as_tensor(x)
+    except (TypeError, ValueError, RuntimeError):
+        raise wrong_type(x, name, "a torch.Tensor") from None
+    if result.is_complex() or result.dtype == torch.bool:
+        raise wrong_type(x, name, "a torch.Tensor of real numbers")
+    return result if result.is_floating_point() else result.to(torch.get_default_dtype())
+
+
 def floats(loc: Any, concentration: Any) -> tuple[Any, Any]:
     """Return mean directions and concentrations as tensors of floats whose shapes fit."""
-    loc = torch.as_tensor(loc)
-    loc = loc if loc.is_floating_point() else loc.to(torch.get_default_dtype())
-    if not isinstance(concentration, torch.Tensor):
-        concentration = torch.as_tensor(concentration, dtype=loc.dtype, device=loc.device)
-    concentration = concentration if concentration.is_floating_point() else concentration.to(loc.dtype)
+    loc, numbers = tensor(loc, "loc"), tensor(concentration, "concentration")
+    if not isinstance(concentration, torch.Tensor):  # Python's floats keep their digits
+        numbers = torch.as_tensor(concentration, dtype=loc.dtype, device=loc.device)
+    concentration = numbers
     if loc.ndim == 0 or loc.shape[-1] < 2:
         raise ValueError(f"'loc' must hold rows of at least 2 columns, got shape {tuple(loc.shape)}")
     shape, batch = tuple(concentration.shape), tuple(loc.shape[:-1])

@@ -42,7 +42,8 @@ def differentiate_angle(concentration: Any, angle: Any, law: Exponential) -> Any
     whose integrand has one sign, by Gauss's rule relative to f(theta), so that nothing cancels: to 1e-10 relative for
     the power spherical law of 2 columns and concentrations below 1, to 1e-12 elsewhere.
     """
-    angle = angle.clamp(1e-150, math.pi)
+    tiny, eps = math.sqrt(torch.finfo(angle.dtype).tiny), torch.finfo(angle.dtype).eps
+    angle = angle.clamp(tiny, math.pi)
     mean, n = law.mean(concentration), law.columns - 2.0
     inner = law.between(angle, torch.zeros_like(angle)) > mean
     room = torch.where(inner, angle, math.pi - angle)
@@ -51,8 +52,8 @@ def differentiate_angle(concentration: Any, angle: Any, law: Exponential) -> Any
     here = angle[..., None]
     there = here + toward * NODES.to(angle)
     # log sin there - log sin here, from sin a - sin b = 2 cos((a+b)/2) sin((a-b)/2)
-    rise = 2.0 * torch.cos(0.5 * (there + here)) * torch.sin(0.5 * (there - here)) / torch.sin(here).clamp(min=1e-150)
-    log = concentration[..., None] * law.between(there, here) + n * torch.log1p(rise.clamp(min=-1.0 + 1e-16))
+    rise = 2.0 * torch.cos(0.5 * (there + here)) * torch.sin(0.5 * (there - here)) / torch.sin(here).clamp(min=tiny)
+    log = concentration[..., None] * law.between(there, here) + n * torch.log1p(rise.clamp(min=0.5 * eps - 1.0))
     excess = law.between(there, torch.zeros_like(there)) - mean[..., None]
     return -length * (excess.abs() * log.exp() * WEIGHTS.to(angle)).sum(-1)
 

@@ -185,6 +185,9 @@ def test_gradients_of_the_density():
     k = arguments[1]
     (slope,) = torch.autograd.grad(VonMisesFisher(loc, k).log_prob(x).sum(), k)
     torch.testing.assert_close(slope, (loc * x).sum(-1) - iv_ratio(2.0, k))
+    shared = number(5.0, grad=True)  # one for all rows
+    (slope,) = torch.autograd.grad(VonMisesFisher(loc, shared).log_prob(x).sum(), shared)
+    torch.testing.assert_close(slope, (loc * x).sum() - 3.0 * iv_ratio(2.0, shared))
 
 
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # torch's own, of its compiler

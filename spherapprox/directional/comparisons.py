@@ -58,9 +58,8 @@ def same_mean(*samples: ArrayLike, method: str = "F", resamples: int = 9999, rng
     Warns
     -----
     RuntimeWarning
-        If the F law is off: the mean square within samples is about 1 - (p-3)/(4 kappa) of that between them, and this
-        is more than a tenth of F's standard deviation from 1. On the circle R's package multiplies F by
-        1 + 3/(8 kappa), in part for this.
+        If the F law is off by more than a tenth of F's standard deviation: the mean square within samples is about
+        1 - (p-3)/(4 kappa) of that between them. (On the circle R's package multiplies F by 1 + 3/(8 kappa) for this.)
 
     References
     ----------
@@ -121,9 +120,8 @@ def same_concentration(*samples: ArrayLike) -> SignificanceResult:
 
     Notes
     -----
-    The likelihood of a resultant length R_i does not hold the mean direction: its part in the concentration k is
-    0F1(p/2; (k R_i)^2/4) / 0F1(p/2; k^2/4)^n_i (Schou 1978). One formula for every dimension and concentration takes
-    the place of the three transformations of Mardia and Jupp (2000), 7.3 and 10.5.
+    A resultant length R_i has the likelihood 0F1(p/2; (k R_i)^2/4) / 0F1(p/2; k^2/4)^n_i, without the mean direction:
+    one formula for every dimension and concentration k.
 
     References
     ----------
@@ -168,21 +166,20 @@ def _read_groups(samples: tuple[ArrayLike, ...]) -> Groups:
     rows += [read_directions(x, f"sample {i}", dim=dim) for i, x in enumerate(samples[1:], 2)]
     sizes = np.array([float(len(x)) for x in rows])
     totals = np.array([x.sum(axis=0) for x in rows])
-    lengths = np.linalg.norm(totals, axis=1)
-    ends = totals / np.maximum(lengths, 1e-300)[:, None]  # mean directions, (g, p)
+    lengths, ends = np.linalg.norm(totals, axis=1), np.array([_unit(total) for total in totals])
     # 1 - <x, mean> = |x - mean|^2/2, where the mean is a unit vector
-    within = np.array(
-        [
-            0.5 * float(np.square(x - end).sum()) if length > 1e-9 else len(x) - length
-            for x, end, length in zip(rows, ends, lengths, strict=True)
-        ]
-    )
+    within = np.array([0.5 * float(np.square(x - end).sum()) for x, end in zip(rows, ends, strict=True)])
     if within.sum() < 1e-30:
         raise ValueError("samples must vary, got equal rows in each: there is no spread to compare with")
-    total = totals.sum(axis=0)
-    direction = total / max(float(np.linalg.norm(total)), 1e-300)
+    direction = _unit(totals.sum(axis=0))
     between = float(lengths @ (0.5 * np.square(ends - direction).sum(axis=1)))
     return Groups(np.concatenate(rows), sizes, within, between, direction)
+
+
+def _unit(vector: Float64) -> Float64:
+    """Return a vector's direction, the first axis for the vector 0."""
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 1e-300 else np.eye(1, vector.size)[0]
 
 
 def _permute(groups: Groups, exchanges: int, *, rng: np.random.Generator) -> float:

@@ -50,7 +50,7 @@ def rayleigh(x: ArrayLike, *, resamples: int = 0, rng: Seed = None) -> Significa
     >>> winds = VonMisesFisher([1.0, 0.0], 0.8).rvs(60, rng=0)
     >>> statistic, pvalue = directional.rayleigh(winds)
     >>> round(statistic, 2), round(pvalue, 5)
-    (15.84, 0.00036)
+    (14.08, 0.00088)
     """
     from scipy.special import chdtrc
 
@@ -84,10 +84,10 @@ def bingham(x: ArrayLike, *, resamples: int = 0, rng: Seed = None) -> Significan
     >>> from spherapprox import directional, sphere
     >>> girdle = directional.Watson([0.0, 0.0, 1.0], -5.0).rvs(60, rng=0)
     >>> round(directional.bingham(girdle).pvalue, 5), round(directional.rayleigh(girdle).pvalue, 2)
-    (0.00125, 0.88)
+    (2e-05, 0.61)
     >>> x = sphere.uniform(63, 20, rng=0)  # fewer rows than columns
     >>> round(directional.bingham(x, resamples=499, rng=0).pvalue, 3)
-    0.332
+    0.936
     """
     from scipy.special import chdtrc
 

@@ -110,6 +110,8 @@ def test_differences_are_seen_at_every_concentration():
         assert same_concentration(*samples).pvalue < 1e-3
     uniform = [sphere.uniform(2, 50, rng=seed) for seed in range(3)]
     assert same_concentration(*uniform).pvalue > 0.05
+    x = uniform[0]
+    assert same_mean(x, -x, method="permutation", resamples=99, rng=0).statistic == pytest.approx(by_formula(x, -x)[0])
     opposite = np.concatenate([np.eye(2), -np.eye(2)])
     assert same_concentration(opposite, opposite) == (0.0, 1.0)
 

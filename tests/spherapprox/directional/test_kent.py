@@ -127,7 +127,7 @@ def test_fits(kappa, share):
             assert nearby.logpdf(x).sum() < logs[0]
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6), st.floats(0.5, 1e5), st.floats(0.0, 0.95))
 def test_fits_do_not_depend_on_the_frame_and_weights_count_rows(seed, kappa, share):
     x = Kent(np.eye(3), kappa, 0.5 * kappa * share).rvs(50, rng=seed)

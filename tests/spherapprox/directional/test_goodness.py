@@ -28,6 +28,14 @@ def test_pvalues_are_uniform_under_the_distribution(dim, size):
         assert kstest(pvalues, "uniform").pvalue > 1e-3
 
 
+@pytest.mark.parametrize("dim", [1, 2])
+def test_signs_of_axes_do_not_matter(dim):
+    watson = Watson(sphere.uniform(dim, 1, rng=0)[0], 3.0)
+    x = watson.rvs(40, rng=1)
+    turned = x * np.where(np.arange(40) % 3, 1.0, -1.0)[:, None]
+    assert goodness_of_fit(turned, watson) == pytest.approx(goodness_of_fit(x, watson), rel=1e-9)
+
+
 def test_pvalues_of_a_family_are_uniform_under_it():
     rng = np.random.default_rng(1)
     for distribution, repetitions in ((VonMisesFisher([0.0, 0.0, 1.0], 5.0), 24), (Watson([0.0, 1.0], 2.0), 8)):

@@ -72,6 +72,12 @@ def test_percentage_points_of_gine_on_s2(level, point):
     assert _gine_pvalue(point, 10**9, 3) == pytest.approx(level, abs=2e-4)
 
 
+def test_gine_has_the_variance_of_its_sample_size():
+    for n in (2, 10):
+        value = 1.5 + 1.2 * math.sqrt(1.0 - 1.0 / n)
+        assert _gine_pvalue(value, n, 3) == pytest.approx(_gine_pvalue(2.7, 10**15, 3), rel=1e-9)
+
+
 def test_gine_weights_are_eigenvalues_of_the_kernel():
     for p in (2, 3, 9):
         weights, degrees = _gine_weights(p)

@@ -10,12 +10,25 @@ from typing import Any
 from .. import _extras
 from .._loading import load as _load
 
-_HOMES: dict[str, str] = {"confidence_cone": "cones"}
+_HOMES = {
+    "Kent": "kent",
+    "SignificanceResult": "densities",
+    "Watson": "watson",
+    "bingham": "uniformity",
+    "confidence_cone": "cones",
+    "gine": "uniformity",
+    "goodness_of_fit": "goodness",
+    "rayleigh": "uniformity",
+    "same_concentration": "comparisons",
+    "same_mean": "comparisons",
+}
 """Public names, each with its module."""
 ESTIMATORS: dict[str, str] = {}
 """Those of scikit-learn's kind."""
 
-__all__ = ["confidence_cone"]
+__all__ = [  # noqa: PLE0604 - the names above
+    *_HOMES
+]
 
 
 def __getattr__(name: str) -> Any:

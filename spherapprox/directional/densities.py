@@ -1,0 +1,129 @@
+"""What Watson's and Kent's distributions share: densities at points, and samples of any shape."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks, special
+from .._types import Float64, Seed
+
+
+class SignificanceResult(NamedTuple):
+    """Result of a test of significance, as SciPy's tests return.
+
+    Attributes
+    ----------
+    statistic : float
+        The test's statistic.
+    pvalue : float
+        The probability, under the hypothesis, of a statistic at least as large.
+
+    Examples
+    --------
+    >>> from spherapprox import directional
+    >>> directional.SignificanceResult(7.6875, 0.0529).pvalue
+    0.0529
+    """
+
+    statistic: float
+    pvalue: float
+
+
+def read_directions(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Float64:
+    """Return unit rows (n, dim+1), each divided by its length in float64."""
+    rows = _checks.rows(x, name, dim=dim).astype(np.float64)
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
+
+
+class Density:
+    """A distribution on S^m: subclasses have the density of unit rows and draw rows."""
+
+    dim: int
+
+    def _log_densities(self, rows: Float64) -> Float64:
+        """Return log densities of unit rows (n, dim+1) with respect to the measure of total 1."""
+        raise NotImplementedError
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Float64:
+        """Draw unit rows (n, dim+1)."""
+        raise NotImplementedError
+
+    def logpdf(self, x: ArrayLike) -> Any:
+        """Return the logarithm of the density with respect to the surface measure.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., dim+1)
+            Points of unit length; what they lack of it is made up in float64.
+
+        Returns
+        -------
+        float or ndarray of the leading axes' shape
+            To a few units in the last place of the largest of its terms: the peak's logarithm and how far below it
+            the density is, which is taken from chords and not from cosines.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `x` is of the wrong kind or shape, or not of unit length.
+        """
+        array, d = _checks.numeric(x, "x"), self.dim + 1
+        remedy = _checks.remedy_of_dim(array.shape, self.dim)
+        _checks.shaped(array, "x", (..., d), note=f" for dim = {self.dim}", remedy=remedy)
+        result = self._log_densities(read_directions(array.reshape(-1, d), dim=self.dim))
+        result -= float(special.log_surface_area(self.dim))
+        return float(result[0]) if array.ndim == 1 else result.reshape(array.shape[:-1])
+
+    def pdf(self, x: ArrayLike) -> Any:
+        """Return the density with respect to the surface measure: the exponential of `logpdf`.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., dim+1)
+            As for `logpdf`.
+
+        Returns
+        -------
+        float or ndarray of the leading axes' shape
+            inf beyond 1e308.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `logpdf`.
+        """
+        with np.errstate(over="ignore"):
+            result = np.exp(self.logpdf(x))
+        return float(result) if np.ndim(result) == 0 else result
+
+    def rvs(self, size: int | tuple[int, ...] | None = None, rng: Seed = None) -> Float64:
+        """Draw random points.
+
+        Parameters
+        ----------
+        size : int or tuple of int, default 1
+            How many; () for a single point of shape (dim+1,).
+        rng : None, int or numpy.random.Generator
+            Source of randomness; an int is a seed.
+
+        Returns
+        -------
+        ndarray, shape (size, dim+1) or size + (dim+1,)
+            Unit rows, drawn exactly; the same for the same `rng` and arguments.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or the result would be too large for memory.
+        """
+        sizes = size if isinstance(size, tuple) else (1 if size is None else size,)
+        shape = tuple(_checks.integer(n, "size", minimum=0) for n in sizes)
+        n = math.prod(shape)
+        words = f"a sample of 'size' {_checks.show(shape)}", "draw it in parts"
+        _checks.memory(8.0 * min(n, 2**53) * (self.dim + 6), *words)
+        return self._draw(n, _checks.generator(rng)).reshape(*shape, self.dim + 1)

@@ -1,0 +1,128 @@
+"""Goodness of fit: cosines against their law, and directions about the axis against the uniform distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks
+from .._types import Float64, Seed
+from ..vmf import VonMisesFisher
+from .densities import SignificanceResult, read_directions
+from .kummer import KummerLaw
+from .uniformity import bingham, rayleigh
+from .watson import Watson, split_squares
+
+FAMILIES = (VonMisesFisher, Watson)
+
+
+def goodness_of_fit(x: ArrayLike, distribution: Any, *, resamples: int = 499, rng: Seed = None) -> SignificanceResult:
+    """Test whether directions come from a von Mises-Fisher or a Watson distribution.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, p)
+        Unit rows, n >= 2.
+    distribution : VonMisesFisher or Watson, or one of these two classes
+        A distribution that was not fitted to `x`; or the class itself: then it is fitted to `x`, and P is of the
+        family. (With a distribution that was fitted to the same rows P values are too large.)
+    resamples : int
+        Samples of the fitted distribution from which P is counted where a class is given, each fitted again.
+    rng : None, int or numpy.random.Generator
+        Source of randomness for these; an int is a seed.
+
+    Returns
+    -------
+    SignificanceResult
+        ``statistic`` -2 sum log P, Fisher's sum of independent tests: Kolmogorov and Smirnov's of the cosines
+        <x, mean>, or of the squared cosines, against their law (on the circle, of the angles); and of the directions
+        across, `rayleigh` (not for axes) and `bingham` (from 2 (p-1) rows on). ``pvalue`` by the chi-square law with
+        twice as many degrees of freedom as tests, or by the share of samples, this one counted, with a statistic at
+        least as large.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or shape, a distribution has no mean direction, or no fit is possible.
+
+    References
+    ----------
+    N. I. Fisher & D. J. Best (1984), Goodness-of-fit tests for Fisher's distribution on the sphere, Aust. J. Stat. 26,
+    142-150.
+
+    Examples
+    --------
+    >>> from spherapprox import VonMisesFisher, directional
+    >>> north = VonMisesFisher([0.0, 0.0, 1.0], 20.0)
+    >>> x = north.rvs(200, rng=0)
+    >>> round(directional.goodness_of_fit(x, north).pvalue, 3)
+    0.072
+    >>> poles = directional.Watson([0.0, 0.0, 1.0], 10.0).rvs(100, rng=0)
+    >>> directional.goodness_of_fit(poles, VonMisesFisher(north.mu, 0.1)).pvalue < 1e-6
+    True
+    """
+    rows = read_directions(x)
+    if len(rows) < 2:
+        raise ValueError(f"'x' must have at least 2 rows, got {len(rows)}")
+    if isinstance(distribution, type) and issubclass(distribution, FAMILIES):
+        return _test_family(rows, distribution, _checks.integer(resamples, "resamples", minimum=1), rng=rng)
+    remedy = "or one of these classes, which is fitted first"
+    _checks.instance(distribution, "distribution", *FAMILIES, remedy=remedy)
+    if isinstance(distribution, VonMisesFisher):
+        stored = ": VonMisesFisher(mean_direction, concentration) stores one"
+        _checks.given(distribution.mean_direction, "distribution.mean_direction", stored)
+    _checks.same_dim(rows.shape[1] - 1, "x", distribution.dim, "the distribution's sphere")
+    from scipy.special import chdtrc
+
+    value, parts = _compare(rows, distribution)
+    return SignificanceResult(value, float(chdtrc(2 * parts, value)))
+
+
+def _test_family(rows: Float64, family: Any, resamples: int, *, rng: Seed) -> SignificanceResult:
+    """Return the test with fitted parameters, P from samples of the fitted distribution."""
+    generator = _checks.generator(rng)
+
+    def fit(sample: Float64) -> Any:
+        return family.fit(sample) if family is Watson else family.fit(sample)[1]
+
+    fitted = fit(rows)
+    value, larger = _compare(rows, fitted)[0], 0
+    for _ in range(resamples):
+        sample = fitted.rvs(size=len(rows), rng=generator)
+        larger += _compare(sample, fit(sample))[0] >= value
+    return SignificanceResult(value, (1.0 + larger) / (1.0 + resamples))
+
+
+def _compare(rows: Float64, distribution: Any) -> tuple[float, int]:
+    """Return -2 times the sum of the logarithms of independent P values, and their number."""
+    from scipy.stats import kstest
+
+    axial = isinstance(distribution, Watson)
+    pole = distribution.axis if axial else distribution.mean_direction / np.linalg.norm(distribution.mean_direction)
+    square, rest = split_squares(rows, pole)
+    if axial:
+        shares = distribution._law.distribute(square, rest)
+    else:
+        # (1 - cosine)/2, which has the law of density s^(a-1) (1-s)^(a-1) e^(-2 kappa s), a = dim/2
+        half = 0.25 * np.square(rows - pole).sum(axis=1)
+        law = KummerLaw(0.5 * distribution.dim, 0.5 * distribution.dim, -2.0 * distribution.concentration)
+        shares = law.distribute(half, 0.25 * np.square(rows + pole).sum(axis=1))
+    along = rows @ pole
+    if distribution.dim == 1:  # both sides of the pole at once
+        sides = rows @ np.array([-pole[1], pole[0]])
+        shares = 0.5 + np.copysign(0.5 * shares, sides * along if axial else sides)
+    pvalues = [float(kstest(shares, "uniform").pvalue)]
+    apart = rest > 1e-300
+    if distribution.dim > 1 and apart.sum() > 1:
+        across = (rows - along[:, None] * pole)[apart]
+        # coordinates in the plane across the pole, by the reflection that takes the pole to the last axis
+        mirror = pole + math.copysign(1.0, pole[-1]) * np.eye(1, pole.size, pole.size - 1)[0]
+        flat = across[:, :-1] - (across @ mirror)[:, None] * (2.0 * mirror[:-1] / (mirror @ mirror))
+        flat /= np.sqrt(np.einsum("ij,ij->i", flat, flat))[:, None]
+        tests = [] if axial else [rayleigh]
+        tests += [bingham] if len(flat) >= 2 * flat.shape[1] else []  # else its law is not good enough
+        pvalues += [test(flat).pvalue for test in tests]
+    return -2.0 * math.fsum(math.log(max(pvalue, 1e-300)) for pvalue in pvalues), len(pvalues)

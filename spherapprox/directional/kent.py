@@ -1,0 +1,228 @@
+"""Kent's distribution: ovals of points about a mean direction of S^2."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks
+from .._types import Float64
+from .densities import Density, read_directions
+
+MAX_CONCENTRATION = 1e12
+STEP, RANGE = 0.07, 44.0  # of the rule in y = log(w/(2-w)), w = 1 - cosine: e^-RANGE is left out at both ends
+
+
+@dataclass(frozen=True, eq=False)
+class Kent(Density):
+    """Kent's distribution on S^2, whose density is proportional to e^(k <x, mean> + b (<x, major>^2 - <x, minor>^2)).
+
+    Parameters
+    ----------
+    axes : array_like, shape (3, 3)
+        Orthonormal rows: the mean direction, the major and the minor axis, the last two of either sign.
+    concentration : float
+        k, 0 to 1e12.
+    ovalness : float
+        b, 0 to k/2: 0 is von Mises and Fisher's distribution. Contours are ellipses of axes' ratio sqrt((k+2b)/(k-2b))
+        where k is large.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or outside its range.
+
+    Notes
+    -----
+    The constant is an integral over the cosine, of e^(k t) I_0(b (1 - t^2)), by the trapezoidal rule in the logarithm
+    of (1-t)/(1+t): the integrand decays like exponentials there and is analytic in a strip.
+
+    References
+    ----------
+    J. T. Kent (1982), The Fisher-Bingham distribution on the sphere, J. R. Stat. Soc. B 44, 71-80.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import directional
+    >>> oval = directional.Kent(np.eye(3), 100.0, 30.0)
+    >>> round(oval.log_normalizer, 12), round(oval.logpdf([1.0, 0.0, 0.0]), 6)
+    (94.912567585808, 2.556408)
+    >>> fitted = directional.Kent.fit(oval.rvs(5000, rng=0))
+    >>> bool(abs(fitted.concentration - 100.0) < 6.0), bool(abs(fitted.ovalness - 30.0) < 3.0)
+    (True, True)
+    """
+
+    axes: Float64
+    concentration: float
+    ovalness: float
+
+    def __post_init__(self) -> None:
+        axes = _checks.floating(self.axes, "axes", (3, 3)).astype(np.float64)
+        if (wrong := float(np.abs(axes @ axes.T - np.eye(3)).max())) > 1e-3:
+            remedy = "rows are the mean direction and two axes across it; np.linalg.qr(axes.T)[0].T makes them so"
+            raise ValueError(f"'axes' must have orthonormal rows, got products wrong by {wrong:.3g}: {remedy}")
+        left, _, right = np.linalg.svd(axes)
+        axes = left @ right  # the nearest rows that are orthonormal to rounding
+        axes.flags.writeable = False
+        kappa = _checks.real(self.concentration, "concentration", minimum=0.0, maximum=MAX_CONCENTRATION)
+        why = "half of 'concentration'; beyond it the density has two peaks"
+        beta = _checks.real(self.ovalness, "ovalness", minimum=0.0, maximum=0.5 * kappa, why=why)
+        for name, value in (("axes", axes), ("concentration", kappa), ("ovalness", beta)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        """The sphere's dimension, 2."""
+        return 2
+
+    @cached_property
+    def _log_scaled_constant(self) -> float:
+        return integrate(self.concentration, self.ovalness)[0]
+
+    @property
+    def log_normalizer(self) -> float:
+        """Log of the density's constant with respect to the measure of total 1: log c(k, b) - log(4 pi) in Kent (1982).
+
+        Its error is below 1e-14 of the larger of 1 and k.
+        """
+        return self.concentration + self._log_scaled_constant
+
+    @classmethod
+    def fit(cls, x: ArrayLike, weights: ArrayLike | None = None, *, method: str = "mle") -> Kent:
+        """Fit a distribution to points.
+
+        Parameters
+        ----------
+        x : array_like, shape (n, 3)
+            Unit rows.
+        weights : array_like, shape (n,), optional
+            Non-negative weights with a positive sum; a weight of 2 counts a row twice.
+        method : {"mle", "moments"}
+            "moments": the axes are the direction of the mean and the principal axes across it, and concentration and
+            ovalness have the mean's length and the difference of the variances across, exactly and not by Kent's
+            expansion for narrow samples: the likeliest ones for these axes. "mle": all five parameters are the
+            likeliest ones, from there.
+
+        Returns
+        -------
+        Kent
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or shape, or all points agree.
+        """
+        rows = read_directions(x, dim=2)
+        share = _checks.weights_for(weights, "weights", len(rows))
+        share /= share.sum()
+        free = _checks.choice(method, "method", ("mle", "moments")) == "mle"
+        mean = share @ rows
+        direction = mean / np.linalg.norm(mean) if np.linalg.norm(mean) > 1e-300 else np.eye(3)[2]  # none
+        plane = np.linalg.svd(direction[None, :])[2][1:]
+        across = plane @ rows.T  # (2, n)
+        axes = np.vstack([direction, np.linalg.eigh((across * share) @ across.T)[1][:, ::-1].T @ plane])
+        chords = rows @ axes.T  # less the mean direction, in these axes
+        chords[:, 0] = -0.5 * np.square(rows - direction).sum(axis=1)
+        moments = share @ chords, (chords.T * share) @ chords
+        if means_about(np.eye(3), *moments)[0] < 1e-31:
+            raise ValueError(f"'x' must hold at least two different points, got {len(rows)} that agree")
+        turn, kappa, beta = _maximize(*moments, free=free)
+        return cls(turn @ axes, kappa, beta)
+
+    def _log_densities(self, rows: Float64) -> Float64:
+        w, oval = coordinates(self.axes, rows)
+        return np.asarray(self.ovalness * oval - self.concentration * w - self._log_scaled_constant)
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Float64:
+        lambert = np.empty((n, 2))
+        count = 0
+        while count < n:
+            proposals = propose(self.concentration, self.ovalness, 2 * (n - count) + 8, rng=rng)[: n - count]
+            lambert[count : count + len(proposals)] = proposals
+            count += len(proposals)
+        square = np.einsum("ij,ij->i", lambert, lambert)  # half of 1 - cosine
+        offsets = (2.0 * np.sqrt(1.0 - square))[:, None] * lambert
+        x = (1.0 - 2.0 * square)[:, None] * self.axes[0] + offsets @ self.axes[1:]
+        return np.asarray(x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None])
+
+
+def coordinates(axes: Float64, rows: Float64) -> tuple[Float64, Float64]:
+    """Return 1 - <x, mean> from chords, and <x, major>^2 - <x, minor>^2."""
+    chords = rows - axes[0]
+    sides = rows @ axes[1:].T
+    return 0.5 * np.einsum("ij,ij->i", chords, chords), (sides[:, 0] - sides[:, 1]) * (sides[:, 0] + sides[:, 1])
+
+
+def means_about(turn: Float64, mean: Float64, square: Float64) -> tuple[float, float]:
+    """Return the means of `coordinates` about turned axes, from the chords' mean (3,) and mean square (3, 3)."""
+    shift = turn[0] - np.eye(3)[0]
+    w = 0.5 * float(np.trace(square) - 2.0 * shift @ mean + shift @ shift)
+    major, minor = (side[0] ** 2 + 2.0 * side[0] * (side @ mean) + side @ square @ side for side in turn[1:])
+    return w, float(major - minor)
+
+
+def integrate(kappa: float, beta: float) -> tuple[float, float, float]:
+    """Return the log of the constant less kappa, and the means of w = 1 - t and of (1 - t^2) cos(2 azimuth)."""
+    from scipy.special import i0e, i1e
+
+    y = STEP * np.arange(-math.ceil((RANGE + math.log1p(kappa)) / STEP), math.ceil(RANGE / STEP) + 1)
+    w, rest = 2.0 / (1.0 + np.exp(-y)), 2.0 / (1.0 + np.exp(y))
+    square = w * rest  # 1 - t^2
+    bessel = i0e(beta * square)
+    density = np.exp(-(kappa - 2.0 * beta) * w - beta * w * w) * bessel * square
+    total = math.fsum(density)
+    oval = square * (i1e(beta * square) / bessel)
+    return math.log(0.25 * STEP * total), math.fsum(density * w) / total, math.fsum(density * oval) / total
+
+
+def propose(kappa: float, beta: float, n: int, *, rng: np.random.Generator) -> Float64:
+    """Draw from Kent's distribution by rejection, out of n proposals: points (k, 2) of Lambert's equal-area disk.
+
+    With w = 2 |z|^2 the density is e^(-(a z1^2 + b z2^2 + g (z1^4 - z2^4))/2) on the unit disk. Normal proposals are
+    above it since g (z1^2 - c)^2 >= 0 and z2^4 <= z2^2; c is the best one. More than a third is taken for every kappa.
+    """
+    a, g = 4.0 * (kappa - 2.0 * beta), 8.0 * beta
+    if kappa < 1.0:
+        radius, angle = np.sqrt(rng.random(n)), 2.0 * math.pi * rng.random(n)
+        z1, z2 = radius * np.cos(angle), radius * np.sin(angle)
+        cost = 0.5 * (a * z1**2 + (a + 2.0 * g) * z2**2 + g * (z1**4 - z2**4))
+    else:
+        c = 2.0 / (a + math.sqrt(a * a + 8.0 * g))
+        z1 = rng.standard_normal(n) / math.sqrt(a + 2.0 * g * c)
+        z2 = rng.standard_normal(n) / math.sqrt(4.0 * kappa)
+        cost = 0.5 * g * ((z1**2 - c) ** 2 + z2**2 * (1.0 - z2**2))
+    taken = (z1**2 + z2**2 < 1.0) & (cost <= rng.standard_exponential(n))
+    return np.stack([z1[taken], z2[taken]], axis=1)
+
+
+def _maximize(mean: Float64, square: Float64, *, free: bool) -> tuple[Float64, float, float]:
+    """Return the likeliest turn of the axes, if they are `free`, concentration and ovalness."""
+    from scipy.optimize import minimize
+    from scipy.spatial.transform import Rotation
+
+    w, oval = means_about(np.eye(3), mean, square)
+    # Kent (1982), the expansion for narrow samples, as a start: k + 2b = 2/thin, k - 2b = 2/wide
+    thin, wide = max(2.0 * w - oval, 1e-15 * w), 2.0 * w + oval
+    start = min(max(1.0 / thin + 1.0 / wide, 1e-3), MAX_CONCENTRATION)
+    tilt = 1.0 / math.sqrt(1.0 + start)
+
+    def parameters(z: Float64) -> tuple[Float64, float, float]:
+        """Return turn, concentration and ovalness for log k, log(1 - 2b/k) and the turn's vector, all of order 1."""
+        kappa = math.exp(z[0])
+        turn = Rotation.from_rotvec([z[2], tilt * z[3], tilt * z[4]]).as_matrix() if free else np.eye(3)
+        return turn, kappa, -0.5 * kappa * math.expm1(z[1])
+
+    def loss(z: Float64) -> float:
+        turn, kappa, beta = parameters(z)
+        w_mean, oval_mean = means_about(turn, mean, square)
+        return integrate(kappa, beta)[0] + kappa * w_mean - beta * oval_mean
+
+    first = [math.log(start), math.log(2.0 * thin / (thin + wide)), *([0.0] * 3 * free)]
+    limits = [(-20.0, math.log(MAX_CONCENTRATION)), (-40.0, 0.0), *([(-3.0, 3.0)] * 3 * free)]
+    best = minimize(loss, first, method="L-BFGS-B", jac="3-point", bounds=limits, options={"ftol": 1e-15, "gtol": 1e-9})
+    return parameters(best.x)

@@ -1,0 +1,236 @@
+"""Watson's distribution of axes, bipolar or about a great circle, in every dimension."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks
+from .._types import Float64
+from ..vmf import sampling
+from .densities import Density, read_directions
+from .kummer import KummerLaw
+
+MAX_CONCENTRATION = 1e10  # the table that `rvs` draws from grows with its root
+
+
+@dataclass(frozen=True, eq=False)
+class Watson(Density):
+    """Watson's distribution on S^m: its density is proportional to e^(concentration <x, axis>^2), so x and -x have one.
+
+    Parameters
+    ----------
+    axis : array_like, shape (dim+1,)
+        Unit vector, of either sign.
+    concentration : float
+        -1e10 to 1e10. Positive: points lie about both ends of the axis (bipolar); negative: about the great circle, or
+        great sphere, across it (girdle); 0: uniform.
+
+    Attributes
+    ----------
+    dim : int
+        m; there are p = m + 1 columns.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or outside its range.
+
+    Notes
+    -----
+    The constant is Kummer's function 1F1(1/2; p/2; concentration), from its integral by the trapezoidal rule about the
+    integrand's mode, and from its power series near 0.
+
+    References
+    ----------
+    G. S. Watson (1965), Equatorial distributions on a sphere, Biometrika 52, 193-201. S. Sra & D. Karp (2013), The
+    multivariate Watson distribution, J. Multivar. Anal. 114, 256-269 (the bounds between which `fit` looks).
+
+    Examples
+    --------
+    >>> from spherapprox import directional
+    >>> poles = directional.Watson([0.0, 0.0, 1.0], 10.0)
+    >>> round(poles.log_normalizer, 12), round(poles.mean_square(), 12)
+    (7.063245458633, 0.892727761409)
+    >>> x = poles.rvs(2000, rng=0)
+    >>> fitted = directional.Watson.fit(x)
+    >>> bool(abs(fitted.axis[2]) > 0.999), bool(abs(fitted.concentration - 10.0) < 1.0)
+    (True, True)
+    >>> round(poles.pdf([0.0, 0.0, -1.0]), 6), round(poles.logpdf([0.0, 0.0, 1.0]), 6)
+    (1.500398, 0.40573)
+    """
+
+    axis: Float64
+    concentration: float
+
+    def __post_init__(self) -> None:
+        axis = read_directions(_checks.one_row(self.axis, "axis")[None, :], "axis")[0]
+        axis.flags.writeable = False
+        limit = MAX_CONCENTRATION
+        object.__setattr__(self, "axis", axis)
+        kappa = _checks.real(self.concentration, "concentration", minimum=-limit, maximum=limit)
+        object.__setattr__(self, "concentration", kappa)
+
+    def __repr__(self) -> str:
+        return f"Watson(axis={_checks.show(self.axis.tolist())}, concentration={self.concentration})"
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        """The sphere's dimension m."""
+        return self.axis.size - 1
+
+    @cached_property
+    def _law(self) -> KummerLaw:
+        """The law of <x, axis>^2."""
+        return KummerLaw(0.5, 0.5 * self.dim, self.concentration)
+
+    @property
+    def log_normalizer(self) -> float:
+        """Log 1F1(1/2; p/2; concentration), the density's constant with respect to the measure of total 1.
+
+        The error is below 1e-13 of the largest of 1, its absolute value and |concentration| E t^2, for p up to 1e5 and
+        |concentration| up to 1e7.
+        """
+        return self._law.log_constant
+
+    def mean_square(self) -> float:
+        """Return E <x, axis>^2, the derivative of `log_normalizer`: 1/p for the uniform distribution.
+
+        Returns
+        -------
+        float
+            In (0, 1), to 1e-13 relative.
+        """
+        return self._law.means[0]
+
+    @classmethod
+    def fit(cls, x: ArrayLike, weights: ArrayLike | None = None, *, form: str = "either") -> Watson:
+        """Fit a distribution to axes by maximum likelihood.
+
+        Parameters
+        ----------
+        x : array_like, shape (n, dim+1)
+            Unit rows; their signs do not matter.
+        weights : array_like, shape (n,), optional
+            Non-negative weights with a positive sum; a weight of 2 counts a row twice.
+        form : {"either", "bipolar", "girdle"}
+            A concentration of any sign, the likelier of both; of a positive one; of a negative one. With fewer rows
+            than columns "either" is "bipolar": the girdle's likelihood has no bound.
+
+        Returns
+        -------
+        Watson
+            Its axis is the first, or last, eigenvector of the mean of x x^T, the last column that is not 0 positive.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or shape, or the likelihood is unbounded, as where all rows agree up to
+            sign, or lie on one great circle.
+        """
+        rows = read_directions(x)
+        n, d = rows.shape
+        share = _checks.weights_for(weights, "weights", n)
+        share /= share.sum()
+        _checks.choice(form, "form", ("either", "bipolar", "girdle"))
+        _checks.memory(24.0 * d * min(n, d), f"a fit to rows of {d} columns", "reduce their columns first")
+        if form == "girdle" and n < d:
+            raise ValueError(
+                f"'x' must have at least {d} rows for a girdle in {d} columns, got {n}: they lie across axes"
+            )
+        first, last = _end_axes(rows, share)
+        fits = []
+        if form != "girdle":
+            fits.append(cls(last, _concentration(rows, share, last, sign=1.0)))
+        if form == "girdle" or (form == "either" and n >= d):
+            fits.append(cls(first, _concentration(rows, share, first, sign=-1.0)))
+        return max(fits, key=lambda fitted: float(share @ fitted._log_densities(rows)))
+
+    def _log_densities(self, rows: Float64) -> Float64:
+        square, rest = split_squares(rows, self.axis)
+        if self.concentration > 0.0:
+            return np.asarray(-self._law.log_scaled_constant - self.concentration * rest)
+        return np.asarray(self.concentration * square - self._law.log_constant)
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Float64:
+        square, rest = draw_squares(self.dim, self.concentration, n, rng=rng)
+        x = np.empty((n, self.dim + 1))
+        sampling.place(rest / (1.0 + np.sqrt(square)), self.axis, x, rng)
+        x *= (2.0 * rng.integers(0, 2, n) - 1.0)[:, None]
+        return x
+
+
+def split_squares(rows: Float64, axis: Float64) -> tuple[Float64, Float64]:
+    """Return the squared cosines of unit rows with an axis, and what they lack of 1, to its last digits."""
+    t = rows @ axis
+    across = rows - t[:, None] * axis
+    return t * t, np.einsum("ij,ij->i", across, across)
+
+
+def draw_squares(dim: int, kappa: float, n: int, *, rng: np.random.Generator) -> tuple[Float64, Float64]:
+    """Draw n squared cosines t^2 and their complements.
+
+    The series of e^(kappa t^2), or of e^(|kappa| (1 - t^2)), is a mixture of beta laws, in every dimension: t^2 is
+    Beta(1/2 + j, m/2), or Beta(1/2, m/2 + j), and j has the weights of the terms of 1F1.
+    """
+    size, columns = abs(kappa), dim + 1.0
+    a = 0.5 if kappa > 0.0 else 0.5 * dim
+    # Step 1: the weights of j about the largest, by the ratios of neighbours
+    lead = size - 1.0 - 0.5 * columns
+    middle = 0.5 * (lead + math.sqrt(max(lead * lead - 2.0 * columns + 4.0 * size * a, 0.0)))
+    width = 60.0 + 13.0 * math.sqrt(size + columns)
+    first = max(0, math.floor(middle - width))
+    j = np.arange(first, max(middle, 0.0) + width)
+    with np.errstate(divide="ignore"):  # all of the weight is at j = 0 where kappa = 0
+        logs = np.cumsum(np.log(size * ((j + a) / ((j + 1.0) * (j + 0.5 * columns)))))
+    logs = np.concatenate([[0.0], logs])
+    shares = np.cumsum(np.exp(logs - logs.max()))
+    # Step 2: j, and the beta law of the smaller part
+    chosen = first + np.searchsorted(shares, shares[-1] * rng.random(n), side="right")
+    if kappa > 0.0:
+        rest = rng.beta(0.5 * dim, 0.5 + chosen)
+        return 1.0 - rest, rest
+    square = rng.beta(0.5, 0.5 * dim + chosen)
+    return square, 1.0 - square
+
+
+def _end_axes(rows: Float64, share: Float64) -> tuple[Float64, Float64]:
+    """Return the first and the last eigenvector of the mean of x x^T, or of as much of it as there are rows."""
+    from scipy.linalg import eigh
+
+    scaled = rows * np.sqrt(share)[:, None]
+    wide = len(rows) < rows.shape[1]
+    vectors = eigh(scaled @ scaled.T if wide else scaled.T @ scaled)[1][:, [0, -1]]
+    axes = (scaled.T @ vectors if wide else vectors).T
+    axes = axes / np.linalg.norm(axes, axis=1)[:, None]
+    signs = [np.copysign(1.0, axis[np.flatnonzero(axis)[-1]]) for axis in axes]
+    return axes[0] * signs[0], axes[1] * signs[1]
+
+
+def _concentration(rows: Float64, share: Float64, axis: Float64, *, sign: float) -> float:
+    """Return the likeliest concentration of a sign, between the bounds of Sra and Karp (2013), 3.2."""
+    from scipy.optimize import brentq
+
+    square, rest = (float(share @ part) for part in split_squares(rows, axis))
+    if min(square, rest) < 1e-30:
+        place = "on one axis" if sign > 0.0 else "on one great circle or great sphere"
+        raise ValueError(f"'x' must not lie {place}, as its {len(rows)} rows do: the likelihood grows without bound")
+    m = axis.size - 1.0
+    lead = 0.5 * ((m + 1.0) * square - 1.0) / (square * rest)
+    if lead * sign <= 0.0:
+        return 0.0
+
+    def excess(kappa: float) -> float:
+        means = KummerLaw(0.5, 0.5 * m, kappa).means
+        return math.log(means[0] / square) if square < rest else math.log(rest / means[1])
+
+    ends = sorted([lead * (1.0 + 2.0 * rest / m), lead * (1.0 + 2.0 * square)])
+    slack = 1e-9 * abs(lead)
+    low, high = max(ends[0] - slack, -MAX_CONCENTRATION), min(ends[1] + slack, MAX_CONCENTRATION)
+    if low >= MAX_CONCENTRATION or high <= -MAX_CONCENTRATION or excess(low) >= 0.0 or excess(high) <= 0.0:
+        return sign * MAX_CONCENTRATION
+    return float(brentq(excess, low, high, xtol=1e-300, rtol=1e-13))

@@ -110,8 +110,8 @@ def same_concentration(*samples: ArrayLike) -> SignificanceResult:
     SignificanceResult
         ``statistic``, twice the log of the likelihood ratio of the resultant lengths, over Bartlett's factor
         1 + (sum 1/f_i - 1/sum f_i)/(3 (g-1)), f_i = (n_i - 1)(p - 1); ``pvalue`` by the chi-square law with g - 1
-        degrees of freedom. For narrow samples it is Bartlett's test of the spreads n_i - R_i, right to a percent of
-        the level from n_i = 5 on; where samples are nearly uniform it rejects too seldom.
+        degrees of freedom. For narrow samples it is Bartlett's test of the spreads n_i - R_i, and a level of 5% is one
+        of 4.5 to 5.5% from n_i = 5 on; where samples are nearly uniform it rejects too seldom.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from .._types import Float64
 
 CUT = 42.0  # the rule ends where the density is below e^-42 of its largest value
 STEP, SHARE = 0.07, 0.55  # the rule's step at most, and in standard deviations at the mode: e^-40 is left out
-LONGEST = 300.0  # a = b = 1/2 and |k| = 1e12 need half of this range on one side
+LONGEST = 300.0  # no side is longer than 90
 PANEL_NODES = 10  # Gauss-Legendre nodes in a panel of the distribution function
 
 

@@ -72,7 +72,8 @@ def bingham(x: ArrayLike, *, resamples: int = 0, rng: Seed = None) -> Significan
         ``statistic`` S = p(p+2) n (tr T^2 - 1/p)/2 for the mean T of x x^T. ``pvalue``: S (1 - (B0 + B1 S + B2 S^2)/n)
         is chi-square with (p-1)(p+2)/2 degrees of freedom to order 1/n^2 (Jupp), and so is what is taken, with a term
         of order 1/n^2 that makes it grow with S everywhere (Kakizawa): without it a large S is not significant. The
-        order counts in p/n, too: with fewer rows than about 2p take `resamples`.
+        order counts in p/n, too: with fewer rows than about 2p take `resamples`. From n = 10 on a level of 5% is one of
+        4.5 to 5.5% for p = 2 and 3.
 
     References
     ----------

@@ -19,7 +19,7 @@ from .validation import read_directions, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherClassifier", "learn"):
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import check_random_state, column_or_1d
+    from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted
 
@@ -66,8 +66,9 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         rows, k = read_directions(self, X, reset=True), _checks.integer(self.n_components, "n_components", minimum=1)
         if y is None:
             raise ValueError("'y' must hold classes: this estimator requires y to be passed, but the target y is None")
-        check_classification_targets(y)
         y = _checks.shaped(column_or_1d(y, warn=True), "y", (len(rows),), note=", a class for each row of 'X'")
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
         weights = read_weights(rows, sample_weight)
         self.classes_, labels = np.unique(y, return_inverse=True)
         masses = np.bincount(labels, weights)

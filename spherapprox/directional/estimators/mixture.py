@@ -103,7 +103,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.predict(X[:3]), model.predict_proba(X[:3]).shape, model.score_samples(X[:3]).round(1)
     (array([2, 0, 1]), (3, 3), array([-1.8,  0.6,  2.3]))
     >>> round(model.score(X), 3)
-    -0.133
+    -0.115
     >>> other = VonMisesFisherMixture(2, random_state=0).fit(X)
     >>> model.bic(X) < other.bic(X), model.aic(X) < other.aic(X)
     (True, True)
@@ -152,7 +152,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(lambda self: self.n_components > 1 or self.noise)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Float64:
-        """Return the probabilities of parts given each row, (n, k), or (n, k+1) with the uniform one, if more than one."""
+        """Return the probabilities of parts given each row, (n, k), or (n, k+1) with the uniform one, for k > 1."""
         return np.asarray(self._read(X).concatenate(partial(mixtures.responsibilities, parts=self._parts())).T)
 
     def score_samples(self, X: Any) -> Float64:

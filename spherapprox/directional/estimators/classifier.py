@@ -97,7 +97,7 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         """Return the probabilities of the classes given each row, (n, n_classes)."""
         check_is_fitted(self)
         rows = read_directions(self, X)
-        logs = np.stack([mixture._log_densities(rows) for mixture in self.mixtures_], axis=1)
+        logs = np.stack([mixture.score_samples(rows) for mixture in self.mixtures_], axis=1)
         with np.errstate(divide="ignore"):
             logs += np.log(self.priors_)
         return softmax(logs, out=logs)

@@ -215,7 +215,7 @@ def test_a_warm_start_goes_on():
 
 
 def test_a_fit_that_has_not_settled_says_so():
-    with pytest.warns(ConvergenceWarning, match="not settled in max_iter = 1"):
+    with pytest.warns(ConvergenceWarning, match="no rest in max_iter = 1"):
         assert not model(2, max_iter=1, tol=0.0, init="random").fit(X).converged_
 
 

@@ -122,16 +122,8 @@ def maximize(sums: Sums, parts: Parts, concentration: str | float, *, dtype: Any
 
 
 def climb(
-    rows: Any,
-    weights: Float64,
-    parts: Parts,
-    concentration: str | float,
-    *,
-    method: str,
-    max_iter: int,
-    tol: float,
-    rng: Any,
-) -> Ascent:
+    rows: Any, weights: Float64, parts: Parts, concentration: Any, *, method: str, max_iter: int, tol: float, rng: Any
+) -> Ascent:  # fmt: skip
     """Alternate sums over rows and their best parts until the mean log-likelihood rises by at most `tol`.
 
     With drawn parts it does not settle: all steps are taken, and the best of the parts returned.

@@ -219,7 +219,10 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Return the first parts, those of the rows nearest to first means, with one concentration."""
         k, shape = int(self.n_components), (int(self.n_components), rows.shape[1])
         if not isinstance(self.init, str):
-            means = read_rows(_checks.floating(self.init, "init", shape), "init").unit()
+            first = read_rows(_checks.floating(self.init, "init", shape), "init")
+            if not first.present().all():
+                raise ValueError("'init' must have rows that have a direction, got a row of zeros")
+            means = first.unit()
         elif self.init == "random":
             means = draw_rows(rows, weights, k, rng)[0].values
         else:

@@ -265,6 +265,7 @@ def test_rows_of_zeros_are_left_out_and_told():
         ({"n_init": 0}, ValueError, "'n_init'"),
         ({"init": "kmeans"}, ValueError, "did you mean 'k-means"),
         ({"init": np.eye(2)}, ValueError, r"'init' must have shape \(3, 3\), got \(2, 2\)"),
+        ({"init": np.zeros((3, 3))}, ValueError, "'init' must have rows that have a direction"),
         ({"max_iter": 0}, ValueError, "'max_iter'"),
         ({"tol": -1.0}, ValueError, "'tol' must be at least 0"),
     ],

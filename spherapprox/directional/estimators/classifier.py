@@ -30,12 +30,10 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     ----------
     n_components : int, default 1
         Number of parts of each class, or of its rows where these are fewer.
-    concentration : {"free", "equal"} or float, default "free"
-        Of the parts of a class, as in `VonMisesFisherMixture`.
     priors : array_like, shape (n_classes,), optional
         Probabilities of the classes, in sorted order; by default their shares of the rows' weight.
-    random_state : None, int or numpy.random.RandomState
-        Draws the starts of parts.
+    concentration, random_state
+        As in `VonMisesFisherMixture`.
 
     Attributes
     ----------

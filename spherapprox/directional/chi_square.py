@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.optimize import brentq
 
 from .._types import Float64
 
@@ -19,8 +20,6 @@ def log_tail(x: float, weights: Float64, degrees: Float64) -> float:
     function. The trapezoidal rule of step h has the error sum_{j != 0} e^(c D j) P(x + D j), D = 2 pi/h, of which the
     terms j < 0 are below e^(-c D), and Chernoff's inequality bounds the others; D is such that both are e^-36 of P.
     """
-    from scipy.optimize import brentq
-
     if x <= 0.0:
         return 0.0
     pole = 0.5 / float(weights.max())

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.special import betainccinv, betaincinv, gammaincinv
 
 from .. import _checks
 from .._scalars import bessel_ratio
@@ -113,8 +114,6 @@ def _narrow(level: float, n: int, columns: int, length: float, complement: float
 
 def _conditional(level: float, n: int, columns: int, length: float, complement: float) -> float:
     """Return the angle by the law of the direction, given the length, widened as the F law is against chi-square."""
-    from scipy.special import gammaincinv  # slow to load
-
     concentration = fitting.marginal_concentration(0.5 * (columns - 2), n, length, complement=complement)
     freedom = columns - 1.0
     widening = _f_quantile(level, n, columns) * freedom / (2.0 * float(gammaincinv(0.5 * freedom, level)))
@@ -122,9 +121,7 @@ def _conditional(level: float, n: int, columns: int, length: float, complement: 
 
 
 def _f_quantile(level: float, n: int, columns: int) -> float:
-    """Return the quantile of the F law with p - 1 and (n-1) (p-1) degrees of freedom."""
-    from scipy.special import betainccinv, betaincinv  # right to more digits than `fdtri`
-
+    """Return the quantile of the F law with p - 1 and (n-1) (p-1) degrees of freedom, to more digits than `fdtri`."""
     first, second = columns - 1.0, (n - 1.0) * (columns - 1.0)
     share, rest = betaincinv(0.5 * first, 0.5 * second, level), betainccinv(0.5 * second, 0.5 * first, level)
     return float((n - 1.0) * share / rest)

@@ -1,14 +1,13 @@
 """The law on (0, 1) of density proportional to s^(a-1) (1-s)^(b-1) e^(ks), whose constant is Kummer's 1F1(a; a+b; k).
 
-It is that of the squared cosine of Watson's distribution, a = 1/2, and of (1-cosine)/2 of von Mises and Fisher's,
-a = b. In v = log(s/(1-s)) less its mode, the density has one maximum, decays like exponentials and is analytic in a
-strip about the real line, so that the trapezoidal rule converges geometrically.
+It is that of the squared cosine of Watson's distribution, where a = 1/2. In v = log(s/(1-s)) less its mode, the density
+has one maximum, decays like exponentials and is analytic in a strip about the real line, so that the trapezoidal rule
+converges geometrically.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,12 +21,12 @@ from .._types import Float64
 CUT = 42.0  # the rule ends where the density is below e^-42 of its largest value
 STEP, SHARE = 0.07, 0.55  # the rule's step at most, and in standard deviations at the mode: e^-40 is left out
 LONGEST = 300.0  # no side is longer than 90
-PANEL_NODES = 10  # Gauss-Legendre nodes in a panel of the distribution function
+PANEL_NODES = 10  # Gauss-Legendre nodes in a panel of four steps of the distribution function
 
 
 @dataclass(frozen=True)
 class KummerLaw:
-    """The law with parameters a, b >= 1/2 and any real k."""
+    """The law with parameters a, b >= 1/2, one of them 1/2, and any real k."""
 
     a: float
     b: float
@@ -36,20 +35,13 @@ class KummerLaw:
     @cached_property
     def mode(self) -> tuple[float, float]:
         """The mode s of s times (1-s) times the density, and 1 - s, each to its last digits."""
-        if self.k < 0.0:
-            s, rest = KummerLaw(self.b, self.a, -self.k).mode
-            return rest, s
-        # k s^2 + (a+b-k) s - a = 0 and k r^2 - (a+b+k) r + b = 0 for r = 1 - s
+        # k s^2 + (a+b-k) s - a = 0, and k r^2 - (a+b+k) r + b = 0 for r = 1 - s
         a, b, k = self.a, self.b, self.k
-        root = math.hypot(k - a - b, 2.0 * math.sqrt(a * k))
-        s = 2.0 * a / (root + (a + b - k)) if k <= a + b else ((k - a - b) + root) / (2.0 * k)
-        return s, 2.0 * b / (k + a + b + root)
-
-    @property
-    def step(self) -> float:
-        """The rule's step."""
-        s, rest = self.mode
-        return min(STEP, SHARE / math.sqrt(self.a * rest * rest + self.b * s * s))  # minus the second derivative
+        root = math.hypot(a + b - abs(k), 2.0 * math.sqrt((a if k > 0.0 else b) * abs(k)))
+        roots = []
+        for end, linear, sign in ((a, a + b - k, 1.0), (b, a + b + k, -1.0)):
+            roots.append(2.0 * end / (root + linear) if linear >= 0.0 else (root - linear) / (2.0 * sign * k))
+        return roots[0], roots[1]
 
     def log_density(self, v: Float64) -> Float64:
         """Return the log of the density of v over its largest value."""
@@ -64,48 +56,36 @@ class KummerLaw:
         return np.asarray(self.a * first + self.b * second)
 
     @cached_property
-    def ends(self) -> tuple[float, float]:
-        """Where the rule ends."""
-        v = self.step * 1.25 ** np.arange(math.log(LONGEST / self.step, 1.25))
+    def ends(self) -> tuple[float, float, float]:
+        """The rule's step, and where it ends."""
+        s, rest = self.mode
+        step = min(STEP, SHARE / math.sqrt(self.a * rest * rest + self.b * s * s))  # minus the second derivative
+        v = step * 1.25 ** np.arange(math.log(LONGEST / step, 1.25))
         low, high = (float(side[self.log_density(side) < -CUT][0]) for side in (-v, v))
-        return low, high
+        return step, low, high
 
     @cached_property
     def rule(self) -> tuple[Float64, Float64, Float64]:
         """The rule's nodes as s and 1 - s, and its weights, relative to the density's largest value."""
-        low, high = self.ends
-        v: Float64 = self.step * np.arange(math.floor(low / self.step), math.ceil(high / self.step) + 1.0)
-        s, rest = self.mode
+        (s, rest), (step, low, high) = self.mode, self.ends
+        v: Float64 = step * np.arange(math.floor(low / step), math.ceil(high / step) + 1.0)
         scale = rest + s * np.exp(v)
-        return s * np.exp(v) / scale, rest / scale, self.step * np.exp(self.log_density(v))
+        return s * np.exp(v) / scale, rest / scale, step * np.exp(self.log_density(v))
 
     @cached_property
-    def log_constant(self) -> float:
-        """Log 1F1(a; a+b; k), for a = 1/2 or b = 1/2; relative accuracy where |k| is small."""
-        if abs(self.k) <= 0.5 * (self.a + self.b):
-            return math.log1p(self._series())
-        return self._log_of_rule() + self.k * self.mode[0]
-
-    @cached_property
-    def log_scaled_constant(self) -> float:
-        """Log 1F1(a; a+b; k), less k where that is positive, without cancellation for a large k."""
-        if self.k <= 0.5 * (self.a + self.b):
-            return self.log_constant - max(self.k, 0.0)
-        return self._log_of_rule() - self.k * self.mode[1]
-
-    def _log_of_rule(self) -> float:
-        """Return log 1F1(a; a+b; k) less k s at the mode."""
+    def log_constants(self) -> tuple[float, float]:
+        """Log 1F1(a; a+b; k), relatively accurate where |k| is small, and the same less k without cancellation."""
+        if abs(self.k) <= 0.5 * (self.a + self.b):  # by the power series
+            term, total, j = 1.0, 0.0, 0.0
+            while abs(term) > 1e-18 * abs(total):
+                term *= (self.a + j) * self.k / ((self.a + self.b + j) * (j + 1.0))
+                total, j = total + term, j + 1.0
+            return math.log1p(total), math.log1p(total) - self.k
         s, rest = self.mode
+        powers = self.a * _log_of(s, rest) + self.b * _log_of(rest, s)
         log_beta = 0.5 * math.log(math.pi) - math.log(gamma_half_ratio(max(self.a, self.b)))
-        return self.a * log_of(s, rest) + self.b * log_of(rest, s) - log_beta + math.log(math.fsum(self.rule[2]))
-
-    def _series(self) -> float:
-        """Return 1F1(a; a+b; k) - 1 by its power series."""
-        term, total, j = 1.0, 0.0, 0.0
-        while abs(term) > 1e-18 * abs(total):
-            term *= (self.a + j) * self.k / ((self.a + self.b + j) * (j + 1.0))
-            total, j = total + term, j + 1.0
-        return total
+        log = powers - log_beta + math.log(math.fsum(self.rule[2]))
+        return log + self.k * s, log - self.k * rest
 
     @cached_property
     def means(self) -> tuple[float, float]:
@@ -114,26 +94,18 @@ class KummerLaw:
         return float(weights @ s / weights.sum()), float(weights @ rest / weights.sum())
 
     def distribute(self, s: Float64, rest: Float64) -> Float64:
-        """Return the probabilities of values up to s, whose complements are `rest`."""
-        mode, mode_rest = self.mode
+        """Return the probabilities of values up to s, whose complements are `rest`, by Gauss's rule on panels."""
+        step, low, high = self.ends
         with np.errstate(divide="ignore"):
-            v = np.log(s / mode) - np.log(rest / mode_rest)
-        return cumulate(self.log_density, *self.ends, width=4.0 * self.step, v=v)
+            v = np.clip(np.log(s / self.mode[0]) - np.log(rest / self.mode[1]), low, high)
+        edges = np.union1d(np.linspace(low, high, 2 + int((high - low) / (4.0 * step))), v)
+        nodes, weights = gauss_legendre(PANEL_NODES)
+        half = 0.5 * np.diff(edges)
+        at = 0.5 * (edges[1:] + edges[:-1])[:, None] + half[:, None] * nodes
+        sums = np.concatenate([[0.0], np.cumsum(half * (np.exp(self.log_density(at)) @ weights))])
+        return np.asarray(sums[np.searchsorted(edges, v)] / sums[-1])
 
 
-def log_of(share: float, rest: float) -> float:
+def _log_of(share: float, rest: float) -> float:
     """Return log(share) for two shares of sum 1."""
     return math.log(share) if share < 0.5 else math.log1p(-rest)
-
-
-def cumulate(
-    log_density: Callable[[Float64], Float64], low: float, high: float, *, width: float, v: Float64
-) -> Float64:
-    """Return the distribution function at v of an unnormalised density on [low, high], smooth on panels of a width."""
-    inside = np.clip(v, low, high)
-    edges = np.union1d(np.linspace(low, high, 2 + int((high - low) / width)), inside)
-    nodes, weights = gauss_legendre(PANEL_NODES)
-    half = 0.5 * np.diff(edges)
-    at = 0.5 * (edges[1:] + edges[:-1])[:, None] + half[:, None] * nodes
-    sums = np.concatenate([[0.0], np.cumsum(half * (np.exp(log_density(at)) @ weights))])
-    return np.asarray(sums[np.searchsorted(edges, inside)] / sums[-1])

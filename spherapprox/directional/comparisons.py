@@ -13,6 +13,7 @@ from scipy.special import chdtrc, fdtrc
 from .. import _checks
 from .._scalars import bessel, bessel_ratio
 from .._types import Float64, Indices, Seed
+from ..vmf import fitting
 from .densities import SignificanceResult, read_directions
 
 NARROW = 0.1  # share of F's standard deviation that its law may be off by
@@ -154,21 +155,13 @@ def _read_groups(samples: tuple[ArrayLike, ...]) -> Groups:
     dim = rows[0].shape[1] - 1
     rows += [read_directions(x, f"sample {i}", dim=dim) for i, x in enumerate(samples[1:], 2)]
     sizes = np.array([float(len(x)) for x in rows])
-    totals = np.array([x.sum(axis=0) for x in rows])
-    lengths, ends = np.linalg.norm(totals, axis=1), np.array([_unit(total) for total in totals])
-    # 1 - <x, mean> = |x - mean|^2/2, where the mean is a unit vector
-    within = np.array([0.5 * float(np.square(x - end).sum()) for x, end in zip(rows, ends, strict=True)])
+    *parts, (direction, _, _) = (fitting.resultant(x, np.full(len(x), 1.0 / len(x))) for x in (*rows, np.vstack(rows)))
+    ends, lengths, shortfalls = (np.array(values) for values in zip(*parts, strict=True))
+    within = sizes * shortfalls
     if within.sum() < 1e-30:
         raise ValueError("samples must vary, got equal rows in each: there is no spread to compare with")
-    direction = _unit(totals.sum(axis=0))
-    between = float(lengths @ (0.5 * np.square(ends - direction).sum(axis=1)))
-    return Groups(np.concatenate(rows), sizes, within, between, direction)
-
-
-def _unit(vector: Float64) -> Float64:
-    """Return a vector's direction, the first axis for the vector 0."""
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 1e-300 else np.eye(1, vector.size)[0]
+    between = float((sizes * lengths) @ (0.5 * np.square(ends - direction).sum(axis=1)))  # R_i (1 - cosine)
+    return Groups(np.vstack(rows), sizes, within, between, direction)
 
 
 def _permute(groups: Groups, exchanges: int, *, rng: np.random.Generator) -> float:

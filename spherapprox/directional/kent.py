@@ -14,6 +14,7 @@ from scipy.special import i0e, i1e
 
 from .. import _checks
 from .._types import Float64
+from ..vmf import fitting
 from .densities import Density, read_sample
 
 MAX_CONCENTRATION = 1e12
@@ -110,17 +111,15 @@ class Kent(Density):
         """
         rows, share = read_sample(x, weights, dim=2)
         free = _checks.choice(method, "method", ("mle", "moments")) == "mle"
-        mean = share @ rows
-        direction = mean / np.linalg.norm(mean) if np.linalg.norm(mean) > 1e-300 else np.eye(3)[2]  # none
+        direction, _, shortfall = fitting.resultant(rows, share)
+        if shortfall < fitting.EQUAL:
+            raise ValueError(f"'x' must hold at least two different points, got {len(rows)} that agree")
         plane = np.linalg.svd(direction[None, :])[2][1:]
         across = plane @ rows.T  # (2, n)
         axes = np.vstack([direction, np.linalg.eigh((across * share) @ across.T)[1][:, ::-1].T @ plane])
         chords = rows @ axes.T  # less the mean direction, in these axes
         chords[:, 0] = -0.5 * np.square(rows - direction).sum(axis=1)
-        moments = share @ chords, (chords.T * share) @ chords
-        if means_about(np.eye(3), *moments)[0] < 1e-31:
-            raise ValueError(f"'x' must hold at least two different points, got {len(rows)} that agree")
-        turn, kappa, beta = _maximize(*moments, free=free)
+        turn, kappa, beta = _maximize(share @ chords, (chords.T * share) @ chords, free=free)
         return cls(turn @ axes, kappa, beta)
 
     def _log_densities(self, rows: Float64) -> Float64:

@@ -8,8 +8,6 @@ converges geometrically.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -24,24 +22,46 @@ LONGEST = 300.0  # no side is longer than 90
 PANEL_NODES = 10  # Gauss-Legendre nodes in a panel of four steps of the distribution function
 
 
-@dataclass(frozen=True)
 class KummerLaw:
-    """The law with parameters a, b >= 1/2, one of them 1/2, and any real k."""
+    """The law with parameters a, b >= 1/2, one of them 1/2, and any real k.
 
-    a: float
-    b: float
-    k: float
+    Attributes
+    ----------
+    mode : tuple of two floats
+        The mode s of s times (1-s) times the density, and 1 - s, each to its last digits.
+    means : tuple of two floats
+        The means of s and of 1 - s, with relative accuracy.
+    log_constants : tuple of two floats
+        Log 1F1(a; a+b; k), relatively accurate where |k| is small, and the same less k without cancellation.
+    """
 
-    @cached_property
-    def mode(self) -> tuple[float, float]:
-        """The mode s of s times (1-s) times the density, and 1 - s, each to its last digits."""
-        # k s^2 + (a+b-k) s - a = 0, and k r^2 - (a+b+k) r + b = 0 for r = 1 - s
-        a, b, k = self.a, self.b, self.k
+    def __init__(self, a: float, b: float, k: float) -> None:
+        self.a, self.b = a, b
+        # Step 1: the mode; k s^2 + (a+b-k) s - a = 0, and k r^2 - (a+b+k) r + b = 0 for r = 1 - s
         root = math.hypot(a + b - abs(k), 2.0 * math.sqrt((a if k > 0.0 else b) * abs(k)))
-        roots = []
-        for end, linear, sign in ((a, a + b - k, 1.0), (b, a + b + k, -1.0)):
-            roots.append(2.0 * end / (root + linear) if linear >= 0.0 else (root - linear) / (2.0 * sign * k))
-        return roots[0], roots[1]
+        s, rest = (
+            2.0 * end / (root + linear) if linear >= 0.0 else (root - linear) / (2.0 * own)
+            for end, linear, own in ((a, a + b - k, k), (b, a + b + k, -k))
+        )
+        self.mode = s, rest
+        # Step 2: the rule in v, from minus the second derivative at the mode
+        self.step = min(STEP, SHARE / math.sqrt(a * rest * rest + b * s * s))
+        v = self.step * 1.25 ** np.arange(math.log(LONGEST / self.step, 1.25))
+        self.low, self.high = (float(side[self.log_density(side) < -CUT][0]) for side in (-v, v))
+        v = self.step * np.arange(math.floor(self.low / self.step), math.ceil(self.high / self.step) + 1.0)
+        weights, scale = self.step * np.exp(self.log_density(v)), rest + s * np.exp(v)
+        self.means = tuple(float(weights @ (part / scale) / weights.sum()) for part in (s * np.exp(v), rest))
+        # Step 3: the constant, by the power series for small k
+        if abs(k) <= 0.5 * (a + b):
+            term, total, j = 1.0, 0.0, 0.0
+            while abs(term) > 1e-18 * abs(total):
+                term *= (a + j) * k / ((a + b + j) * (j + 1.0))
+                total, j = total + term, j + 1.0
+            self.log_constants = math.log1p(total), math.log1p(total) - k
+        else:
+            log_beta = 0.5 * math.log(math.pi) - math.log(gamma_half_ratio(max(a, b)))
+            log = a * _log_of(s, rest) + b * _log_of(rest, s) - log_beta + math.log(math.fsum(weights))
+            self.log_constants = log + k * s, log - k * rest
 
     def log_density(self, v: Float64) -> Float64:
         """Return the log of the density of v over its largest value."""
@@ -55,50 +75,12 @@ class KummerLaw:
         second = np.where(np.abs(down) < 0.1, log1p_minus(down, math.inf), -log_scale - down)
         return np.asarray(self.a * first + self.b * second)
 
-    @cached_property
-    def ends(self) -> tuple[float, float, float]:
-        """The rule's step, and where it ends."""
-        s, rest = self.mode
-        step = min(STEP, SHARE / math.sqrt(self.a * rest * rest + self.b * s * s))  # minus the second derivative
-        v = step * 1.25 ** np.arange(math.log(LONGEST / step, 1.25))
-        low, high = (float(side[self.log_density(side) < -CUT][0]) for side in (-v, v))
-        return step, low, high
-
-    @cached_property
-    def rule(self) -> tuple[Float64, Float64, Float64]:
-        """The rule's nodes as s and 1 - s, and its weights, relative to the density's largest value."""
-        (s, rest), (step, low, high) = self.mode, self.ends
-        v: Float64 = step * np.arange(math.floor(low / step), math.ceil(high / step) + 1.0)
-        scale = rest + s * np.exp(v)
-        return s * np.exp(v) / scale, rest / scale, step * np.exp(self.log_density(v))
-
-    @cached_property
-    def log_constants(self) -> tuple[float, float]:
-        """Log 1F1(a; a+b; k), relatively accurate where |k| is small, and the same less k without cancellation."""
-        if abs(self.k) <= 0.5 * (self.a + self.b):  # by the power series
-            term, total, j = 1.0, 0.0, 0.0
-            while abs(term) > 1e-18 * abs(total):
-                term *= (self.a + j) * self.k / ((self.a + self.b + j) * (j + 1.0))
-                total, j = total + term, j + 1.0
-            return math.log1p(total), math.log1p(total) - self.k
-        s, rest = self.mode
-        powers = self.a * _log_of(s, rest) + self.b * _log_of(rest, s)
-        log_beta = 0.5 * math.log(math.pi) - math.log(gamma_half_ratio(max(self.a, self.b)))
-        log = powers - log_beta + math.log(math.fsum(self.rule[2]))
-        return log + self.k * s, log - self.k * rest
-
-    @cached_property
-    def means(self) -> tuple[float, float]:
-        """The means of s and of 1 - s, each with relative accuracy."""
-        s, rest, weights = self.rule
-        return float(weights @ s / weights.sum()), float(weights @ rest / weights.sum())
-
     def distribute(self, s: Float64, rest: Float64) -> Float64:
         """Return the probabilities of values up to s, whose complements are `rest`, by Gauss's rule on panels."""
-        step, low, high = self.ends
         with np.errstate(divide="ignore"):
-            v = np.clip(np.log(s / self.mode[0]) - np.log(rest / self.mode[1]), low, high)
-        edges = np.union1d(np.linspace(low, high, 2 + int((high - low) / (4.0 * step))), v)
+            v = np.clip(np.log(s / self.mode[0]) - np.log(rest / self.mode[1]), self.low, self.high)
+        panels = np.linspace(self.low, self.high, 2 + int((self.high - self.low) / (4.0 * self.step)))
+        edges = np.union1d(panels, v)
         nodes, weights = gauss_legendre(PANEL_NODES)
         half = 0.5 * np.diff(edges)
         at = 0.5 * (edges[1:] + edges[:-1])[:, None] + half[:, None] * nodes

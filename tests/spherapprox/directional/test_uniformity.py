@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import binom, chi2, kstest
 
 from spherapprox import VonMisesFisher, directional, sphere
-from spherapprox.directional.chi_square import log_tail
-from spherapprox.directional.uniformity import _gine_pvalue, _gine_weights
+from spherapprox.directional.uniformity import _gine_pvalue, _gine_weights, log_tail
 
 TESTS = (directional.rayleigh, directional.bingham, directional.gine)
 

@@ -95,7 +95,8 @@ def net_levels(density: Any, shares: ArrayLike, flip: Float64, *, net: str, axia
     masses /= masses.sum()
     if masses.max() > COARSE:
         _checks.warn_inaccurate(f"'density' is too narrow to be drawn: one point in {SIZE}^2 has {masses.max():.2g}")
-    levels = np.interp(falling, np.cumsum(masses) - 0.5 * masses, logs.ravel()[order])
+    # a little lower, so that flat tops have a border
+    levels = np.interp(falling, np.cumsum(masses) - 0.5 * masses, logs.ravel()[order]) - 1e-9
     return side, logs, dict(zip(levels.tolist(), falling.tolist(), strict=True))
 
 

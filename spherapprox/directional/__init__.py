@@ -26,7 +26,10 @@ _HOMES = {
     "same_mean": "comparisons",
 }
 """Public names, each with its module."""
-ESTIMATORS: dict[str, str] = {}
+ESTIMATORS = {
+    "VonMisesFisherClassifier": "estimators.classifier",
+    "VonMisesFisherMixture": "estimators.mixture",
+}
 """Those of scikit-learn's kind."""
 
 __all__ = [  # noqa: PLE0604 - the names above

@@ -1,0 +1,40 @@
+"""What estimators of directions are given: rows and their weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import _checks
+from ..._types import Float64
+from ..rows import read_rows
+
+with _checks.needs("scikit-learn 1.6 or newer", "estimators of directions", "learn"):
+    from sklearn.utils.validation import validate_data
+
+
+def read_directions(estimator: Any, X: Any, *, reset: bool = False) -> Any:
+    """Return `Rows` or `LazyRows`; the estimator keeps the number and names of columns (`reset`) or compares them."""
+    if hasattr(X, "to_delayed") and hasattr(X, "numblocks"):  # an array of Dask, which stays where it is
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return read_rows(X)
+    X = _checks.detached(X)
+    if str(getattr(X, "dtype", "")).endswith("float16"):
+        X = np.asarray(X, dtype=np.float32)
+    options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": False}
+    return read_rows(validate_data(estimator, X, reset=reset, ensure_min_features=1 + reset, **options))
+
+
+def read_weights(rows: Any, sample_weight: Any) -> Float64:
+    """Return the weights of rows (n,), 0 of those without a direction, and say so in a warning."""
+    weights = _checks.weights_for(sample_weight, "sample_weight", len(rows))
+    present = rows.present()
+    if not present.all():
+        row, count = int(np.argmin(present)), len(rows) - int(present.sum())
+        text = f"'X' has rows of zeros, which have no direction: {count}, row {row} first, are left out; drop them"
+        _checks.warn(text, UserWarning)
+        weights = np.where(present, weights, 0.0)
+        if not weights.any():
+            raise ValueError("'X' must have rows that have a direction and a weight above 0, got none")
+    return weights

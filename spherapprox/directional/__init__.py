@@ -23,7 +23,10 @@ _HOMES = {
     "same_mean": "comparisons",
 }
 """Public names, each with its module."""
-ESTIMATORS: dict[str, str] = {}
+ESTIMATORS: dict[str, str] = {
+    "SphericalKMeans": "estimators.k_means",
+    "SphericalKernelDensity": "estimators.kernel_density",
+}
 """Those of scikit-learn's kind."""
 
 __all__ = [  # noqa: PLE0604 - the names above

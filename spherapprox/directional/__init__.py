@@ -23,9 +23,11 @@ _HOMES = {
     "same_mean": "comparisons",
 }
 """Public names, each with its module."""
-ESTIMATORS: dict[str, str] = {
+ESTIMATORS = {
     "SphericalKMeans": "estimators.k_means",
     "SphericalKernelDensity": "estimators.kernel_density",
+    "VonMisesFisherClassifier": "estimators.classifier",
+    "VonMisesFisherMixture": "estimators.mixture",
 }
 """Those of scikit-learn's kind."""
 

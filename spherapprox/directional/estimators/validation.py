@@ -23,16 +23,16 @@ def read_directions(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     if str(getattr(X, "dtype", "")).endswith("float16"):
         X = np.asarray(X, dtype=np.float32)
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": False}
-    return read_rows(validate_data(estimator, X, reset=reset, ensure_min_features=2, **options))
+    return read_rows(validate_data(estimator, X, reset=reset, ensure_min_features=1 + reset, **options))
 
 
 def read_weights(rows: Any, sample_weight: Any) -> Float64:
-    """Return the weights of rows (n,), 0 of those without a direction, of which a warning tells."""
+    """Return the weights of rows (n,), 0 of those without a direction, and say so in a warning."""
     weights = _checks.weights_for(sample_weight, "sample_weight", len(rows))
     present = rows.present()
     if not present.all():
-        lost = np.flatnonzero(~present)
-        text = f"{len(lost)} rows of 'X' are empty, row {lost[0]} first: they have no direction and are left out"
+        row, count = int(np.argmin(present)), len(rows) - int(present.sum())
+        text = f"'X' has rows of zeros, which have no direction: {count}, row {row} first, are left out; drop them"
         _checks.warn(text, UserWarning)
         weights = np.where(present, weights, 0.0)
         if not weights.any():

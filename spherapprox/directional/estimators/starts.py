@@ -1,0 +1,64 @@
+"""Where the parts of a mixture start: directions of clusters that are found in few columns, whatever their sizes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array, Float64
+from ..rows import Rows
+
+SAMPLE, NUMBERS, EACH = 2**13, 2**23, 20  # rows of a sample at most, numbers there, but at least so many rows a part
+SEEDS = 4  # small clusters for each part
+
+
+def find_means(rows: Any, weights: Float64, k: int, rng: Any) -> Float64:
+    """Return at most k unit vectors, the directions of clusters of a sample of rows.
+
+    In many columns responsibilities are 0 or 1 from the first step on, and an ascent stays where it starts. So the
+    sample is projected on its k largest singular vectors, where the noise of p columns is not; 4 k small clusters are
+    sought there by k-means++ and k-means, so that no part is missed; those of the nearest directions are joined, which
+    does not depend on their sizes; and k-means starts from what results.
+    """
+    from scipy.cluster.hierarchy import cut_tree, linkage
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    sample, share = draw_rows(rows, weights, max(EACH * k, min(SAMPLE, NUMBERS // rows.shape[1])), rng)
+    labels = np.zeros(len(sample), dtype=int)
+    if k > 1:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of fewer different rows than clusters
+            points = _project(sample, share, k, rng)
+            small = KMeans(min(SEEDS * k, len(sample)), random_state=rng).fit(points, sample_weight=share)
+            numbers, labels = np.unique(small.labels_, return_inverse=True)
+            if len(numbers) > k:
+                centers, sizes = small.cluster_centers_[numbers], np.bincount(labels, share)
+                lengths = np.sqrt(np.square(centers).sum(axis=1, keepdims=True))
+                tree = linkage(centers / np.maximum(lengths, 1e-30), "average", metric="sqeuclidean")
+                joins = cut_tree(tree, k)[:, 0] == np.arange(k)[:, None]
+                joined = (joins * sizes) @ centers / (joins @ sizes)[:, None]
+                labels = KMeans(k, init=joined, n_init=1).fit(points, sample_weight=share).labels_
+    sums = sample.add_up(share * (labels == np.arange(labels.max() + 1)[:, None]))
+    lengths = np.sqrt(np.square(sums).sum(axis=1, keepdims=True))
+    return np.asarray(np.where(lengths > 0.0, sums / np.where(lengths > 0.0, lengths, 1.0), np.eye(1, sums.shape[1])))
+
+
+def draw_rows(rows: Any, weights: Float64, count: int, rng: Any) -> tuple[Rows, Float64]:
+    """Return at most so many of the rows of positive weight, in their order, of length 1, and their weights."""
+    chosen = np.flatnonzero(weights)
+    if len(chosen) > count:
+        chosen = np.sort(rng.choice(chosen, count, replace=False))
+    return Rows(rows[chosen].unit(), None), weights[chosen]
+
+
+def _project(sample: Rows, share: Float64, k: int, rng: Any) -> Array:
+    """Return rows (n, k) in coordinates of their largest k singular vectors, or as they are where columns are few."""
+    if min(sample.shape) <= k:
+        return np.asarray(sample.values.toarray() if hasattr(sample.values, "toarray") else sample.values)
+    from sklearn.decomposition import TruncatedSVD
+
+    weighted = Rows(sample.values, np.sqrt(share / share.max())).unit()
+    return np.asarray(TruncatedSVD(k, random_state=rng).fit(weighted).transform(sample.values))

@@ -27,6 +27,8 @@ _HOMES = {
 }
 """Public names, each with its module."""
 ESTIMATORS = {
+    "SphericalKMeans": "estimators.k_means",
+    "SphericalKernelDensity": "estimators.kernel_density",
     "VonMisesFisherClassifier": "estimators.classifier",
     "VonMisesFisherMixture": "estimators.mixture",
 }

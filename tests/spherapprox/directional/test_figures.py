@@ -99,8 +99,12 @@ def test_the_other_hemisphere_is_open_and_keeps_its_azimuth():
     np.testing.assert_allclose(upper, -lower, atol=1e-15)
     assert [line.get_markerfacecolor() for line in artists(ax)] == ["C2", "white"]
     assert ax.get_legend_handles_labels()[1] == ["sites"]
-    swapped = draw_net(x, hemisphere="upper", ax=axes(), color="C2")
-    np.testing.assert_allclose([line.get_xydata()[0] for line in artists(swapped)], [upper, lower])
+    swapped = draw_net(x, DOWN, (x[0], 0.1), hemisphere="upper", ax=axes(), color="C2")
+    np.testing.assert_allclose([line.get_xydata()[0] for line in artists(swapped)[-2:]], [upper, lower])
+    star = artists(swapped)[2]
+    np.testing.assert_allclose(star.get_xydata(), [lower])
+    assert star.get_markerfacecolor() == "white"
+    np.testing.assert_allclose(contours(swapped)[1][0], contours(draw_net(density=DOWN, ax=axes()))[0][0], atol=1e-9)
     only = draw_net(x[1:], ax=axes(), label="reversed")
     assert len(artists(only)) == 1
     assert only.get_legend_handles_labels()[1] == ["reversed"]
@@ -199,6 +203,7 @@ def test_densities_may_be_flat_or_stop():
     flat = draw_net(density=lambda x: np.ones(len(x)), ax=axes())
     assert not contours(flat)
     (cap,) = contours(draw_net(density=lambda x: 1.0 * (x @ DOWN.mu > 0.9), shares=[0.99], ax=axes()))[0]
+    assert len(cap) > 50
     np.testing.assert_allclose(lifted(cap) @ DOWN.mu, 0.9, atol=0.01)
 
 

@@ -58,7 +58,7 @@ def draw_net(
     rows, axial = None if x is None else read_directions(x, dim=2) * flip, _checks.flag(axial, "axial")
     circles = [(pole * flip, angle) for pole, angle in nets.read_cones(cones)]
     levels = None if density is None else nets.net_levels(density, shares, flip, net=net, axial=axial)
-    ax = _axes(ax)
+    ax, marks = _axes(ax), _full_names(marks)
     rim = nets.draw_frame(ax, net, text)
     (line,) = ax.plot([], [], **marks)  # takes the next colour, if none is given
     line.remove()
@@ -113,7 +113,7 @@ def draw_globe(
         ax.contour(np.radians(east), np.radians(north), land.reshape(360, 720), [0.5], colors="0.5", linewidths=0.5)
     if rows is not None:
         places = sphere.to_latitude_longitude(rows, degrees=False)[::-1]
-        ax.plot(*places, **{"marker": "o", "linestyle": "none", "markersize": 3.0, "zorder": 3.0} | marks)
+        ax.plot(*places, **{"marker": "o", "linestyle": "none", "markersize": 3.0, "zorder": 3.0} | _full_names(marks))
     return ax
 
 
@@ -160,7 +160,7 @@ def draw_rose(
     ax.grid(color="0.8", linewidth=0.6)
     ax.set_axisbelow(False)  # percentages are read on bars, too
     style = {"width": width, "edgecolor": "white", "linewidth": 0.8}
-    ax.bar(width * np.arange(count), np.sqrt(2.0 * shares / width), **style | bars)
+    ax.bar(width * np.arange(count), np.sqrt(2.0 * shares / width), **style | _full_names(bars, of_bars=True))
     if density is not None:
         ax.plot(turns, np.sqrt(values / (math.pi * values[:-1].mean())), color="black", linewidth=1.3, zorder=3.0)
     if level is not None:
@@ -182,6 +182,13 @@ def _axes(ax: Any, projection: str = "rectilinear") -> Any:
         remedy = f"figure.add_subplot(projection={projection!r}) makes them"
         raise _checks.wrong_type(ax, "ax", f"{projection} axes", remedy)
     return ax
+
+
+def _full_names(options: dict[str, Any], *, of_bars: bool = False) -> dict[str, Any]:
+    """Return options of lines, or of bars, by their full names, such as color for c."""
+    from matplotlib import cbook, lines, patches
+
+    return cbook.normalize_kwargs(options, patches.Rectangle if of_bars else lines.Line2D)
 
 
 def _label_shares(ax: Any, shares: Float64, width: float) -> None:

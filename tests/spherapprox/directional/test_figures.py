@@ -214,6 +214,15 @@ def test_what_is_too_narrow_is_said():
         draw_net(density=VonMisesFisher(DOWN.mu, 1e300), ax=axes())
 
 
+def test_options_have_short_names_too():
+    x = DOWN.rvs(5, random_state=0)
+    (marks,) = artists(draw_net(x, ax=axes(), c="red", ms=3))
+    assert (marks.get_color(), marks.get_markersize()) == ("red", 3)
+    assert draw_globe(x=x, ax=axes("mollweide"), c="red", mec="k").lines[-1].get_color() == "red"
+    winds = VonMisesFisher([1.0, 0.0], 2.0).rvs(9, random_state=0)
+    assert draw_rose(winds, ax=axes("polar"), ec="k", lw=2).patches[0].get_linewidth() == 2
+
+
 def test_a_second_call_adds_to_the_net():
     ax = draw_net(DOWN.rvs(10, random_state=0), ax=axes())
     before = len(ax.patches), len(ax.collections), len(ax.texts)

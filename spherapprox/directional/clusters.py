@@ -1,0 +1,158 @@
+"""Spherical k-means: rows to their nearest centres, centres to the directions of their rows' sums."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._loading import Later
+from .._threads import slices
+from .._types import Array, Float64, Int32
+from ..vmf.sparse import is_sparse
+from .rows import Rows
+
+_nearest = Later("spherapprox.directional._kernels.nearest")
+FEW = 16  # columns up to which products are faster made beside the search (tuned)
+
+
+class Clusters(NamedTuple):
+    """Unit centres (k, p), sums of rows (k, p), labels (n,), the weighted sum of 1 - cosine, and the number of steps."""
+
+    centers: Float64
+    sums: Float64
+    labels: Int32
+    inertia: float
+    steps: int
+    is_settled: bool
+
+
+def fit_clusters(rows: Any, weights: Float64, centers: Float64, *, max_iter: int, tol: float) -> Clusters:
+    """Return clusters from first centres by Lloyd's steps; the inertia never rises but for roundings.
+
+    Only rows that change their cluster change the sums. It ends where none does, or where the inertia falls by less
+    than `tol` of it. A cluster without rows gets the one that is farthest from its centre.
+    """
+    labels, sums, inertia = np.full(len(rows), -1, np.int32), np.zeros(centers.shape), math.inf
+    is_settled = False
+    for step in range(1, max_iter + 1):
+        # Step 1: rows to their nearest centres
+        before, labels, last = labels, label(rows, centers), inertia
+        if np.array_equal(before, labels):
+            is_settled = True
+            break
+        labels = _fill_empty(rows, weights, labels, centers, 0.0 * sums)
+        sums += change_sums(rows, weights, before, labels, k=len(centers))
+        # Step 2: centres to the directions of their sums
+        centers = directions(sums, centers)
+        inertia = inertia_of(weights, sums, centers)
+        if last - inertia <= tol * inertia and last < math.inf:
+            is_settled = True
+            break
+    before, labels = labels, label(rows, centers)
+    sums += change_sums(rows, weights, before, labels, k=len(centers))
+    return Clusters(centers, sums, labels, inertia_of(weights, sums, centers), step, is_settled=is_settled)
+
+
+def fit_batches(
+    rows: Any, weights: Float64, centers: Float64, *, batch_size: int, rng: Any, max_iter: int, tol: float
+) -> Clusters:
+    """Return clusters by steps over all rows in random batches, until one lowers the inertia by less than `tol`."""
+    sums, (labels, _, inertia) = np.zeros(centers.shape), assign(rows, weights, centers)
+    is_settled = False
+    for step in range(1, max_iter + 1):
+        order, last = rng.permutation(len(rows)), inertia
+        for part in slices(len(rows), batch_size):
+            batch = np.sort(order[part])
+            centers, sums = learn_batch(rows[batch], weights[batch], centers, sums)
+        labels, _, inertia = assign(rows, weights, centers)
+        if last - inertia <= tol * inertia:
+            is_settled = True
+            break
+    return Clusters(centers, sums, labels, inertia, step, is_settled=is_settled)
+
+
+def learn_batch(rows: Any, weights: Float64, centers: Float64, sums: Float64) -> tuple[Float64, Float64]:
+    """Return centres and sums, to which each row of a batch is added where its nearest centre is."""
+    labels = _fill_empty(rows, weights, label(rows, centers), centers, sums)
+    sums = sums + change_sums(rows, weights, np.full(len(rows), -1, np.int32), labels, k=len(centers))
+    return directions(sums, centers), sums
+
+
+def assign(rows: Any, weights: Float64, centers: Float64) -> tuple[Int32, Float64, float]:
+    """Return the labels of rows, their sums (k, p) and the inertia."""
+    labels = label(rows, centers)
+    sums = change_sums(rows, weights, np.full(len(rows), -1, np.int32), labels, k=len(centers))
+    return labels, sums, inertia_of(weights, sums, centers)
+
+
+def label(rows: Any, centers: Float64) -> Int32:
+    """Return the numbers (n,) of the nearest centres, the first of equally near ones."""
+    return np.asarray(rows.concatenate(partial(_label, centers=centers)))
+
+
+def _label(rows: Rows, *, centers: Float64) -> Int32:
+    labels = np.empty(len(rows), np.int32)
+    if rows.shape[1] <= FEW and not is_sparse(rows.values):
+        _nearest.label_rows(rows.values, centers.astype(rows.dtype), labels)
+    else:
+        _nearest.label_columns(rows.cosines(centers), labels)
+    return labels
+
+
+def change_sums(rows: Any, weights: Float64, before: Int32, after: Int32, *, k: int) -> Float64:
+    """Return what the sums (k, p) of rows times weights gain by a change of labels, of which -1 is none."""
+    if isinstance(rows, Rows):
+        changed = np.flatnonzero(before != after)
+        if 4 * len(changed) < len(rows):
+            rows, weights, before, after = rows[changed], weights[changed], before[changed], after[changed]
+    return rows.total(partial(_change_sums, k=k), weights, before, after)[0] if len(rows) else np.zeros(())
+
+
+def _change_sums(rows: Rows, weights: Float64, before: Int32, after: Int32, *, k: int) -> tuple[Float64]:
+    """Return a block's part in float64, in which rows of very different weights may come and go."""
+    from scipy import sparse
+
+    changed = np.flatnonzero(before != after)
+    if len(changed) < len(rows):
+        rows, weights, before, after = rows[changed], weights[changed], before[changed], after[changed]
+    masses = np.stack([weights, np.where(before < 0, 0.0, -weights)], axis=1).ravel()
+    labels = np.stack([after, np.maximum(before, 0)], axis=1).ravel()
+    sums = sparse.csc_matrix((masses, labels, np.arange(0, len(labels) + 1, 2)), (k, len(changed))) @ rows.unit()
+    return (sums.toarray() if is_sparse(sums) else np.asarray(sums),)
+
+
+def directions(sums: Float64, centers: Float64) -> Float64:
+    """Return the directions (k, p) of sums, the old centres where these vanish."""
+    lengths = np.sqrt(np.square(sums).sum(axis=1, keepdims=True))
+    return np.where(lengths > 0.0, sums / np.where(lengths > 0.0, lengths, 1.0), centers)
+
+
+def inertia_of(weights: Float64, sums: Float64, centers: Float64) -> float:
+    """Return the weighted sum of 1 - cosine from the sums of rows about each centre."""
+    return max(float(weights.sum() - np.einsum("ij,ij->", sums, centers)), 0.0)
+
+
+def _fill_empty(rows: Any, weights: Float64, labels: Int32, centers: Float64, sums: Float64) -> Int32:
+    """Return labels that give the farthest rows to clusters that have no rows, and had none."""
+    empty = np.flatnonzero((np.bincount(labels, weights, minlength=len(centers)) == 0.0) & ~sums.any(axis=1))
+    if len(empty):
+        versines = np.where(weights > 0.0, rows.concatenate(partial(_versines, centers=centers), labels), -1.0)
+        far = np.argsort(-versines, kind="stable")[: len(empty)]
+        far = far[versines[far] > 8.0 * np.finfo(rows.dtype).eps]  # rows that are their centres stay
+        labels[far] = empty[: len(far)]
+    return labels
+
+
+def _versines(rows: Rows, labels: Int32, *, centers: Float64) -> Array:
+    return np.asarray(1.0 - rows.cosines(centers)[labels, np.arange(len(rows))])
+
+
+def merge_equal(unit: Any, weights: Float64) -> tuple[Any, Float64]:
+    """Return different rows, in an order that depends on these alone, and the sums of their weights."""
+    axis = np.random.default_rng(0).standard_normal(unit.shape[1])
+    keys = unit @ axis if is_sparse(unit) else np.einsum("ij,j->i", unit, axis)  # the same for equal rows
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return unit[first], np.bincount(group, weights)

@@ -21,7 +21,7 @@ EXTRAS = {
     "transformers": "transformers",
     "peft": "peft",
 }
-EXTRAS |= {"distributed": "distributed", "flint": "bounds.certify|enclosure"}
+EXTRAS |= {"dask": "dask", "distributed": "distributed", "flint": "bounds.certify|enclosure"}
 PLAIN = ("README.md", "docs/format.md")  # run below, and by tests/spherapprox/test_io.py
 FENCE = re.compile(r"^```(\{code-cell\}|\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

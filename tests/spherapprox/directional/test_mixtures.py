@@ -42,12 +42,12 @@ def test_a_step_agrees_with_mpmath(p, kappas, noise):
         likelihood = float(mp.fsum(w * t for w, t in zip(weights, totals, strict=True)))
     rows, parts = read_rows(x), Parts.of(shares, means, np.array(kappas))
     sums = mixtures.gather_all(rows, weights, parts, "soft", rng=None)
-    found = mixtures.responsibilities(rows, parts).T
+    found = mixtures.describe(rows, parts, "shares").T
     assert found == pytest.approx(truth, abs=1e-8)
     assert sums.log_likelihood == pytest.approx(likelihood, rel=1e-9)
     assert sums.masses == pytest.approx(weights @ truth, rel=1e-8)
     assert sums.resultants == pytest.approx((weights[:, None] * truth[:, :3]).T @ x, abs=1e-8)
-    assert mixtures.log_likelihoods(rows, parts) == pytest.approx(np.array(totals, dtype=float), abs=1e-8)
+    assert mixtures.describe(rows, parts, "logs") == pytest.approx(np.array(totals, dtype=float), abs=1e-8)
 
 
 @pytest.mark.parametrize("concentration", ["free", "equal"])

@@ -51,7 +51,7 @@ def test_storages(make):
     ("options", "y", "weights", "words"),
     [
         ({}, Y[:5], None, r"'y' must have shape \(600,\)"),
-        ({}, Y, np.where(Y == "two", 0.0, 1.0), "got none in class"),
+        ({}, Y, np.where(Y == "two", 0.0, 1.0), "in a whole class, as in"),
         ({"priors": [0.5, 0.5]}, Y, None, r"'priors' must have shape \(3,\)"),
         ({"priors": [-1.0, 1.0, 1.0]}, Y, None, "'priors' must be at least 0"),
         ({"n_components": 0}, Y, None, "'n_components' must be at least 1"),

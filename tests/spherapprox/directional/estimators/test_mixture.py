@@ -215,7 +215,7 @@ def test_a_warm_start_goes_on():
 
 
 def test_a_fit_that_has_not_settled_says_so():
-    with pytest.warns(ConvergenceWarning, match="not settled in max_iter = 1"):
+    with pytest.warns(ConvergenceWarning, match="no rest in max_iter = 1"):
         assert not model(2, max_iter=1, tol=0.0, init="random").fit(X).converged_
 
 
@@ -265,6 +265,7 @@ def test_rows_of_zeros_are_left_out_and_told():
         ({"n_init": 0}, ValueError, "'n_init'"),
         ({"init": "kmeans"}, ValueError, "did you mean 'k-means"),
         ({"init": np.eye(2)}, ValueError, r"'init' must have shape \(3, 3\), got \(2, 2\)"),
+        ({"init": np.zeros((3, 3))}, ValueError, "'init' must have rows that have a direction"),
         ({"max_iter": 0}, ValueError, "'max_iter'"),
         ({"tol": -1.0}, ValueError, "'tol' must be at least 0"),
     ],

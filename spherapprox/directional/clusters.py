@@ -19,7 +19,7 @@ FEW = 16  # columns up to which products are faster made beside the search (tune
 
 
 class Clusters(NamedTuple):
-    """Unit centres (k, p), sums of rows (k, p), labels (n,), the weighted sum of 1 - cosine, and the number of steps."""
+    """Unit centres and sums of rows (k, p), labels (n,), the weighted sum of 1 - cosine, and the number of steps."""
 
     centers: Float64
     sums: Float64
@@ -36,24 +36,20 @@ def fit_clusters(rows: Any, weights: Float64, centers: Float64, *, max_iter: int
     than `tol` of it. A cluster without rows gets the one that is farthest from its centre.
     """
     labels, sums, inertia = np.full(len(rows), -1, np.int32), np.zeros(centers.shape), math.inf
-    is_settled = False
-    for step in range(1, max_iter + 1):
+    steps, is_settled = 0, False
+    while not is_settled and steps < max_iter:
+        steps += 1
         # Step 1: rows to their nearest centres
-        before, labels, last = labels, label(rows, centers), inertia
-        if np.array_equal(before, labels):
-            is_settled = True
-            break
-        labels = _fill_empty(rows, weights, labels, centers, 0.0 * sums)
+        before, last = labels, inertia
+        labels = _fill_empty(rows, weights, label(rows, centers), centers, 0.0 * sums)
         sums += change_sums(rows, weights, before, labels, k=len(centers))
         # Step 2: centres to the directions of their sums
         centers = directions(sums, centers)
         inertia = inertia_of(weights, sums, centers)
-        if last - inertia <= tol * inertia and last < math.inf:
-            is_settled = True
-            break
+        is_settled = np.array_equal(before, labels) or last - inertia <= tol * inertia < tol * last
     before, labels = labels, label(rows, centers)
     sums += change_sums(rows, weights, before, labels, k=len(centers))
-    return Clusters(centers, sums, labels, inertia_of(weights, sums, centers), step, is_settled=is_settled)
+    return Clusters(centers, sums, labels, inertia_of(weights, sums, centers), steps, is_settled=is_settled)
 
 
 def fit_batches(
@@ -61,17 +57,16 @@ def fit_batches(
 ) -> Clusters:
     """Return clusters by steps over all rows in random batches, until one lowers the inertia by less than `tol`."""
     sums, (labels, _, inertia) = np.zeros(centers.shape), assign(rows, weights, centers)
-    is_settled = False
-    for step in range(1, max_iter + 1):
+    steps, is_settled = 0, False
+    while not is_settled and steps < max_iter:
+        steps += 1
         order, last = rng.permutation(len(rows)), inertia
         for part in slices(len(rows), batch_size):
             batch = np.sort(order[part])
             centers, sums = learn_batch(rows[batch], weights[batch], centers, sums)
         labels, _, inertia = assign(rows, weights, centers)
-        if last - inertia <= tol * inertia:
-            is_settled = True
-            break
-    return Clusters(centers, sums, labels, inertia, step, is_settled=is_settled)
+        is_settled = last - inertia <= tol * inertia
+    return Clusters(centers, sums, labels, inertia, steps, is_settled=is_settled)
 
 
 def learn_batch(rows: Any, weights: Float64, centers: Float64, sums: Float64) -> tuple[Float64, Float64]:
@@ -148,11 +143,3 @@ def _fill_empty(rows: Any, weights: Float64, labels: Int32, centers: Float64, su
 
 def _versines(rows: Rows, labels: Int32, *, centers: Float64) -> Array:
     return np.asarray(1.0 - rows.cosines(centers)[labels, np.arange(len(rows))])
-
-
-def merge_equal(unit: Any, weights: Float64) -> tuple[Any, Float64]:
-    """Return different rows, in an order that depends on these alone, and the sums of their weights."""
-    axis = np.random.default_rng(0).standard_normal(unit.shape[1])
-    keys = unit @ axis if is_sparse(unit) else np.einsum("ij,j->i", unit, axis)  # the same for equal rows
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return unit[first], np.bincount(group, weights)

@@ -67,7 +67,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     Warns
     -----
     ConvergenceWarning
-        If a fit has not settled after `max_iter` steps, or fewer rows differ than there are clusters.
+        If a fit has not settled after `max_iter` steps, or clusters have no rows, as where fewer rows differ.
     UserWarning
         If there are rows of zeros: they do not count.
 
@@ -112,7 +112,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             text = f"clusters have not settled after max_iter = {self.max_iter} steps: raise 'max_iter' or 'tol'"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         elif (count := len(np.unique(best.labels))) < self.n_clusters:
-            text = f"'X' has rows for {count} clusters of n_clusters = {self.n_clusters}: others are equal"
+            text = f"{self.n_clusters - count} of n_clusters = {self.n_clusters} have no rows: do fewer rows differ?"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.cluster_centers_, self._sums, self.labels_, self.inertia_, self.n_iter_ = best[:5]
         return self

@@ -1,7 +1,7 @@
 """A density of directions by kernels, with scikit-learn's conventions.
 
-The arguments are the same throughout: `X` are dense rows (n, p), directions of any lengths above 0, of which an array of
-Dask is read into memory; `y` is not used; `sample_weight` are weights of rows (n,), at least 0, of which 2 counts a row
+The arguments are the same throughout: `X` are dense rows (n, p), directions of any lengths above 0; an array of Dask
+is read into memory; `y` is not used; `sample_weight` are weights of rows (n,), at least 0, of which 2 counts a row
 twice; `n_samples` is how many rows are drawn, and `random_state` draws them: None, an int, a Generator or a
 RandomState; `region` is a function that tells of unit rows (k, p) whether they are inside, (k,), or a cap, its centre
 (p,) of any length and its angle in radians; `mass` are shares of probability, from 0 to 1. Error names (TypeError,

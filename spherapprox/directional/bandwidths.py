@@ -1,9 +1,10 @@
-"""Kernel densities: sums of kernels without rows' own terms, the likelihood that they give, and rules for bandwidths."""
+"""Bandwidths of kernel densities: sums without rows' own terms, the likelihood that they give, and a rule of thumb."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from ..vmf.fitting import resultant
 LEAST, LARGEST = 1e-3, 1e12  # of concentrations that are chosen
 RTOL, DIGITS = 1e-11, 1e-6
 FEW = 32  # rows of which all pairs are taken at once
-PILOT = 4096  # rows among which the search begins
-WALK, STEP, END = 1.5, 0.25, 0.01  # steps in the logarithm: of a search without a pilot, after it, and the last one
+SCAN, PILOT = 512, 4096  # rows with which the search begins
+STEP, END = 0.25, 0.01  # steps in the logarithm: the first with all rows, and the last
+NARROW = 0.7  # where a parabola fits the likelihood
 
 
 def log_sums(x: Float64, rows: Float64, weights: Float64, concentration: float) -> Float64:
@@ -72,41 +74,39 @@ def _log_sums_among(rows: Float64, weights: Float64, concentration: float) -> Fl
     return logs
 
 
-def merge_repeated(rows: Float64, weights: Float64, decimals: int) -> tuple[Float64, Float64]:
-    """Return rows that differ in so many decimals, in their first order, and their weights, added; none of weight 0."""
-    rows, weights = rows[weights > 0.0], weights[weights > 0.0]
-    rounded = np.rint(rows * 10.0**decimals) + 0.0  # no -0.0
-    keys = np.einsum("ij,j->i", rounded, np.random.default_rng(0).standard_normal(rows.shape[1]))
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) == len(rows):
-        return rows, weights
-    if not np.array_equal(rounded[first][group], rounded):  # different rows of one key
-        _, first, group = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return rows[first[order]], np.bincount(group.ravel(), weights)[order]
-
-
 def cross_validate(rows: Float64, weights: Float64) -> tuple[float, float]:
     """Return the concentration of the largest leave-one-out likelihood, and the mean log density of left-out rows.
 
-    `weights` have the sum 1. It is sought among `PILOT` rows first, where there are more, and lies about
-    (n / PILOT)^(2 / (dim + 4)) times higher for all n.
+    `weights` have the sum 1. Clusters far apart make likelihoods of several local maxima: all orders of magnitude are
+    tried with `SCAN` rows. From there it is sought with `PILOT` rows, and then with all: for n times as many it lies
+    about n^(2 / (dim + 4)) times higher.
     """
-    dim, n, step = rows.shape[1] - 1, len(rows), WALK
-    if n > PILOT:
-        part = np.sort(np.random.default_rng(0).choice(n, PILOT, replace=False, shuffle=False))
-        start = cross_validate(rows[part], weights[part] / weights[part].sum())[0]
-        start, step = start * (n / PILOT) ** (2.0 / (dim + 4.0)), STEP
+    likelihood = partial(left_out_likelihood, rows, weights)
+    limits = math.log(LEAST), math.log(LARGEST)
+    if len(rows) > PILOT:
+        part = _draw(rows, weights, PILOT)
+        start, step = math.log(cross_validate(*part)[0]), STEP
     else:
-        start = rule_of_thumb(rows, weights)
-
-    def likelihood(log_concentration: float) -> float:
-        concentration = math.exp(log_concentration)
-        logs = log_sums_of_others(rows, weights, concentration) - np.log1p(-weights)
-        return float(weights @ logs) + VonMisesFisher(dim, concentration).log_density(1.0)
-
-    best, value = maximize(likelihood, math.log(start), step, limits=(math.log(LEAST), math.log(LARGEST)))
+        part = _draw(rows, weights, SCAN)
+        start, step = max(np.arange(*limits, 2.0), key=partial(left_out_likelihood, *part)), 1.0
+    start += 2.0 / (rows.shape[1] + 3.0) * math.log(len(rows) / len(part[0]))
+    best, value = maximize(likelihood, start, step, limits=limits)
     return math.exp(best), value
+
+
+def left_out_likelihood(rows: Float64, weights: Float64, log_concentration: float) -> float:
+    """Return the weighted mean of the log densities, in the measure of total 1, of rows that are left out."""
+    concentration = math.exp(log_concentration)
+    logs = log_sums_of_others(rows, weights, concentration) - np.log1p(-weights)
+    return float(weights @ logs + VonMisesFisher(rows.shape[1] - 1, concentration).log_density(1.0))
+
+
+def _draw(rows: Float64, weights: Float64, count: int) -> tuple[Float64, Float64]:
+    """Return at most so many rows, always the same ones, and their shares."""
+    if len(rows) <= count:
+        return rows, weights
+    part = np.sort(np.random.default_rng(0).choice(len(rows), count, replace=False, shuffle=False))
+    return rows[part], weights[part] / weights[part].sum()
 
 
 def maximize(
@@ -133,8 +133,10 @@ def maximize(
             bend = slopes[0] - slopes[1]
             # where the parabola's slope, slopes[0] at the middle of the left part, is 0
             x = 0.5 * (left + best) + 0.5 * (right - left) * slopes[0] / bend if bend > 0.0 else best
-            if abs(x - best) < END:
+            if abs(x - best) < END and right - left < NARROW:
                 break
+            if abs(x - best) < END:
+                x = 0.5 * (best + (left if best - left > right - best else right))
     return best, values[best]
 
 

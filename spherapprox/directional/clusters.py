@@ -16,10 +16,12 @@ from .rows import Rows
 
 _nearest = Later("spherapprox.directional._kernels.nearest")
 FEW = 16  # columns up to which products are faster made beside the search (tuned)
+LABEL, OWN, OTHER = range(3)  # of a state: the nearest centre, and bounds of its distance and of all others'
+SLACK = 4.0  # roots of the unit roundoff by which distances may be wrong
 
 
 class Clusters(NamedTuple):
-    """Unit centres (k, p), sums of rows (k, p), labels (n,), the weighted sum of 1 - cosine, and the number of steps."""
+    """Unit centres and sums of rows (k, p), labels (n,), the weighted sum of 1 - cosine, and the number of steps."""
 
     centers: Float64
     sums: Float64
@@ -35,25 +37,46 @@ def fit_clusters(rows: Any, weights: Float64, centers: Float64, *, max_iter: int
     Only rows that change their cluster change the sums. It ends where none does, or where the inertia falls by less
     than `tol` of it. A cluster without rows gets the one that is farthest from its centre.
     """
-    labels, sums, inertia = np.full(len(rows), -1, np.int32), np.zeros(centers.shape), math.inf
-    is_settled = False
-    for step in range(1, max_iter + 1):
+    state, sums, inertia = np.zeros((3 if rows.shape[1] > FEW else 1, len(rows))), np.zeros(centers.shape), math.inf
+    labels, moves = np.full(len(rows), -1, np.int32), np.zeros(len(centers))
+    steps, is_settled = 0, False
+    while not is_settled and steps < max_iter:
+        steps += 1
         # Step 1: rows to their nearest centres
-        before, labels, last = labels, label(rows, centers), inertia
-        if np.array_equal(before, labels):
-            is_settled = True
-            break
+        before, last = labels, inertia
+        labels, state = _reassign(rows, state, centers, moves)
         labels = _fill_empty(rows, weights, labels, centers, 0.0 * sums)
+        state[:, labels != state[LABEL]] = 0.0
+        state[LABEL] = labels
         sums += change_sums(rows, weights, before, labels, k=len(centers))
         # Step 2: centres to the directions of their sums
-        centers = directions(sums, centers)
-        inertia = inertia_of(weights, sums, centers)
-        if last - inertia <= tol * inertia and last < math.inf:
-            is_settled = True
-            break
-    before, labels = labels, label(rows, centers)
+        old, centers = centers, directions(sums, centers)
+        moves, inertia = np.sqrt(np.square(centers - old).sum(axis=1)), inertia_of(weights, sums, centers)
+        is_settled = np.array_equal(before, labels) or last - inertia <= tol * inertia < tol * last
+    before, labels = labels, _reassign(rows, state, centers, moves)[0]
     sums += change_sums(rows, weights, before, labels, k=len(centers))
-    return Clusters(centers, sums, labels, inertia_of(weights, sums, centers), step, is_settled=is_settled)
+    return Clusters(centers, sums, labels, inertia_of(weights, sums, centers), steps, is_settled=is_settled)
+
+
+def _reassign(rows: Any, state: Float64, centers: Float64, moves: Float64) -> tuple[Int32, Float64]:
+    """Return labels, and the state (1 or 3, n) after centres moved by chords (k,) to where they are."""
+    state = rows.concatenate(partial(_reassign_block, centers=centers, moves=moves), state)
+    return state[LABEL].astype(np.int32), state
+
+
+def _reassign_block(rows: Rows, state: Float64, *, centers: Float64, moves: Float64) -> Float64:
+    """Compare rows with all centres where the triangle inequality leaves room for another one than their own."""
+    if len(state) == 1:
+        return _label(rows, centers=centers)[None, :].astype(np.float64)
+    own, other = state[OWN] + moves[state[LABEL].astype(np.intp)], state[OTHER] - moves.max()
+    doubtful = np.flatnonzero(own + SLACK * math.sqrt(np.finfo(rows.dtype).eps) >= other)
+    state = np.stack([state[LABEL], own, other])
+    if len(doubtful):
+        part = rows if len(doubtful) > 0.7 * len(rows) else rows[doubtful]
+        labels, cosines = _nearest_two(part, centers)
+        distances = np.sqrt(np.maximum(2.0 - 2.0 * cosines, 0.0))
+        state[:, slice(None) if part is rows else doubtful] = np.concatenate([labels[None, :], distances])
+    return state
 
 
 def fit_batches(
@@ -61,17 +84,16 @@ def fit_batches(
 ) -> Clusters:
     """Return clusters by steps over all rows in random batches, until one lowers the inertia by less than `tol`."""
     sums, (labels, _, inertia) = np.zeros(centers.shape), assign(rows, weights, centers)
-    is_settled = False
-    for step in range(1, max_iter + 1):
+    steps, is_settled = 0, False
+    while not is_settled and steps < max_iter:
+        steps += 1
         order, last = rng.permutation(len(rows)), inertia
         for part in slices(len(rows), batch_size):
             batch = np.sort(order[part])
             centers, sums = learn_batch(rows[batch], weights[batch], centers, sums)
         labels, _, inertia = assign(rows, weights, centers)
-        if last - inertia <= tol * inertia:
-            is_settled = True
-            break
-    return Clusters(centers, sums, labels, inertia, step, is_settled=is_settled)
+        is_settled = last - inertia <= tol * inertia
+    return Clusters(centers, sums, labels, inertia, steps, is_settled=is_settled)
 
 
 def learn_batch(rows: Any, weights: Float64, centers: Float64, sums: Float64) -> tuple[Float64, Float64]:
@@ -94,12 +116,18 @@ def label(rows: Any, centers: Float64) -> Int32:
 
 
 def _label(rows: Rows, *, centers: Float64) -> Int32:
+    if rows.shape[1] > FEW or is_sparse(rows.values):
+        return _nearest_two(rows, centers)[0]
     labels = np.empty(len(rows), np.int32)
-    if rows.shape[1] <= FEW and not is_sparse(rows.values):
-        _nearest.label_rows(rows.values, centers.astype(rows.dtype), labels)
-    else:
-        _nearest.label_columns(rows.cosines(centers), labels)
+    _nearest.label_rows(rows.values, centers.astype(rows.dtype), labels)
     return labels
+
+
+def _nearest_two(rows: Rows, centers: Float64) -> tuple[Int32, Array]:
+    """Return the numbers of the nearest centres (n,), and the largest two cosines (2, n)."""
+    labels, largest = np.empty(len(rows), np.int32), np.empty((2, len(rows)), rows.dtype)
+    _nearest.label_columns(rows.cosines(centers), labels, *largest)
+    return labels, largest
 
 
 def change_sums(rows: Any, weights: Float64, before: Int32, after: Int32, *, k: int) -> Float64:
@@ -112,16 +140,18 @@ def change_sums(rows: Any, weights: Float64, before: Int32, after: Int32, *, k: 
 
 
 def _change_sums(rows: Rows, weights: Float64, before: Int32, after: Int32, *, k: int) -> tuple[Float64]:
-    """Return a block's part in float64, in which rows of very different weights may come and go."""
+    """Return a block's part, in float64 where weights differ much: a heavy row that goes must leave no rounding."""
     from scipy import sparse
 
     changed = np.flatnonzero(before != after)
     if len(changed) < len(rows):
         rows, weights, before, after = rows[changed], weights[changed], before[changed], after[changed]
     masses = np.stack([weights, np.where(before < 0, 0.0, -weights)], axis=1).ravel()
+    if len(weights) and weights.max() < 100.0 * weights.min():
+        masses = masses.astype(rows.dtype)
     labels = np.stack([after, np.maximum(before, 0)], axis=1).ravel()
     sums = sparse.csc_matrix((masses, labels, np.arange(0, len(labels) + 1, 2)), (k, len(changed))) @ rows.unit()
-    return (sums.toarray() if is_sparse(sums) else np.asarray(sums),)
+    return (np.asarray(sums.toarray() if is_sparse(sums) else sums, dtype=np.float64),)
 
 
 def directions(sums: Float64, centers: Float64) -> Float64:
@@ -148,11 +178,3 @@ def _fill_empty(rows: Any, weights: Float64, labels: Int32, centers: Float64, su
 
 def _versines(rows: Rows, labels: Int32, *, centers: Float64) -> Array:
     return np.asarray(1.0 - rows.cosines(centers)[labels, np.arange(len(rows))])
-
-
-def merge_equal(unit: Any, weights: Float64) -> tuple[Any, Float64]:
-    """Return different rows, in an order that depends on these alone, and the sums of their weights."""
-    axis = np.random.default_rng(0).standard_normal(unit.shape[1])
-    keys = unit @ axis if is_sparse(unit) else np.einsum("ij,j->i", unit, axis)  # the same for equal rows
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return unit[first], np.bincount(group, weights)

@@ -128,8 +128,10 @@ def main() -> None:
         for seed in range(chosen.samples):
             x = density.rvs(chosen.rows, np.random.default_rng(seed))
             error = (gauss_error if density.dim in DEGREES else pair_error)(density, x)
-            start = GRID[int(np.argmin([error(t) for t in GRID[:: 1 if density.dim in DEGREES else 4]])) * (
-                1 if density.dim in DEGREES else 4)]
+            start = GRID[
+                int(np.argmin([error(t) for t in GRID[:: 1 if density.dim in DEGREES else 4]]))
+                * (1 if density.dim in DEGREES else 4)
+            ]
             best = minimize_scalar(error, bracket=(start - 0.3, start), tol=1e-4)
             rules = [SphericalKernelDensity(rule).fit(x).concentration_ for rule in ("cv", "rule")]
             ratios = [error(math.log(k)) / best.fun for k in rules]

@@ -12,17 +12,18 @@ LANES = 256  # rows side by side, whose numbers stay in the first cache
 
 
 @njit
-def label_columns(cosines, labels):
-    """Write the numbers of the largest cosines of the columns of (k, n), the first of equal ones."""
-    best = np.empty(LANES, cosines.dtype)
+def label_columns(cosines, labels, best, second):
+    """Write the two largest numbers of each column of (k, n), and where the largest is, the first of equal ones."""
+    best[:], second[:] = -np.inf, -np.inf
     for first in range(0, len(labels), LANES):
-        own = labels[first : first + LANES]
-        best[:] = -np.inf
+        stop = first + LANES
+        own, top, next_top = labels[first:stop], best[first:stop], second[first:stop]
         for j in range(len(cosines)):
             block = cosines[j, first : first + len(own)]
             for lane in range(len(own)):
-                own[lane] = j if block[lane] > best[lane] else own[lane]
-                best[lane] = max(best[lane], block[lane])
+                own[lane] = j if block[lane] > top[lane] else own[lane]
+                next_top[lane] = max(next_top[lane], min(top[lane], block[lane]))
+                top[lane] = max(top[lane], block[lane])
 
 
 @njit

@@ -18,6 +18,7 @@ from ... import _checks
 from ..._types import Array, Float64, Int32
 from ...vmf.sparse import is_sparse
 from .. import clusters
+from ..repeats import merge_equal
 from ..rows import Rows, read_rows
 from .validation import read_directions, read_weights
 
@@ -66,7 +67,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     Warns
     -----
     ConvergenceWarning
-        If a fit has not settled after `max_iter` steps, or fewer rows differ than there are clusters.
+        If a fit has not settled after `max_iter` steps, or clusters have no rows, as where fewer rows differ.
     UserWarning
         If there are rows of zeros: they do not count.
 
@@ -111,7 +112,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             text = f"clusters have not settled after max_iter = {self.max_iter} steps: raise 'max_iter' or 'tol'"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         elif (count := len(np.unique(best.labels))) < self.n_clusters:
-            text = f"'X' has rows for {count} clusters of n_clusters = {self.n_clusters}: others are equal"
+            text = f"{self.n_clusters - count} of n_clusters = {self.n_clusters} have no rows: do fewer rows differ?"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.cluster_centers_, self._sums, self.labels_, self.inertia_, self.n_iter_ = best[:5]
         return self
@@ -138,7 +139,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """Return the distances 1 - cosine of rows from centres, shape (n, k), in the rows' precision."""
         check_is_fitted(self)
         cosines = read_directions(self, X).concatenate(partial(Rows.cosines, directions=self.cluster_centers_))
-        return np.maximum(1.0 - cosines, 0.0).T
+        return np.asarray(np.maximum(1.0 - cosines, 0.0).T)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the inertia of rows, as scikit-learn's KMeans does."""
@@ -186,7 +187,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         count = max(SAMPLE, EACH * k)
         chosen = np.sort(rng.choice(present, count, replace=False)) if len(present) > count else present
         # repeated rows count as one that has their weights, in an order that is not that of the rows
-        unit, share = clusters.merge_equal(rows[chosen].unit(), weights[chosen])
+        unit, share = merge_equal(rows[chosen].unit(), weights[chosen])
         if unit.shape[0] < k:
             numbers = np.arange(k) % unit.shape[0]
         elif self.init == "random":
@@ -199,7 +200,8 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _fit_once(self, rows: Any, weights: Float64, rng: Any) -> clusters.Clusters:
         """Return clusters from one start."""
-        centers, options = self._start(rows, weights, rng), {"max_iter": self.max_iter, "tol": self.tol}
+        options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+        centers = self._start(rows, weights, rng)
         if self.batch_size is None:
             return clusters.fit_clusters(rows, weights, centers, **options)
         return clusters.fit_batches(rows, weights, centers, batch_size=self.batch_size, rng=rng, **options)

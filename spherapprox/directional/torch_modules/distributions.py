@@ -59,7 +59,7 @@ class Zonal(Distribution):
         `torch.nn.functional.normalize` passes them on. ValueError if `value` has other columns or lengths.
         """
         if self._validate_args:
-            checks.points(value, self.event_shape[0])
+            checks.points(value, self.event_shape[0], self.batch_shape)
         dtype = torch.promote_types(torch.promote_types(value.dtype, self.loc.dtype), torch.float32)
         difference, kappa = value.to(dtype) - self.loc.to(dtype), widen(self._numbers)
         s = widen(self._law.at_chord((difference * difference).sum(-1)))
@@ -186,7 +186,8 @@ class HypersphericalUniform(Zonal):
         validate_args: bool | None = None,
     ) -> None:
         size = integer(event_size, "event_size", minimum=2)
-        loc = torch.zeros(*batch_shape, size, dtype=dtype, device=device)
+        shape = (batch_shape,) if isinstance(batch_shape, int) else batch_shape
+        loc = torch.zeros(*shape, size, dtype=dtype, device=device)
         loc[..., 0] = 1.0
         super().__init__(loc, 0.0, validate_args)
 

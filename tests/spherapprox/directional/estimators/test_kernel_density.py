@@ -172,7 +172,7 @@ def test_search_of_1e5_rows_takes_part_of_a_second():
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).level(95.0), ValueError, "'mass' must be"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(POLE), TypeError, "'region'"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability((POLE, 30.0)), ValueError, "radians"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(([1.0, 0.0], 1.0)), ValueError, "'region'"),
+        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(([1.0, 0.0], 1.0)), ValueError, "'region.0.'"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(lambda x: x[:, 0]), TypeError, "True or False"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).sample(0), ValueError, "'n_samples'"),
         (lambda: SphericalKernelDensity().score_samples(peak(9)), NotFittedError, "not fitted"),

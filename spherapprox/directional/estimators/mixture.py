@@ -21,12 +21,11 @@ from .. import mixtures
 from ..mixtures import Ascent, Parts, Sums
 from ..rows import Blocks, read_rows
 from .starts import draw_rows, find_means
-from .validation import read_directions, read_weights
+from .validation import read_directions, read_random_state, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherMixture", "learn"):
     from sklearn.base import BaseEstimator, DensityMixin
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils import check_random_state
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_is_fitted
 
@@ -122,7 +121,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Fit the mixture."""
         self._check()
         rows = read_directions(self, X, reset=True)
-        return self._fit_rows(rows, read_weights(rows, sample_weight), rng=check_random_state(self.random_state))
+        return self._fit_rows(rows, read_weights(rows, sample_weight), rng=read_random_state(self.random_state))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to a first batch of rows, and then take a step for each batch, from sums that forget old ones slowly."""
@@ -131,9 +130,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._check()
         rows = read_directions(self, X)
         weights = read_weights(rows, sample_weight)
-        batch = mixtures.gather_all(
-            rows, weights, self._parts(), self.method, rng=check_random_state(self.random_state)
-        )
+        batch = mixtures.gather_all(rows, weights, self._parts(), self.method, rng=read_random_state(self.random_state))
         count = float(weights.sum())
         self._count += count
         new = (count / self._count) ** FORGET
@@ -167,12 +164,12 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def aic(self, X: Any) -> float:
         """Return Akaike's information criterion, the lower the better."""
-        return 2.0 * self._count_parameters() - 2.0 * math.fsum(self.score_samples(X))
+        return -2.0 * math.fsum(self.score_samples(X)) + 2.0 * self._count_parameters()
 
     def sample(self, n_samples: int = 1) -> tuple[Float64, Array]:
         """Draw rows; return them (n_samples, p), part after part, and the parts' numbers, -1 of the uniform one."""
         check_is_fitted(self)
-        rng = check_random_state(self.random_state)
+        rng = read_random_state(self.random_state)
         counts = rng.multinomial(_checks.integer(n_samples, "n_samples", minimum=1), self.weights_)
         sizes, means = np.append(self.concentrations_, 0.0), np.vstack((self.means_, self.means_[:1]))
         rows = [VonMisesFisher(means[j], sizes[j]).rvs(size=int(n), random_state=rng) for j, n in enumerate(counts)]
@@ -190,7 +187,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             if name == "method" or isinstance(getattr(self, name), str):
                 _checks.choice(getattr(self, name), name, choices.split())
         if not isinstance(self.concentration, str):
-            _checks.concentration(self.concentration, maximum=1e13)
+            _checks.real(self.concentration, "concentration", minimum=0.0, maximum=1e13)
 
     def _fit_rows(self, rows: Any, weights: Float64, *, rng: Any) -> Self:
         """Fit the mixture to rows that were read."""
@@ -219,7 +216,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Return the first parts, those of the rows nearest to first means, with one concentration."""
         k, shape = int(self.n_components), (int(self.n_components), rows.shape[1])
         if not isinstance(self.init, str):
-            first = read_rows(_checks.floating(self.init, "init", shape), "init")
+            first = read_rows(_checks.floating(_checks.detached(self.init), "init", shape), "init")
             if not first.present().all():
                 raise ValueError("'init' must have rows that have a direction, got a row of zeros")
             means = first.unit()

@@ -154,6 +154,14 @@ def test_weights_count_rows_as_often_and_starts_do_not_depend_on_order():
     assert weighted.inertia_ == pytest.approx(repeated.inertia_, rel=1e-10)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_weights_of_any_size_give_the_same_clusters(size):
+    x, _ = make_clusters(4, 30, 30, 40.0)
+    plain = SphericalKMeans(4, random_state=0).fit(x.astype(np.float32))
+    scaled = SphericalKMeans(4, random_state=0).fit(x.astype(np.float32), sample_weight=np.full(len(x), size))
+    np.testing.assert_allclose(scaled.cluster_centers_, plain.cluster_centers_, atol=1e-6)
+
+
 def test_threads_change_no_bit(monkeypatch):
     x, _ = make_clusters(8, 40, 6000, 30.0)
     fits = []

@@ -177,7 +177,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _start(self, rows: Any, weights: Float64, rng: Any) -> Float64:
         """Return first centres (k, p)."""
-        k, present = self.n_clusters, np.flatnonzero(weights)
+        k, present = int(self.n_clusters), np.flatnonzero(weights)
         if not isinstance(self.init, str):
             given = read_rows(_checks.shaped(_checks.floating(self.init, "init"), "init", (k, rows.shape[1])), "init")
             if not given.present().all():

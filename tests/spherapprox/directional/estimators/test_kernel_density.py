@@ -144,7 +144,15 @@ def test_levels_hold_their_masses():
     np.testing.assert_allclose([(logs >= level).mean() for level in levels], masses, atol=0.01)
 
 
-def test_float32_rows_and_columns_by_name():
+def test_weights_of_any_size_give_the_same_density():
+    rows = peak(100)
+    plain, huge = (SphericalKernelDensity().fit(rows, sample_weight=np.full(100, w)) for w in (1.0, 1e307))
+    assert huge.concentration_ == pytest.approx(plain.concentration_, rel=1e-12)
+    alone = SphericalKernelDensity().fit(rows[:3], sample_weight=[1.0, 1e-20, 1e-20])  # one row has all but nothing
+    assert math.isfinite(alone.log_likelihood_)
+
+
+def test_float32_rows_have_nearly_the_same_density():
     rows = peak(200)
     double, single = (SphericalKernelDensity().fit(rows.astype(kind)) for kind in (np.float64, np.float32))
     assert single.concentration_ == pytest.approx(double.concentration_, rel=1e-4)
@@ -173,6 +181,7 @@ def test_search_of_1e5_rows_takes_part_of_a_second():
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(POLE), TypeError, "'region'"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability((POLE, 30.0)), ValueError, "radians"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(([1.0, 0.0], 1.0)), ValueError, "'region'"),
+        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(("north", 1.0)), TypeError, "'region'"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(lambda x: x[:, 0]), TypeError, "True or False"),
         (lambda: SphericalKernelDensity(1.0).fit(peak(9)).sample(0), ValueError, "'n_samples'"),
         (lambda: SphericalKernelDensity().score_samples(peak(9)), NotFittedError, "not fitted"),

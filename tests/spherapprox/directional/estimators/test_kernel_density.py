@@ -96,6 +96,12 @@ def test_uniform_rows_have_a_wide_kernel_and_far_clusters_a_narrow_one():
     assert SphericalKernelDensity().fit(clusters).concentration_ > 1e6
 
 
+def test_search_is_not_caught_by_a_lower_top():
+    rows = peak(300)
+    twins = rows + 1e-6 * np.random.default_rng(0).standard_normal(rows.shape)  # each row has one a micron away
+    assert SphericalKernelDensity().fit(np.concatenate([rows, twins])).concentration_ > 1e8
+
+
 def test_search_among_some_rows_leads_to_the_best_for_all():
     rows = peak(9000)
     best = SphericalKernelDensity().fit(rows)

@@ -1,7 +1,6 @@
 """Kernel densities of directions."""
 
 import math
-import time
 
 import mpmath as mp
 import numpy as np
@@ -163,14 +162,6 @@ def test_float32_rows_have_nearly_the_same_density():
     double, single = (SphericalKernelDensity().fit(rows.astype(kind)) for kind in (np.float64, np.float32))
     assert single.concentration_ == pytest.approx(double.concentration_, rel=1e-4)
     assert single.rows_.dtype == np.float64
-
-
-def test_search_of_1e5_rows_takes_part_of_a_second():
-    rows = peak(100_000)
-    SphericalKernelDensity().fit(rows[:5000])
-    begin = time.perf_counter()
-    SphericalKernelDensity().fit(rows).score_samples(rows)
-    assert time.perf_counter() - begin < 5.0
 
 
 @pytest.mark.parametrize(

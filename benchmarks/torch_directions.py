@@ -30,6 +30,7 @@ from spherapprox.directional.torch_modules import PowerSpherical, VonMisesFisher
 CONCENTRATIONS = np.concatenate([[0.0], np.logspace(-3, 7, 51)])
 SHAPES = ((1024, 128), (64, 768))
 DTYPES = (torch.float32, torch.float64)
+HEADER = ["density", "columns", "dtype", "numbers for", "of", "error / (1 + |log f|)"]
 
 
 class Ive(torch.autograd.Function):
@@ -150,8 +151,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     print(machine())
-    header = ["density", "columns", "dtype", "numbers for", "of", "error / (1 + |log f|)"]
-    print(tabulate(value_rows(arguments.columns), header))
+    print(tabulate(value_rows(arguments.columns), HEADER))
     print()
     print(tabulate(time_rows(arguments.rounds), ["rows, columns", "dtype", "density", "ms"], floatfmt=".3f"))
 

@@ -16,6 +16,9 @@ _HOMES = {
     "Watson": "watson",
     "bingham": "uniformity",
     "confidence_cone": "cones",
+    "draw_globe": "figures",
+    "draw_net": "figures",
+    "draw_rose": "figures",
     "gine": "uniformity",
     "goodness_of_fit": "goodness",
     "rayleigh": "uniformity",
@@ -24,6 +27,8 @@ _HOMES = {
 }
 """Public names, each with its module."""
 ESTIMATORS = {
+    "SphericalKMeans": "estimators.k_means",
+    "SphericalKernelDensity": "estimators.kernel_density",
     "VonMisesFisherClassifier": "estimators.classifier",
     "VonMisesFisherMixture": "estimators.mixture",
 }

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import chdtrc, fdtrc
 
 from .. import _checks
 from .._scalars import bessel, bessel_ratio
 from .._types import Float64, Indices, Seed
+from ..vmf import fitting
 from .densities import SignificanceResult, read_directions
 
 NARROW = 0.1  # share of F's standard deviation that its law may be off by
@@ -27,7 +30,7 @@ class Groups(NamedTuple):
     direction: Float64  # of all rows, (p,)
 
 
-def same_mean(*samples: ArrayLike, method: str = "F", resamples: int = 9999, rng: Seed = None) -> SignificanceResult:
+def same_mean(*samples: ArrayLike, method: str = "F", n_resamples: int = 9999, rng: Seed = None) -> SignificanceResult:
     """Test whether samples of directions have one mean direction.
 
     Parameters
@@ -38,7 +41,7 @@ def same_mean(*samples: ArrayLike, method: str = "F", resamples: int = 9999, rng
         "F": Watson and Williams's test, for von Mises-Fisher samples of one concentration that is not small.
         "permutation": its P value from random exchanges of rows, which needs neither: only that the samples have one
         distribution if they have one mean direction.
-    resamples : int
+    n_resamples : int
         Exchanges for "permutation".
     rng : None, int or numpy.random.Generator
         Source of randomness for these; an int is a seed.
@@ -79,14 +82,12 @@ def same_mean(*samples: ArrayLike, method: str = "F", resamples: int = 9999, rng
     """
     groups = _read_groups(samples)
     by_law = _checks.choice(method, "method", ("F", "permutation")) == "F"
-    exchanges = _checks.integer(resamples, "resamples", minimum=1)
+    exchanges = _checks.integer(n_resamples, "n_resamples", minimum=1)
     (n, p), g, within = groups.rows.shape, len(samples), float(groups.within.sum())
     statistic = (n - g) * groups.between / ((g - 1) * within)
     if not by_law:
-        _checks.operations(2.0 * exchanges * g * n * p, f"{exchanges} 'resamples'", "take fewer")
+        _checks.operations(2.0 * exchanges * g * n * p, f"{exchanges} 'n_resamples'", "take fewer")
         return SignificanceResult(statistic, _permute(groups, exchanges, rng=_checks.generator(rng)))
-    from scipy.special import fdtrc
-
     kappa = 0.5 * (p - 1.0) * (n - g) / within
     shift = abs(2.0 * kappa / (p - 1.0) * bessel_ratio.first_complement(0.5 * p - 1.0, kappa) - 1.0)
     if shift > NARROW * math.sqrt(2.0 / ((g - 1) * (p - 1))):
@@ -108,7 +109,8 @@ def same_concentration(*samples: ArrayLike) -> SignificanceResult:
     Returns
     -------
     SignificanceResult
-        ``statistic``, twice the log of the likelihood ratio of the resultant lengths, over Bartlett's factor
+        ``statistic``, twice the log of the likelihood ratio of the resultant lengths R_i, whose likelihood is
+        0F1(p/2; (k R_i)^2/4) / 0F1(p/2; k^2/4)^n_i at concentration k, over Bartlett's factor
         1 + (sum 1/f_i - 1/sum f_i)/(3 (g-1)), f_i = (n_i - 1)(p - 1); ``pvalue`` by the chi-square law with g - 1
         degrees of freedom. For narrow samples it is Bartlett's test of the spreads n_i - R_i, and a level of 5% is one
         of 4.5 to 5.5% from n_i = 5 on; where samples are nearly uniform it rejects too seldom.
@@ -117,11 +119,6 @@ def same_concentration(*samples: ArrayLike) -> SignificanceResult:
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or shape, there are fewer than two samples, or a sample does not vary.
-
-    Notes
-    -----
-    A resultant length R_i has the likelihood 0F1(p/2; (k R_i)^2/4) / 0F1(p/2; k^2/4)^n_i, without the mean direction:
-    one formula for every dimension and concentration k.
 
     References
     ----------
@@ -138,22 +135,15 @@ def same_concentration(*samples: ArrayLike) -> SignificanceResult:
     """
     groups = _read_groups(samples)
     p, sizes, within = groups.rows.shape[1], groups.sizes, groups.within
-    if groups.sizes.min() < 2 or within.min() < 1e-30:
+    if sizes.min() < 2 or within.min() < 1e-30:
         worst = int(np.argmin(within))
         raise ValueError(f"sample {worst + 1} must hold at least two different rows, got {sizes[worst]:.0f} that agree")
     order, g = 0.5 * p - 1.0, len(samples)
-    apart = [_likeliest(order, sizes[i : i + 1], within[i : i + 1]) for i in range(g)]
-    together = _likeliest(order, sizes, within)
-    gain = [
-        _log_likelihood(order, float(n), float(rest), kappa=best)
-        - _log_likelihood(order, float(n), float(rest), kappa=together)
-        for n, rest, best in zip(sizes, within, apart, strict=True)
-    ]
+    apart = [_largest_likelihood(order, sizes[i : i + 1], within[i : i + 1]) for i in range(g)]
+    gain = math.fsum([*apart, -_largest_likelihood(order, sizes, within)])
     freedom = (sizes - 1.0) * (p - 1.0)
     factor = 1.0 + float((1.0 / freedom).sum() - 1.0 / freedom.sum()) / (3.0 * (g - 1))
-    statistic = max(2.0 * math.fsum(gain) / factor, 0.0)
-    from scipy.special import chdtrc
-
+    statistic = max(2.0 * gain / factor, 0.0)
     return SignificanceResult(statistic, float(chdtrc(g - 1, statistic)))
 
 
@@ -165,21 +155,13 @@ def _read_groups(samples: tuple[ArrayLike, ...]) -> Groups:
     dim = rows[0].shape[1] - 1
     rows += [read_directions(x, f"sample {i}", dim=dim) for i, x in enumerate(samples[1:], 2)]
     sizes = np.array([float(len(x)) for x in rows])
-    totals = np.array([x.sum(axis=0) for x in rows])
-    lengths, ends = np.linalg.norm(totals, axis=1), np.array([_unit(total) for total in totals])
-    # 1 - <x, mean> = |x - mean|^2/2, where the mean is a unit vector
-    within = np.array([0.5 * float(np.square(x - end).sum()) for x, end in zip(rows, ends, strict=True)])
+    *parts, (direction, _, _) = (fitting.resultant(x, np.full(len(x), 1.0 / len(x))) for x in (*rows, np.vstack(rows)))
+    ends, lengths, shortfalls = (np.array(values) for values in zip(*parts, strict=True))
+    within = sizes * shortfalls
     if within.sum() < 1e-30:
         raise ValueError("samples must vary, got equal rows in each: there is no spread to compare with")
-    direction = _unit(totals.sum(axis=0))
-    between = float(lengths @ (0.5 * np.square(ends - direction).sum(axis=1)))
-    return Groups(np.concatenate(rows), sizes, within, between, direction)
-
-
-def _unit(vector: Float64) -> Float64:
-    """Return a vector's direction, the first axis for the vector 0."""
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 1e-300 else np.eye(1, vector.size)[0]
+    between = float((sizes * lengths) @ (0.5 * np.square(ends - direction).sum(axis=1)))  # R_i (1 - cosine)
+    return Groups(np.vstack(rows), sizes, within, between, direction)
 
 
 def _permute(groups: Groups, exchanges: int, *, rng: np.random.Generator) -> float:
@@ -205,27 +187,21 @@ def _permute(groups: Groups, exchanges: int, *, rng: np.random.Generator) -> flo
     return (1.0 + larger) / (1.0 + exchanges)
 
 
-def _log_likelihood(order: float, n: float, rest: float, *, kappa: float) -> float:
-    """Return the log likelihood of a resultant length n - rest, up to a constant."""
-    return bessel.log_0f1_scaled(order, kappa * (n - rest)) - n * bessel.log_0f1_scaled(order, kappa) - kappa * rest
-
-
-def _likeliest(order: float, sizes: Float64, within: Float64) -> float:
-    """Return the concentration of the largest product of likelihoods of resultant lengths."""
-    from scipy.optimize import brentq
-
-    lengths = sizes - within
-    if float((lengths**2).sum()) <= float(sizes.sum()):
-        return 0.0
+def _largest_likelihood(order: float, sizes: Float64, within: Float64) -> float:
+    """Return the largest log likelihood of resultant lengths n_i - rest_i of one concentration, up to a constant."""
+    n, rest, lengths = float(sizes.sum()), float(within.sum()), sizes - within
 
     def slope(kappa: float) -> float:
         parts = [r * bessel_ratio.first_complement(order, kappa * r) for r in lengths.tolist()]
-        return float(sizes.sum() * bessel_ratio.first_complement(order, kappa) - math.fsum(parts) - within.sum())
+        return n * bessel_ratio.first_complement(order, kappa) - math.fsum(parts) - rest
 
-    top = (order + 1.0) * float(sizes.sum() / within.sum())
-    while slope(top) > 0.0:
-        top *= 2.0
-    low = 0.5 * top
-    while slope(low) <= 0.0 and low > 1e-9:  # it is 0 at 0, too
-        low *= 0.5
-    return float(brentq(slope, low, top, xtol=1e-300, rtol=1e-13)) if slope(low) > 0.0 else 0.0
+    kappa = 0.0
+    if float(lengths @ lengths) > n:
+        low = (order + 1.0) * n / rest
+        while slope(low) > 0.0:
+            low *= 2.0
+        while slope(low) <= 0.0 and low > 1e-9:  # it is 0 at 0, too
+            low *= 0.5
+        kappa = float(brentq(slope, low, 2.0 * low, xtol=1e-300, rtol=1e-13)) if low > 1e-9 else 0.0
+    parts = [bessel.log_0f1_scaled(order, kappa * r) for r in lengths.tolist()]
+    return math.fsum(parts) - n * bessel.log_0f1_scaled(order, kappa) - kappa * rest

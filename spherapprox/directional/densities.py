@@ -1,4 +1,10 @@
-"""What Watson's and Kent's distributions share: densities at points, and samples of any shape."""
+"""What Watson's and Kent's distributions share: densities at points, and samples of any shape.
+
+The arguments are the same throughout: `x`, points of unit length, shape (..., dim+1); `size`, how many, an int or a
+tuple of ints, () for a single point; `rng`, None, an int (a seed) or a numpy.random.Generator. Error names: TypeError
+and ValueError, if an argument is of the wrong kind or shape, a point not of unit length, or a result too large for
+memory.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +19,12 @@ from .._types import Float64, Seed
 
 
 class SignificanceResult(NamedTuple):
-    """Result of a test of significance, as SciPy's tests return.
+    """Result of a test of significance, as SciPy's tuple of this name.
 
     Attributes
     ----------
-    statistic : float
-        The test's statistic.
-    pvalue : float
-        The probability, under the hypothesis, of a statistic at least as large.
+    statistic, pvalue : float
+        The test's statistic, and the probability of one at least as large under the hypothesis.
 
     Examples
     --------
@@ -40,10 +44,24 @@ def read_directions(x: ArrayLike, name: str = "x", *, dim: int | None = None) ->
     return rows
 
 
+def read_sample(x: ArrayLike, weights: ArrayLike | None, *, dim: int | None = None) -> tuple[Float64, Float64]:
+    """Return unit rows, and their weights of sum 1."""
+    rows = read_directions(x, dim=dim)
+    share = _checks.weights_for(weights, "weights", len(rows))
+    return rows, share / share.sum()
+
+
 class Density:
     """A distribution on S^m: subclasses have the density of unit rows and draw rows."""
 
     dim: int
+
+    def _set(self, **parameters: Any) -> None:
+        """Set the parameters of a frozen instance, arrays read-only."""
+        for name, value in parameters.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
 
     def _log_densities(self, rows: Float64) -> Float64:
         """Return log densities of unit rows (n, dim+1) with respect to the measure of total 1."""
@@ -54,23 +72,9 @@ class Density:
         raise NotImplementedError
 
     def logpdf(self, x: ArrayLike) -> Any:
-        """Return the logarithm of the density with respect to the surface measure.
+        """Return the logarithm of the density with respect to the surface measure, of the leading axes' shape.
 
-        Parameters
-        ----------
-        x : array_like, shape (..., dim+1)
-            Points of unit length; what they lack of it is made up in float64.
-
-        Returns
-        -------
-        float or ndarray of the leading axes' shape
-            To a few units in the last place of the largest of its terms: the peak's logarithm and how far below it
-            the density is, which is taken from chords and not from cosines.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `x` is of the wrong kind or shape, or not of unit length.
+        It is right to a few units in the last place of the larger of the peak's logarithm and how far it is below.
         """
         array, d = _checks.numeric(x, "x"), self.dim + 1
         remedy = _checks.remedy_of_dim(array.shape, self.dim)
@@ -80,46 +84,15 @@ class Density:
         return float(result[0]) if array.ndim == 1 else result.reshape(array.shape[:-1])
 
     def pdf(self, x: ArrayLike) -> Any:
-        """Return the density with respect to the surface measure: the exponential of `logpdf`.
-
-        Parameters
-        ----------
-        x : array_like, shape (..., dim+1)
-            As for `logpdf`.
-
-        Returns
-        -------
-        float or ndarray of the leading axes' shape
-            inf beyond 1e308.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `logpdf`.
-        """
+        """Return the density with respect to the surface measure: the exponential of `logpdf`, inf beyond 1e308."""
         with np.errstate(over="ignore"):
             result = np.exp(self.logpdf(x))
         return float(result) if np.ndim(result) == 0 else result
 
     def rvs(self, size: int | tuple[int, ...] | None = None, rng: Seed = None) -> Float64:
-        """Draw random points.
+        """Draw random points, unit rows of shape (size, dim+1) or size + (dim+1,), one by default: exactly.
 
-        Parameters
-        ----------
-        size : int or tuple of int, default 1
-            How many; () for a single point of shape (dim+1,).
-        rng : None, int or numpy.random.Generator
-            Source of randomness; an int is a seed.
-
-        Returns
-        -------
-        ndarray, shape (size, dim+1) or size + (dim+1,)
-            Unit rows, drawn exactly; the same for the same `rng` and arguments.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind, or the result would be too large for memory.
+        The same ones come for the same `rng` and arguments.
         """
         sizes = size if isinstance(size, tuple) else (1 if size is None else size,)
         shape = tuple(_checks.integer(n, "size", minimum=0) for n in sizes)

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import chdtrc
+from scipy.stats import kstest
 
 from .. import _checks
 from .._types import Float64, Seed
 from ..vmf import VonMisesFisher
 from .densities import SignificanceResult, read_directions
-from .kummer import KummerLaw
 from .uniformity import bingham, rayleigh
 from .watson import Watson, split_squares
 
 FAMILIES = (VonMisesFisher, Watson)
 
 
-def goodness_of_fit(x: ArrayLike, distribution: Any, *, resamples: int = 499, rng: Seed = None) -> SignificanceResult:
+def goodness_of_fit(x: ArrayLike, distribution: Any, *, n_resamples: int = 499, rng: Seed = None) -> SignificanceResult:
     """Test whether directions come from a von Mises-Fisher or a Watson distribution.
 
     Parameters
@@ -27,10 +28,9 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, resamples: int = 499, rn
     x : array_like, shape (n, p)
         Unit rows, n >= 2.
     distribution : VonMisesFisher or Watson, or one of these two classes
-        A distribution that was not fitted to `x`; or the class itself: then it is fitted to `x`, and P is of the
-        family. (With a distribution that was fitted to the same rows P values are too large.)
-    resamples : int
-        Samples of the fitted distribution from which P is counted where a class is given, each fitted again.
+        A distribution that was not fitted to `x` (else P is too large); or the class, which is fitted, P is its own.
+    n_resamples : int
+        For a class: samples of the fitted distribution from which P is counted, each fitted again.
     rng : None, int or numpy.random.Generator
         Source of randomness for these; an int is a seed.
 
@@ -38,10 +38,10 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, resamples: int = 499, rn
     -------
     SignificanceResult
         ``statistic`` -2 sum log P, Fisher's sum of independent tests: Kolmogorov and Smirnov's of the cosines
-        <x, mean>, or of the squared cosines, against their law (on the circle, of the angles); and of the directions
-        across, `rayleigh` (not for axes) and `bingham` (from 2 (p-1) rows on). ``pvalue`` by the chi-square law with
-        twice as many degrees of freedom as tests, or by the share of samples, this one counted, with a statistic at
-        least as large.
+        <x, mean>, or of their squares, against their law (on the circle, of the angles); and of the directions across,
+        `rayleigh` (not for axes) and `bingham` (from 2 (p-1) rows on). ``pvalue`` by the chi-square law with twice as
+        many degrees of freedom as tests, or by the share of samples, this one counted, with a statistic at least as
+        large.
 
     Raises
     ------
@@ -57,8 +57,7 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, resamples: int = 499, rn
     --------
     >>> from spherapprox import VonMisesFisher, directional
     >>> north = VonMisesFisher([0.0, 0.0, 1.0], 20.0)
-    >>> x = north.rvs(200, rng=0)
-    >>> round(directional.goodness_of_fit(x, north).pvalue, 3)
+    >>> round(directional.goodness_of_fit(north.rvs(200, rng=0), north).pvalue, 3)
     0.072
     >>> poles = directional.Watson([0.0, 0.0, 1.0], 10.0).rvs(100, rng=0)
     >>> directional.goodness_of_fit(poles, VonMisesFisher(north.mu, 0.1)).pvalue < 1e-6
@@ -68,57 +67,51 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, resamples: int = 499, rn
     if len(rows) < 2:
         raise ValueError(f"'x' must have at least 2 rows, got {len(rows)}")
     if isinstance(distribution, type) and issubclass(distribution, FAMILIES):
-        return _test_family(rows, distribution, _checks.integer(resamples, "resamples", minimum=1), rng=rng)
+        samples = _checks.integer(n_resamples, "n_resamples", minimum=1)
+        return _test_family(rows, distribution, samples, rng=_checks.generator(rng))
     remedy = "or one of these classes, which is fitted first"
     _checks.instance(distribution, "distribution", *FAMILIES, remedy=remedy)
     if isinstance(distribution, VonMisesFisher):
         stored = ": VonMisesFisher(mean_direction, concentration) stores one"
         _checks.given(distribution.mean_direction, "distribution.mean_direction", stored)
     _checks.same_dim(rows.shape[1] - 1, "x", distribution.dim, "the distribution's sphere")
-    from scipy.special import chdtrc
-
-    value, parts = _compare(rows, distribution)
-    return SignificanceResult(value, float(chdtrc(2 * parts, value)))
+    value, tests = _compare(rows, distribution)
+    return SignificanceResult(value, float(chdtrc(2 * tests, value)))
 
 
-def _test_family(rows: Float64, family: Any, resamples: int, *, rng: Seed) -> SignificanceResult:
+def _test_family(rows: Float64, family: Any, samples: int, *, rng: np.random.Generator) -> SignificanceResult:
     """Return the test with fitted parameters, P from samples of the fitted distribution."""
-    generator = _checks.generator(rng)
 
     def fit(sample: Float64) -> Any:
         return family.fit(sample) if family is Watson else family.fit(sample)[1]
 
     fitted = fit(rows)
     value, larger = _compare(rows, fitted)[0], 0
-    for _ in range(resamples):
-        sample = fitted.rvs(size=len(rows), rng=generator)
+    for _ in range(samples):
+        sample = fitted.rvs(size=len(rows), rng=rng)
         larger += _compare(sample, fit(sample))[0] >= value
-    return SignificanceResult(value, (1.0 + larger) / (1.0 + resamples))
+    return SignificanceResult(value, (1.0 + larger) / (1.0 + samples))
 
 
 def _compare(rows: Float64, distribution: Any) -> tuple[float, int]:
     """Return -2 times the sum of the logarithms of independent P values, and their number."""
-    from scipy.stats import kstest
-
+    # Step 1: the cosines, or the angles of the circle, both sides of the pole at once
     axial = isinstance(distribution, Watson)
     pole = distribution.axis if axial else distribution.mean_direction / np.linalg.norm(distribution.mean_direction)
     square, rest = split_squares(rows, pole)
     if axial:
         shares = distribution._law.distribute(square, rest)
-    else:
-        # (1 - cosine)/2, which has the law of density s^(a-1) (1-s)^(a-1) e^(-2 kappa s), a = dim/2
-        half = 0.25 * np.square(rows - pole).sum(axis=1)
-        law = KummerLaw(0.5 * distribution.dim, 0.5 * distribution.dim, -2.0 * distribution.concentration)
-        shares = law.distribute(half, 0.25 * np.square(rows + pole).sum(axis=1))
+    else:  # by 1 - |x - pole|^2/2, the cosine to its last digit
+        shares = distribution.cdf(1.0 - 0.5 * np.square(rows - pole).sum(axis=1), complement=True)
     along = rows @ pole
-    if distribution.dim == 1:  # both sides of the pole at once
+    if distribution.dim == 1:
         sides = rows @ np.array([-pole[1], pole[0]])
         shares = 0.5 + np.copysign(0.5 * shares, sides * along if axial else sides)
     pvalues = [float(kstest(shares, "uniform").pvalue)]
+    # Step 2: directions in the plane across the pole, by the reflection that takes the pole to the last axis
     apart = rest > 1e-300
     if distribution.dim > 1 and apart.sum() > 1:
         across = (rows - along[:, None] * pole)[apart]
-        # coordinates in the plane across the pole, by the reflection that takes the pole to the last axis
         mirror = pole + math.copysign(1.0, pole[-1]) * np.eye(1, pole.size, pole.size - 1)[0]
         flat = across[:, :-1] - (across @ mirror)[:, None] * (2.0 * mirror[:-1] / (mirror @ mirror))
         flat /= np.sqrt(np.einsum("ij,ij->i", flat, flat))[:, None]

@@ -8,10 +8,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+from scipy.special import i0e, i1e
 
 from .. import _checks
 from .._types import Float64
-from .densities import Density, read_directions
+from ..vmf import fitting
+from .densities import Density, read_sample
 
 MAX_CONCENTRATION = 1e12
 STEP, RANGE = 0.07, 44.0  # of the rule in y = log(w/(2-w)), w = 1 - cosine: e^-RANGE is left out at both ends
@@ -36,11 +40,6 @@ class Kent(Density):
     TypeError, ValueError
         If an argument is of the wrong kind or outside its range.
 
-    Notes
-    -----
-    The constant is an integral over the cosine, of e^(k t) I_0(b (1 - t^2)), by the trapezoidal rule in the logarithm
-    of (1-t)/(1+t): the integrand decays like exponentials there and is analytic in a strip.
-
     References
     ----------
     J. T. Kent (1982), The Fisher-Bingham distribution on the sphere, J. R. Stat. Soc. B 44, 71-80.
@@ -60,6 +59,7 @@ class Kent(Density):
     axes: Float64
     concentration: float
     ovalness: float
+    dim = 2
 
     def __post_init__(self) -> None:
         axes = _checks.floating(self.axes, "axes", (3, 3)).astype(np.float64)
@@ -68,17 +68,10 @@ class Kent(Density):
             raise ValueError(f"'axes' must have orthonormal rows, got products wrong by {wrong:.3g}: {remedy}")
         left, _, right = np.linalg.svd(axes)
         axes = left @ right  # the nearest rows that are orthonormal to rounding
-        axes.flags.writeable = False
         kappa = _checks.real(self.concentration, "concentration", minimum=0.0, maximum=MAX_CONCENTRATION)
         why = "half of 'concentration'; beyond it the density has two peaks"
         beta = _checks.real(self.ovalness, "ovalness", minimum=0.0, maximum=0.5 * kappa, why=why)
-        for name, value in (("axes", axes), ("concentration", kappa), ("ovalness", beta)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def dim(self) -> int:  # type: ignore[override]
-        """The sphere's dimension, 2."""
-        return 2
+        self._set(axes=axes, concentration=kappa, ovalness=beta)
 
     @cached_property
     def _log_scaled_constant(self) -> float:
@@ -86,9 +79,9 @@ class Kent(Density):
 
     @property
     def log_normalizer(self) -> float:
-        """Log of the density's constant with respect to the measure of total 1: log c(k, b) - log(4 pi) in Kent (1982).
+        """Log c(k, b) - log(4 pi) for Kent's c, subtracted in log f(x) = k <x, mean> + ... - log_normalizer.
 
-        Its error is below 1e-14 of the larger of 1 and k.
+        The density f is with respect to the measure of total 1. The error is below 1e-14 of the larger of 1 and k.
         """
         return self.concentration + self._log_scaled_constant
 
@@ -103,10 +96,9 @@ class Kent(Density):
         weights : array_like, shape (n,), optional
             Non-negative weights with a positive sum; a weight of 2 counts a row twice.
         method : {"mle", "moments"}
-            "moments": the axes are the direction of the mean and the principal axes across it, and concentration and
-            ovalness have the mean's length and the difference of the variances across, exactly and not by Kent's
-            expansion for narrow samples: the likeliest ones for these axes. "mle": all five parameters are the
-            likeliest ones, from there.
+            "moments": the axes are the direction of the mean and the principal axes across it; concentration and
+            ovalness are the likeliest for these: they have the mean's length and the difference of the variances
+            across. "mle": all five parameters are the likeliest ones.
 
         Returns
         -------
@@ -117,49 +109,41 @@ class Kent(Density):
         TypeError, ValueError
             If an argument is of the wrong kind or shape, or all points agree.
         """
-        rows = read_directions(x, dim=2)
-        share = _checks.weights_for(weights, "weights", len(rows))
-        share /= share.sum()
+        rows, share = read_sample(x, weights, dim=2)
         free = _checks.choice(method, "method", ("mle", "moments")) == "mle"
-        mean = share @ rows
-        direction = mean / np.linalg.norm(mean) if np.linalg.norm(mean) > 1e-300 else np.eye(3)[2]  # none
+        direction, _, shortfall = fitting.resultant(rows, share)
+        if shortfall < fitting.EQUAL:
+            raise ValueError(f"'x' must hold at least two different points, got {len(rows)} that agree")
         plane = np.linalg.svd(direction[None, :])[2][1:]
         across = plane @ rows.T  # (2, n)
         axes = np.vstack([direction, np.linalg.eigh((across * share) @ across.T)[1][:, ::-1].T @ plane])
         chords = rows @ axes.T  # less the mean direction, in these axes
         chords[:, 0] = -0.5 * np.square(rows - direction).sum(axis=1)
-        moments = share @ chords, (chords.T * share) @ chords
-        if means_about(np.eye(3), *moments)[0] < 1e-31:
-            raise ValueError(f"'x' must hold at least two different points, got {len(rows)} that agree")
-        turn, kappa, beta = _maximize(*moments, free=free)
+        turn, kappa, beta = _maximize(share @ chords, (chords.T * share) @ chords, free=free)
         return cls(turn @ axes, kappa, beta)
 
     def _log_densities(self, rows: Float64) -> Float64:
-        w, oval = coordinates(self.axes, rows)
+        chords, sides = rows - self.axes[0], rows @ self.axes[1:].T
+        w = 0.5 * np.einsum("ij,ij->i", chords, chords)  # 1 - <x, mean>
+        oval = (sides[:, 0] - sides[:, 1]) * (sides[:, 0] + sides[:, 1])
         return np.asarray(self.ovalness * oval - self.concentration * w - self._log_scaled_constant)
 
     def _draw(self, n: int, rng: np.random.Generator) -> Float64:
-        lambert = np.empty((n, 2))
-        count = 0
-        while count < n:
-            proposals = propose(self.concentration, self.ovalness, 2 * (n - count) + 8, rng=rng)[: n - count]
-            lambert[count : count + len(proposals)] = proposals
-            count += len(proposals)
+        lambert = np.empty((0, 2))
+        while len(lambert) < n:
+            proposals = propose(self.concentration, self.ovalness, 2 * (n - len(lambert)) + 8, rng=rng)
+            lambert = np.concatenate([lambert, proposals])[:n]
         square = np.einsum("ij,ij->i", lambert, lambert)  # half of 1 - cosine
         offsets = (2.0 * np.sqrt(1.0 - square))[:, None] * lambert
         x = (1.0 - 2.0 * square)[:, None] * self.axes[0] + offsets @ self.axes[1:]
         return np.asarray(x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None])
 
 
-def coordinates(axes: Float64, rows: Float64) -> tuple[Float64, Float64]:
-    """Return 1 - <x, mean> from chords, and <x, major>^2 - <x, minor>^2."""
-    chords = rows - axes[0]
-    sides = rows @ axes[1:].T
-    return 0.5 * np.einsum("ij,ij->i", chords, chords), (sides[:, 0] - sides[:, 1]) * (sides[:, 0] + sides[:, 1])
-
-
 def means_about(turn: Float64, mean: Float64, square: Float64) -> tuple[float, float]:
-    """Return the means of `coordinates` about turned axes, from the chords' mean (3,) and mean square (3, 3)."""
+    """Return the means of w = 1 - <x, mean> and of <x, major>^2 - <x, minor>^2 about turned axes.
+
+    From the mean (3,) and mean square (3, 3) of chords, the coordinates less the mean direction, in the old axes.
+    """
     shift = turn[0] - np.eye(3)[0]
     w = 0.5 * float(np.trace(square) - 2.0 * shift @ mean + shift @ shift)
     major, minor = (side[0] ** 2 + 2.0 * side[0] * (side @ mean) + side @ square @ side for side in turn[1:])
@@ -168,8 +152,6 @@ def means_about(turn: Float64, mean: Float64, square: Float64) -> tuple[float, f
 
 def integrate(kappa: float, beta: float) -> tuple[float, float, float]:
     """Return the log of the constant less kappa, and the means of w = 1 - t and of (1 - t^2) cos(2 azimuth)."""
-    from scipy.special import i0e, i1e
-
     y = STEP * np.arange(-math.ceil((RANGE + math.log1p(kappa)) / STEP), math.ceil(RANGE / STEP) + 1)
     w, rest = 2.0 / (1.0 + np.exp(-y)), 2.0 / (1.0 + np.exp(y))
     square = w * rest  # 1 - t^2
@@ -202,9 +184,6 @@ def propose(kappa: float, beta: float, n: int, *, rng: np.random.Generator) -> F
 
 def _maximize(mean: Float64, square: Float64, *, free: bool) -> tuple[Float64, float, float]:
     """Return the likeliest turn of the axes, if they are `free`, concentration and ovalness."""
-    from scipy.optimize import minimize
-    from scipy.spatial.transform import Rotation
-
     w, oval = means_about(np.eye(3), mean, square)
     # Kent (1982), the expansion for narrow samples, as a start: k + 2b = 2/thin, k - 2b = 2/wide
     thin, wide = max(2.0 * w - oval, 1e-15 * w), 2.0 * w + oval

@@ -65,19 +65,12 @@ def log_densities(rows: Rows, parts: Parts) -> Float64:
     return result.T
 
 
-def log_likelihoods(rows: Rows, parts: Parts) -> Float64:
-    """Return the logarithms of the mixture's density by the normalised measure, (n,)."""
-    return log_sum_exp(log_densities(rows, parts))
-
-
-def responsibilities(rows: Rows, parts: Parts) -> Float64:
-    """Return the probabilities of the parts given each row, (k, n) or (k+1, n)."""
-    return softmax(log_densities(rows, parts)).T
-
-
-def most_likely(rows: Rows, parts: Parts) -> Array:
-    """Return the numbers of the most likely parts, (n,)."""
-    return np.asarray(log_densities(rows, parts).argmax(axis=1))
+def describe(rows: Rows, parts: Parts, what: str) -> Array:
+    """Return "logs" of the mixture's densities (n,), the "labels" of likeliest parts (n,), or their "shares" (k, n)."""
+    logs = log_densities(rows, parts)
+    if what == "labels":
+        return np.asarray(logs.argmax(axis=1))
+    return log_sum_exp(logs) if what == "logs" else softmax(logs, out=logs).T
 
 
 def gather(rows: Rows, weights: Float64, draws: Float64 | None, parts: Parts, method: str) -> Sums:
@@ -129,16 +122,8 @@ def maximize(sums: Sums, parts: Parts, concentration: str | float, *, dtype: Any
 
 
 def climb(
-    rows: Any,
-    weights: Float64,
-    parts: Parts,
-    concentration: str | float,
-    *,
-    method: str,
-    max_iter: int,
-    tol: float,
-    rng: Any,
-) -> Ascent:
+    rows: Any, weights: Float64, parts: Parts, concentration: Any, *, method: str, max_iter: int, tol: float, rng: Any
+) -> Ascent:  # fmt: skip
     """Alternate sums over rows and their best parts until the mean log-likelihood rises by at most `tol`.
 
     With drawn parts it does not settle: all steps are taken, and the best of the parts returned.

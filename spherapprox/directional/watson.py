@@ -8,11 +8,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+from scipy.optimize import brentq
 
 from .. import _checks
 from .._types import Float64
 from ..vmf import sampling
-from .densities import Density, read_directions
+from .densities import Density, read_directions, read_sample
 from .kummer import KummerLaw
 
 MAX_CONCENTRATION = 1e10  # the table that `rvs` draws from grows with its root
@@ -30,25 +32,15 @@ class Watson(Density):
         -1e10 to 1e10. Positive: points lie about both ends of the axis (bipolar); negative: about the great circle, or
         great sphere, across it (girdle); 0: uniform.
 
-    Attributes
-    ----------
-    dim : int
-        m; there are p = m + 1 columns.
-
     Raises
     ------
     TypeError, ValueError
         If an argument is of the wrong kind or outside its range.
 
-    Notes
-    -----
-    The constant is Kummer's function 1F1(1/2; p/2; concentration), from its integral by the trapezoidal rule about the
-    integrand's mode, and from its power series near 0.
-
     References
     ----------
-    G. S. Watson (1965), Equatorial distributions on a sphere, Biometrika 52, 193-201. S. Sra & D. Karp (2013), The
-    multivariate Watson distribution, J. Multivar. Anal. 114, 256-269 (the bounds between which `fit` looks).
+    S. Sra & D. Karp (2013), The multivariate Watson distribution, J. Multivar. Anal. 114, 256-269 (the bounds between
+    which `fit` looks).
 
     Examples
     --------
@@ -56,8 +48,7 @@ class Watson(Density):
     >>> poles = directional.Watson([0.0, 0.0, 1.0], 10.0)
     >>> round(poles.log_normalizer, 12), round(poles.mean_square(), 12)
     (7.063245458633, 0.892727761409)
-    >>> x = poles.rvs(2000, rng=0)
-    >>> fitted = directional.Watson.fit(x)
+    >>> fitted = directional.Watson.fit(poles.rvs(2000, rng=0))
     >>> bool(abs(fitted.axis[2]) > 0.999), bool(abs(fitted.concentration - 10.0) < 1.0)
     (True, True)
     >>> round(poles.pdf([0.0, 0.0, -1.0]), 6), round(poles.logpdf([0.0, 0.0, 1.0]), 6)
@@ -69,19 +60,12 @@ class Watson(Density):
 
     def __post_init__(self) -> None:
         axis = read_directions(_checks.one_row(self.axis, "axis")[None, :], "axis")[0]
-        axis.flags.writeable = False
         limit = MAX_CONCENTRATION
-        object.__setattr__(self, "axis", axis)
         kappa = _checks.real(self.concentration, "concentration", minimum=-limit, maximum=limit)
-        object.__setattr__(self, "concentration", kappa)
+        self._set(axis=axis, concentration=kappa, dim=axis.size - 1)
 
     def __repr__(self) -> str:
         return f"Watson(axis={_checks.show(self.axis.tolist())}, concentration={self.concentration})"
-
-    @property
-    def dim(self) -> int:  # type: ignore[override]
-        """The sphere's dimension m."""
-        return self.axis.size - 1
 
     @cached_property
     def _law(self) -> KummerLaw:
@@ -90,21 +74,16 @@ class Watson(Density):
 
     @property
     def log_normalizer(self) -> float:
-        """Log 1F1(1/2; p/2; concentration), the density's constant with respect to the measure of total 1.
+        """Log 1F1(1/2; p/2; concentration) of p columns, subtracted in log f(x) = concentration t^2 - log_normalizer.
 
-        The error is below 1e-13 of the largest of 1, its absolute value and |concentration| E t^2, for p up to 1e5 and
-        |concentration| up to 1e7.
+        The density f is with respect to the measure of total 1, and t = <x, axis>. (Of `VonMisesFisher` it is the
+        logarithm of a factor, and added.) The error is below 1e-13 of the largest of 1, its absolute value and
+        |concentration| E t^2, for p up to 1e5 and |concentration| up to 1e7.
         """
-        return self._law.log_constant
+        return self._law.log_constants[0]
 
     def mean_square(self) -> float:
-        """Return E <x, axis>^2, the derivative of `log_normalizer`: 1/p for the uniform distribution.
-
-        Returns
-        -------
-        float
-            In (0, 1), to 1e-13 relative.
-        """
+        """Return E <x, axis>^2 in (0, 1), the derivative of `log_normalizer`, to 1e-13 relative."""
         return self._law.means[0]
 
     @classmethod
@@ -118,8 +97,8 @@ class Watson(Density):
         weights : array_like, shape (n,), optional
             Non-negative weights with a positive sum; a weight of 2 counts a row twice.
         form : {"either", "bipolar", "girdle"}
-            A concentration of any sign, the likelier of both; of a positive one; of a negative one. With fewer rows
-            than columns "either" is "bipolar": the girdle's likelihood has no bound.
+            The likelier of both; a positive concentration; a negative one. With fewer rows than columns "either" is
+            "bipolar": the girdle's likelihood has no bound.
 
         Returns
         -------
@@ -132,16 +111,12 @@ class Watson(Density):
             If an argument is of the wrong kind or shape, or the likelihood is unbounded, as where all rows agree up to
             sign, or lie on one great circle.
         """
-        rows = read_directions(x)
+        rows, share = read_sample(x, weights)
         n, d = rows.shape
-        share = _checks.weights_for(weights, "weights", n)
-        share /= share.sum()
         _checks.choice(form, "form", ("either", "bipolar", "girdle"))
         _checks.memory(24.0 * d * min(n, d), f"a fit to rows of {d} columns", "reduce their columns first")
         if form == "girdle" and n < d:
-            raise ValueError(
-                f"'x' must have at least {d} rows for a girdle in {d} columns, got {n}: they lie across axes"
-            )
+            raise ValueError(f"'x' must have at least {d} rows for a girdle, got {n}: they all lie across some axes")
         first, last = _end_axes(rows, share)
         fits = []
         if form != "girdle":
@@ -153,8 +128,8 @@ class Watson(Density):
     def _log_densities(self, rows: Float64) -> Float64:
         square, rest = split_squares(rows, self.axis)
         if self.concentration > 0.0:
-            return np.asarray(-self._law.log_scaled_constant - self.concentration * rest)
-        return np.asarray(self.concentration * square - self._law.log_constant)
+            return np.asarray(-self._law.log_constants[1] - self.concentration * rest)
+        return np.asarray(self.concentration * square - self.log_normalizer)
 
     def _draw(self, n: int, rng: np.random.Generator) -> Float64:
         square, rest = draw_squares(self.dim, self.concentration, n, rng=rng)
@@ -198,23 +173,18 @@ def draw_squares(dim: int, kappa: float, n: int, *, rng: np.random.Generator) ->
     return square, 1.0 - square
 
 
-def _end_axes(rows: Float64, share: Float64) -> tuple[Float64, Float64]:
+def _end_axes(rows: Float64, share: Float64) -> tuple[Float64, ...]:
     """Return the first and the last eigenvector of the mean of x x^T, or of as much of it as there are rows."""
-    from scipy.linalg import eigh
-
     scaled = rows * np.sqrt(share)[:, None]
     wide = len(rows) < rows.shape[1]
     vectors = eigh(scaled @ scaled.T if wide else scaled.T @ scaled)[1][:, [0, -1]]
     axes = (scaled.T @ vectors if wide else vectors).T
-    axes = axes / np.linalg.norm(axes, axis=1)[:, None]
-    signs = [np.copysign(1.0, axis[np.flatnonzero(axis)[-1]]) for axis in axes]
-    return axes[0] * signs[0], axes[1] * signs[1]
+    lengths = np.linalg.norm(axes, axis=1)
+    return tuple(a / r * np.copysign(1.0, a[np.flatnonzero(a)[-1]]) for a, r in zip(axes, lengths, strict=True))
 
 
 def _concentration(rows: Float64, share: Float64, axis: Float64, *, sign: float) -> float:
     """Return the likeliest concentration of a sign, between the bounds of Sra and Karp (2013), 3.2."""
-    from scipy.optimize import brentq
-
     square, rest = (float(share @ part) for part in split_squares(rows, axis))
     if min(square, rest) < 1e-30:
         place = "on one axis" if sign > 0.0 else "on one great circle or great sphere"

@@ -46,8 +46,15 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
     return lift({"latitude": latitude, "longitude": longitude}, degrees, why)
 
 
-def lift(angles: dict[str, ArrayLike], degrees: bool, why: str, least: float = -90.0) -> Float64:
-    """Return points from an elevation in [least, 90] degrees, whose remedy is `why`, and an azimuth, by their names."""
+def lift(angles: dict[str, ArrayLike], degrees: bool, why: str) -> Float64:
+    """Return points from an elevation in [-90, 90] degrees, whose remedy is `why`, and an azimuth, by their names."""
+    radius, height, first, second = resolve(angles, degrees, why)
+    # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
+    return np.stack([radius * first, radius * second, height], axis=-1) + 0.0  # (..., 3)
+
+
+def resolve(angles: dict[str, ArrayLike], degrees: bool, why: str, least: float = -90.0) -> tuple[Float64, ...]:
+    """Return cosines and sines of an elevation in [least, 90] degrees, and of an azimuth, in their broadcast shape."""
     degrees = _checks.flag(degrees, "degrees")
     unit = 1.0 if degrees else np.pi / 180.0
     (name, first), (other, second) = angles.items()
@@ -55,16 +62,13 @@ def lift(angles: dict[str, ArrayLike], degrees: bool, why: str, least: float = -
     up = _checks.reals(first, name, minimum=least * unit, maximum=90.0 * unit, finite=True, nan=False, why=why)
     around = _checks.reals(second, other, finite=True, nan=False)
     _checks.broadcast_shape(f"{name}[:, None] and {other} give a grid", **{name: up.shape, other: around.shape})
-    up, around = np.broadcast_arrays(up, around)
     cos, sin = np.cos, np.sin
     if degrees:
         from scipy.special import cosdg, sindg  # SciPy takes longer than what many a process does
 
         cos, sin = cosdg, sindg
         around = np.fmod(around, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
-    radius = cos(up)
-    # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
-    return np.stack([radius * cos(around), radius * sin(around), sin(up)], axis=-1) + 0.0  # (..., 3)
+    return np.broadcast_arrays(cos(up), sin(up), cos(around), sin(around))
 
 
 def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, Any]:

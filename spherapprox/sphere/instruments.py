@@ -5,9 +5,10 @@ strike and dip mix freely, and lines and poles that point down have a positive l
 axis is the vernal equinox and the last one the north celestial pole.
 
 They are the same throughout: `degrees`, True by default for degrees and False for radians, and `x`, points of unit
-length, shape (n, 3), or one, shape (3,). Points are returned in the broadcast shape of the angles and a last axis of 3,
-angles in arrays (n,), or floats of one point. Error names: ValueError and TypeError for angles that are no finite
-numbers or out of range, shapes that do not broadcast, rows that are no points of S^2, and a `degrees` that is no bool.
+length, shape (n, 3), or one, shape (3,). The first angle is any finite one, and angles broadcast. Points are returned
+in their shape and a last axis of 3, angles in arrays (n,), or floats of one point. Error names: ValueError and
+TypeError for angles that are no finite numbers or out of range, shapes that do not broadcast, rows that are no points
+of S^2, and a `degrees` that is no bool.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks
 from .._types import Float64
-from .coordinates import elevations, lift, points_of_s2
+from .coordinates import elevations, lift, points_of_s2, resolve
 
 
 def from_declination_inclination(declination: ArrayLike, inclination: ArrayLike, *, degrees: bool = True) -> Float64:
@@ -27,22 +27,17 @@ def from_declination_inclination(declination: ArrayLike, inclination: ArrayLike,
 
     Parameters
     ----------
-    declination : array_like
-        Angle from north towards east, any finite value.
-    inclination : array_like
-        Angle below the horizontal, in [-90, 90] degrees: positive points down, as the field does in the north.
-    degrees : bool, default True
+    declination, inclination : array_like
+        Angle from north towards east, and angle below the horizontal, in [-90, 90] degrees: positive in the north.
 
     Examples
     --------
     >>> from spherapprox import sphere
-    >>> sphere.from_declination_inclination([0, 90, 0], [0, 0, 90])
-    array([[1., 0., 0.],
-           [0., 1., 0.],
+    >>> sphere.from_declination_inclination([90, 0], [0, 90])
+    array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    why = "the declination comes first"
-    return lift({"inclination": inclination, "declination": declination}, degrees, why)
+    return lift({"inclination": inclination, "declination": declination}, degrees, "the declination comes first")
 
 
 def to_declination_inclination(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, Any]:
@@ -54,8 +49,7 @@ def to_declination_inclination(x: ArrayLike, *, degrees: bool = True) -> tuple[A
     >>> sphere.to_declination_inclination([[0.0, -0.6, -0.8]])
     (array([270.]), array([-53.13010235]))
     """
-    rows, single = points_of_s2(x)
-    return _plain(*_compass(rows, degrees), single)
+    return _angles(*points_of_s2(x), degrees)
 
 
 def from_azimuth_plunge(azimuth: ArrayLike, plunge: ArrayLike, *, degrees: bool = True) -> Float64:
@@ -63,11 +57,9 @@ def from_azimuth_plunge(azimuth: ArrayLike, plunge: ArrayLike, *, degrees: bool 
 
     Parameters
     ----------
-    azimuth : array_like
-        Angle from north towards east of the end that plunges, any finite value.
-    plunge : array_like
-        Angle below the horizontal, in [-90, 90] degrees; negative plunges point up.
-    degrees : bool, default True
+    azimuth, plunge : array_like
+        Angle from north towards east of the end that plunges, and its angle below the horizontal, in [-90, 90] degrees;
+        negative plunges point up.
 
     Examples
     --------
@@ -90,7 +82,7 @@ def to_azimuth_plunge(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, Any]:
     (array([180., 180.]), array([53.13010235, 53.13010235]))
     """
     rows, single = points_of_s2(x)
-    return _plain(*_compass(_downward(rows), degrees), single)
+    return _angles(_downward(rows), single, degrees)
 
 
 def from_strike_dip(strike: ArrayLike, dip: ArrayLike, *, degrees: bool = True) -> Float64:
@@ -98,27 +90,20 @@ def from_strike_dip(strike: ArrayLike, dip: ArrayLike, *, degrees: bool = True) 
 
     Parameters
     ----------
-    strike : array_like
-        Angle from north towards east of the horizontal line, any finite value. By the right-hand rule the plane falls
-        to its right: the dip's azimuth is strike + 90.
-    dip : array_like
-        Angle of the plane below the horizontal, in [0, 90] degrees.
-    degrees : bool, default True
+    strike, dip : array_like
+        Angle from north towards east of the horizontal line, and angle of the plane below the horizontal, in [0, 90]
+        degrees. By the right-hand rule the plane falls to the right: the dip's azimuth is strike + 90.
 
     Examples
     --------
     >>> from spherapprox import sphere
-    >>> sphere.from_strike_dip([0, 0, 90], [0, 90, 90])  # horizontal, and vertical along north and along east
-    array([[ 0.,  0.,  1.],
-           [ 0., -1.,  0.],
+    >>> sphere.from_strike_dip([0, 90], [90, 90])  # vertical planes along north and along east
+    array([[ 0., -1.,  0.],
            [ 1.,  0.,  0.]])
     """
-    top = 90.0 if _checks.flag(degrees, "degrees") else np.pi / 2
-    why = "the strike comes first, and a plane falls to its right" if degrees else "degrees=True takes degrees"
-    falls = _checks.reals(dip, "dip", minimum=0.0, maximum=top, finite=True, nan=False, why=why)
-    # the horizontal direction is turned by a quarter to the left: exactly, unlike strike - 90
-    along, across, down = np.moveaxis(lift({"dip": top - falls, "strike": strike}, degrees, why), -1, 0)
-    return np.stack([across, -along, down], axis=-1) + 0.0
+    why = "the strike comes first, and a plane falls to its right"
+    down, across, north, east = resolve({"dip": dip, "strike": strike}, degrees, why, least=0.0)
+    return np.stack([across * east, -across * north, down], axis=-1) + 0.0
 
 
 def to_strike_dip(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, Any]:
@@ -133,10 +118,11 @@ def to_strike_dip(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, Any]:
     (array([  0., 180.]), array([36.86989765, 36.86989765]))
     """
     rows, single = points_of_s2(x)
-    rows = _downward(rows)
-    strike, _ = _compass(np.stack([-rows[:, 1], rows[:, 0], rows[:, 2]], axis=1), degrees)
-    dip = np.arctan2(np.hypot(rows[:, 0], rows[:, 1]), rows[:, 2])
-    return _plain(strike, np.degrees(dip) if degrees else dip, single)
+    north, east, down = _downward(rows).T
+    strikes, _ = _angles(np.stack([-east, north, down], axis=1), False, degrees)
+    dips = np.arctan2(np.hypot(north, east), down)
+    dips = np.degrees(dips) if degrees else dips
+    return (float(strikes[0]), float(dips[0])) if single else (strikes, dips)
 
 
 def from_right_ascension_declination(
@@ -146,11 +132,9 @@ def from_right_ascension_declination(
 
     Parameters
     ----------
-    right_ascension : array_like
-        Angle along the celestial equator from the vernal equinox towards east, any finite value; 15 times hours.
-    declination : array_like
-        Angle above the celestial equator, in [-90, 90] degrees.
-    degrees : bool, default True
+    right_ascension, declination : array_like
+        Angle along the celestial equator from the vernal equinox towards east, 15 degrees to an hour, and angle above
+        the celestial equator, in [-90, 90] degrees.
 
     Examples
     --------
@@ -171,24 +155,18 @@ def to_right_ascension_declination(x: ArrayLike, *, degrees: bool = True) -> tup
     >>> sphere.to_right_ascension_declination([0.0, -1.0, 0.0])
     (270.0, 0.0)
     """
-    rows, single = points_of_s2(x)
-    return _plain(*_compass(rows, degrees), single)
+    return _angles(*points_of_s2(x), degrees)
 
 
-def _compass(rows: Float64, degrees: bool) -> tuple[Float64, Float64]:
-    """Return angles from the first axis towards the second, in [0, 360), and below or above their plane."""
+def _angles(rows: Float64, single: bool, degrees: bool) -> tuple[Any, Any]:
+    """Return angles from the first axis towards the second, in [0, 360), and above or below their plane."""
     up, around = elevations(rows + 0.0, degrees)
     turn = 360.0 if degrees else 2.0 * np.pi
     around[around < 0.0] += turn
     around[around >= turn] = 0.0  # a tiny negative angle rounds up to a full turn
-    return around, up
+    return (float(around[0]), float(up[0])) if single else (around, up)
 
 
 def _downward(rows: Float64) -> Float64:
     """Return the ends of axes that point down."""
     return np.where(rows[:, 2:] < 0.0, -rows, rows)
-
-
-def _plain(first: Float64, second: Float64, single: bool) -> tuple[Any, Any]:
-    """Return two angles of each point, or floats of a single one."""
-    return (float(first[0]), float(second[0])) if single else (first, second)

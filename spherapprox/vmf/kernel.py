@@ -59,7 +59,10 @@ class Kernel:
 
     @cached_property
     def log_normalizer(self) -> Any:
-        """Log c with respect to the normalised measure, K(t) = c e^(concentration t); 1e-15 relative, also near 0."""
+        """Log c of the factor in K(t) = c e^(concentration t), added in log K(t) = log_normalizer + concentration t.
+
+        K is with respect to the measure of total 1; 1e-15 relative, also near 0.
+        """
         # 1.1: 1/c = Gamma(nu+1) (2/lambda)^nu I_nu(lambda) = 0F1(; nu+1; lambda^2/4)
         return 0.0 - self._of_each(bessel.log_0f1)  # 0.0 rather than -0.0 of the uniform case
 

@@ -36,7 +36,7 @@ def comparison(name: str, parts: list[tuple[VonMisesFisher, int]], **options: ob
 
     def draw(rng: np.random.Generator) -> float:
         samples = [kernel.rvs(size=n, rng=rng) for kernel, n in parts]
-        return test(*samples, **options, **({"rng": rng} if "resamples" in options else {})).pvalue
+        return test(*samples, **options, **({"rng": rng} if "n_resamples" in options else {})).pvalue
 
     return draw
 
@@ -61,7 +61,7 @@ def cases() -> Iterator[tuple[str, str, str, int, Draw]]:
         for n, p in ((5, 3), (10, 2), (10, 3), (30, 3), (20, 8), (100, 8), (60, 128), (300, 128), (50, 768)):
             if name != "bingham" or n * 2 >= p:
                 yield name, "uniform", f"n {n}, p {p}", 1 if p < 100 else 4, uniformity(name, n, p)
-        yield name, "uniform, Monte Carlo", "n 10, p 8", 8, uniformity(name, 10, 8, resamples=99)
+        yield name, "uniform, Monte Carlo", "n 10, p 8", 8, uniformity(name, 10, 8, n_resamples=99)
         for truth, word in (
             (VonMisesFisher(pole(3), 0.7), "von Mises-Fisher .7"), (Watson(pole(3), 2.0), "Watson 2"),
             (Watson(pole(3), -2.5), "Watson -2.5"), (VonMisesFisher(pole(128), 20.0), "von Mises-Fisher 20"),
@@ -75,7 +75,7 @@ def cases() -> Iterator[tuple[str, str, str, int, Draw]]:
         )
         other, wide = VonMisesFisher(near / np.linalg.norm(near), lam), VonMisesFisher(pole(p, 1), 2.0 * lam)
         sizes = f"n 12 + 20, p {p}, concentration {lam:g}"
-        for options in ({}, {"method": "permutation", "resamples": 199}):
+        for options in ({}, {"method": "permutation", "n_resamples": 199}):
             share, name = (8, "same_mean, permutation") if options else (1, "same_mean, F")
             yield name, "equal", sizes, share, comparison("same_mean", [(kernel, 12), (kernel, 20)], **options)
             yield name, "shifted", sizes, share, comparison("same_mean", [(kernel, 12), (other, 20)], **options)
@@ -87,14 +87,14 @@ def cases() -> Iterator[tuple[str, str, str, int, Draw]]:
             sizes = f"n 40, p {p}"
             word = f"{type(truth).__name__} {truth.concentration:g}"
             yield "goodness_of_fit", word, sizes, 2, fit(40, truth, truth)
-            yield "goodness_of_fit, family", word, sizes, 20, fit(40, truth, type(truth), resamples=99)
+            yield "goodness_of_fit, family", word, sizes, 20, fit(40, truth, type(truth), n_resamples=99)
     oval, known = Kent(np.eye(3), 20.0, 7.0), VonMisesFisher(pole(3), 20.0)
     yield (
         "goodness_of_fit, family",
         "Kent 20, 7 against VonMisesFisher",
         "n 40, p 3",
         20,
-        fit(40, oval, VonMisesFisher, resamples=99),
+        fit(40, oval, VonMisesFisher, n_resamples=99),
     )
     yield "goodness_of_fit", "Kent 20, 7 against VonMisesFisher 20", "n 40, p 3", 2, fit(40, oval, known)
 

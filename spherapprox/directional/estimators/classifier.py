@@ -1,8 +1,7 @@
 """Classes of directions, each a mixture of von Mises-Fisher distributions.
 
-The arguments are the same throughout: `X` are rows (n, p), as `VonMisesFisherMixture` takes them; `y` are their classes
-(n,); `sample_weight` are weights of rows (n,). Error names (TypeError, ValueError) what was wrong with an argument, and
-NotFittedError what needs `fit` first.
+The arguments are the same throughout: `X` (n, p) and `sample_weight` (n,) as `VonMisesFisherMixture` takes them, and
+classes `y` (n,). Error names (TypeError, ValueError) what was wrong, and NotFittedError what needs `fit` first.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from .validation import read_directions, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherClassifier", "learn"):
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import check_random_state, column_or_1d
+    from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted
 
@@ -31,18 +30,14 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
     ----------
     n_components : int, default 1
         Number of parts of each class, or of its rows where these are fewer.
-    concentration : {"free", "equal"} or float, default "free"
-        Of the parts of a class, as in `VonMisesFisherMixture`.
     priors : array_like, shape (n_classes,), optional
         Probabilities of the classes, in sorted order; by default their shares of the rows' weight.
-    random_state : None, int or numpy.random.RandomState
-        Draws the starts of parts.
+    concentration, random_state
+        As in `VonMisesFisherMixture`.
 
     Attributes
     ----------
-    classes_, priors_ : ndarray, shape (n_classes,)
-    mixtures_ : list of VonMisesFisherMixture
-    n_features_in_ : int
+    classes_, priors_, mixtures_, n_features_in_ : ndarrays, shape (n_classes,), list of VonMisesFisherMixture, int
 
     Examples
     --------
@@ -65,19 +60,17 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         """Fit a mixture to the rows of each class."""
         rows, k = read_directions(self, X, reset=True), _checks.integer(self.n_components, "n_components", minimum=1)
         if y is None:
-            raise ValueError("'y' must hold classes: this estimator requires y to be passed, but the target y is None")
-        check_classification_targets(y)
+            raise ValueError("'y' must hold classes, requires y to be passed, but the target y is None")
         y = _checks.shaped(column_or_1d(y, warn=True), "y", (len(rows),), note=", a class for each row of 'X'")
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
         weights = read_weights(rows, sample_weight)
         self.classes_, labels = np.unique(y, return_inverse=True)
         masses = np.bincount(labels, weights)
         if not masses.all():
             label = self.classes_[np.argmin(masses)]
-            raise ValueError(
-                f"'sample_weight' must be above 0 in each class, got none in class {label!r}: leave it out"
-            )
-        priors = masses if self.priors is None else self.priors
-        priors = _checks.weights_for(priors, "priors", len(self.classes_))
+            raise ValueError(f"'sample_weight' must not be 0 in a whole class, as in {label!r}: leave it out")
+        priors = _checks.weights_for(masses if self.priors is None else self.priors, "priors", len(masses))
         self.priors_, self.mixtures_ = priors / priors.sum(), []
         rng = check_random_state(self.random_state)
         for label in range(len(self.classes_)):
@@ -89,16 +82,15 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
 
     def predict(self, X: Any) -> Array:
         """Return the likeliest classes, (n,)."""
-        likeliest = self.predict_proba(X).argmax(axis=1)
+        likeliest = self.predict_proba(X).argmax(axis=1)  # which checks first that there was a fit
         return np.asarray(self.classes_[likeliest])
 
     def predict_proba(self, X: Any) -> Float64:
         """Return the probabilities of the classes given each row, (n, n_classes)."""
         check_is_fitted(self)
         rows = read_directions(self, X)
-        logs = np.stack([mixture._log_densities(rows) for mixture in self.mixtures_], axis=1)
         with np.errstate(divide="ignore"):
-            logs += np.log(self.priors_)
+            logs = np.log(self.priors_) + np.stack([part.score_samples(rows) for part in self.mixtures_], axis=1)
         return softmax(logs, out=logs)
 
     def __sklearn_tags__(self) -> Any:

@@ -19,7 +19,7 @@ from ..._types import Array, Float64
 from ...vmf import VonMisesFisher
 from .. import mixtures
 from ..mixtures import Ascent, Parts, Sums
-from ..rows import read_rows
+from ..rows import Blocks, read_rows
 from .starts import draw_rows, find_means
 from .validation import read_directions, read_weights
 
@@ -47,15 +47,12 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         A step shares each row among parts by probability, gives it to the likeliest, or to one that is drawn.
     noise : bool, default False
         Whether a uniform part is added, for outliers: `predict` says -1 of its rows.
-    n_init : int, default 1
-        Number of starts, of which the best is taken.
     init : {"k-means++", "random"} or array_like, shape (k, p), default "k-means++"
         First mean directions: clusters of a sample of rows (8192, or 20 k), found by k-means in k columns from more
         seeds than parts; random rows; or these.
-    max_iter : int, default 100
-        Largest number of steps; a stochastic fit takes all of them.
-    tol : float, default 1e-4
-        Rise of the mean log-likelihood per row in a step at which a fit ends.
+    n_init, max_iter, tol : int, int, float, default 1, 100, 1e-4
+        Starts, of which the best is taken; most steps of each (a "stochastic" fit takes all of them); and the rise of
+        the mean log-likelihood in a step at which a fit ends.
     random_state : None, int or numpy.random.RandomState
         Draws samples, starts and stochastic steps.
     warm_start : bool, default False
@@ -75,7 +72,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     Warns
     -----
     ConvergenceWarning
-        If a fit has not settled, or parts have no rows: their weights are 0.
+        If a fit has not come to rest, or parts have no rows: their weights are 0.
     UserWarning
         If there are rows of zeros: they do not count, and are at right angles to all means in `predict`.
 
@@ -103,7 +100,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.predict(X[:3]), model.predict_proba(X[:3]).shape, model.score_samples(X[:3]).round(1)
     (array([2, 0, 1]), (3, 3), array([-1.8,  0.6,  2.3]))
     >>> round(model.score(X), 3)
-    -0.133
+    -0.115
     >>> other = VonMisesFisherMixture(2, random_state=0).fit(X)
     >>> model.bic(X) < other.bic(X), model.aic(X) < other.aic(X)
     (True, True)
@@ -142,22 +139,22 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         new = (count / self._count) ** FORGET
         sums = Sums(*((1.0 - new) * a + new / count * b for a, b in zip(self._sums, batch, strict=True)))
         parts = mixtures.maximize(sums, self._parts(), self.concentration, dtype=rows.dtype)
-        bound = batch.log_likelihood / count
-        return self._keep(Ascent(parts, sums, bound, self.n_iter_ + 1, self.converged_), count=1.0)
+        end = Ascent(parts, sums, batch.log_likelihood / count, self.n_iter_ + 1, self.converged_)
+        return self._keep(end, count=1.0)
 
     def predict(self, X: Any) -> Array:
         """Return the numbers of the likeliest parts, (n,), -1 of the uniform one."""
-        labels = self._read(X).concatenate(partial(mixtures.most_likely, parts=self._parts()))
+        labels = self._describe(X, "labels")
         return np.where(labels < len(self.means_), labels, -1)
 
     @available_if(lambda self: self.n_components > 1 or self.noise)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Float64:
-        """Return the probabilities of parts given each row, (n, k), or (n, k+1) with the uniform one, if more than one."""
-        return np.asarray(self._read(X).concatenate(partial(mixtures.responsibilities, parts=self._parts())).T)
+        """Return the probabilities of parts given each row, (n, k), or (n, k+1) with the uniform one, for k > 1."""
+        return self._describe(X, "shares").T
 
     def score_samples(self, X: Any) -> Float64:
         """Return the log density of each row, (n,)."""
-        return self._log_densities(self._read(X))
+        return self._describe(X, "logs") - self._log_area()
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of the rows."""
@@ -185,31 +182,31 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Check the parameters."""
         for name in ("n_components", "n_init", "max_iter"):
             _checks.integer(getattr(self, name), name, minimum=1)
-        _checks.choice(self.method, "method", ("soft", "hard", "stochastic"))
-        _checks.flag(self.noise, "noise")
-        _checks.flag(self.warm_start, "warm_start")
+        for name in ("noise", "warm_start"):
+            _checks.flag(getattr(self, name), name)
         _checks.real(self.tol, "tol", minimum=0.0)
-        if isinstance(self.init, str):
-            _checks.choice(self.init, "init", ("k-means++", "random"))
-        if isinstance(self.concentration, str):
-            _checks.choice(self.concentration, "concentration", ("free", "equal"))
-        else:
+        words = {"method": "soft hard stochastic", "init": "k-means++ random", "concentration": "free equal"}
+        for name, choices in words.items():
+            if name == "method" or isinstance(getattr(self, name), str):
+                _checks.choice(getattr(self, name), name, choices.split())
+        if not isinstance(self.concentration, str):
             _checks.concentration(self.concentration, maximum=1e13)
 
     def _fit_rows(self, rows: Any, weights: Float64, *, rng: Any) -> Self:
         """Fit the mixture to rows that were read."""
-        if len(rows) < self.n_components:
-            raise ValueError(f"'X' must have at least n_components = {self.n_components} rows, got {len(rows)}")
-        if self.warm_start and hasattr(self, "means_"):
+        if len(rows) < (k := int(self.n_components)):
+            raise ValueError(f"'X' must have at least n_components = {k} rows, got {len(rows)}")
+        shape = (len(self.weights_), self.means_.shape[1]) if hasattr(self, "means_") else None
+        if self.warm_start and shape == (k + self.noise, rows.shape[1]):
             best = self._climb(rows, weights, self._parts(), rng=rng)
         else:
-            ends = (self._climb(rows, weights, self._start(rows, weights, rng), rng=rng) for _ in range(self.n_init))
-            best = max(ends, key=lambda end: end.bound)
+            starts = (self._start(rows, weights, rng) for _ in range(int(self.n_init)))
+            best = max((self._climb(rows, weights, parts, rng=rng) for parts in starts), key=lambda end: end.bound)
+        empty = int(np.sum(best.parts.shares[:k] == 0.0))
         if not best.converged and self.method != "stochastic":
-            text = f"the fit has not settled in max_iter = {self.max_iter} steps: raise 'max_iter' or 'tol'"
-            _checks.warn(text, ConvergenceWarning)
-        if empty := int(np.sum(best.parts.shares[: self.n_components] == 0.0)):
-            text = f"{empty} of {self.n_components} parts have no rows and the weight 0: lower 'n_components'"
+            _checks.warn(f"no rest in max_iter = {self.max_iter} steps: raise 'max_iter' or 'tol'", ConvergenceWarning)
+        if empty:
+            text = f"{empty} of {k} parts have no rows and the weight 0: lower 'n_components'"
             _checks.warn(text, ConvergenceWarning)
         self._count = float(weights.sum())
         return self._keep(best, count=self._count)
@@ -220,9 +217,12 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _start(self, rows: Any, weights: Float64, rng: Any) -> Parts:
         """Return the first parts, those of the rows nearest to first means, with one concentration."""
-        k, shape = self.n_components, (self.n_components, rows.shape[1])
+        k, shape = int(self.n_components), (int(self.n_components), rows.shape[1])
         if not isinstance(self.init, str):
-            means = read_rows(_checks.floating(self.init, "init", shape), "init").unit()
+            first = read_rows(_checks.floating(self.init, "init", shape), "init")
+            if not first.present().all():
+                raise ValueError("'init' must have rows that have a direction, got a row of zeros")
+            means = first.unit()
         elif self.init == "random":
             means = draw_rows(rows, weights, k, rng)[0].values
         else:
@@ -248,13 +248,11 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _parts(self) -> Parts:
         return Parts.of(self.weights_, self.means_, self.concentrations_)
 
-    def _read(self, X: Any) -> Any:
+    def _describe(self, X: Any, what: str) -> Array:
+        """Return what `mixtures.describe` tells of rows that are given or were read."""
         check_is_fitted(self)
-        return read_directions(self, X)
-
-    def _log_densities(self, rows: Any) -> Float64:
-        logs = rows.concatenate(partial(mixtures.log_likelihoods, parts=self._parts()))
-        return np.asarray(logs - self._log_area())
+        rows = X if isinstance(X, Blocks) else read_directions(self, X)
+        return rows.concatenate(partial(mixtures.describe, parts=self._parts(), what=what))
 
     def _log_area(self) -> float:
         return float(special.log_surface_area(self.means_.shape[1] - 1))

@@ -10,7 +10,7 @@ import numpy as np
 from ..._types import Array, Float64
 from ..rows import Rows
 
-SAMPLE, NUMBERS, EACH = 2**13, 2**23, 20  # rows of a sample at most, numbers there, but at least so many rows a part
+SAMPLE, NUMBERS, EACH = 2**13, 2**22, 20  # rows of a sample at most, numbers there, but at least so many rows a part
 SEEDS = 4  # small clusters for each part
 
 
@@ -60,5 +60,5 @@ def _project(sample: Rows, share: Float64, k: int, rng: Any) -> Array:
         return np.asarray(sample.values.toarray() if hasattr(sample.values, "toarray") else sample.values)
     from sklearn.decomposition import TruncatedSVD
 
-    weighted = Rows(sample.values, np.sqrt(share / share.max())).unit()
+    weighted = Rows(sample.values, np.sqrt(share / share.max()) if np.ptp(share) else None).unit()
     return np.asarray(TruncatedSVD(k, random_state=rng).fit(weighted).transform(sample.values))

@@ -5,7 +5,6 @@ from ..._checks import needs
 with needs("PyTorch", "spherapprox.directional.torch_modules", "torch"):
     import torch as torch
 
-from . import divergences as divergences  # which registers them
 from .bessel import iv_ratio, log_iv
 from .distributions import HypersphericalUniform, PowerSpherical, VonMisesFisher
 

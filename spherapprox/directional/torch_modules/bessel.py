@@ -2,19 +2,116 @@
 
 Debye's expansion (DLMF 10.41.3) at orders from 20 on, and for lower ones as many steps of the recurrence from there.
 All is a fixed number of elementwise operations, so that `torch.compile` and `torch.func.vmap` apply.
+
+The arguments are the same throughout: `order`, v from 0 to 1e6, a float or a tensor that is broadcast with `x` and does
+not require gradients; `x`, a tensor, 0 to 1e150. Results are nan where it is negative, in its dtype and on its device.
+Error names: TypeError and ValueError, if `order` is outside its range or requires gradients, or `x` holds no real
+numbers.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from ..._checks import real
 from ..._scalars.gamma import HALF_LOG_2PI, STIRLING_FROM, log_gamma, stirling
-from . import expansion
 from .checks import tensor
+
+TERMS = 14
+LOWEST = 20.0
+"""Order from which the expansion is used: there its terms leave 1e-15 of log 0F1 and 1e-13 of A'' (measured)."""
+
+
+def make_tables() -> Any:
+    """Return the coefficients of (h d/dh + 2 y d/dy)^i S at [i, j, k], of y^j h^(k+1), for i = 0 to 3.
+
+    S(y, h) is the logarithm of Debye's sum (DLMF 10.41.10) as a series in h = 1/R, y = (v/R)^2. The series
+    w = x I_v'/I_v = sum_k w_k(y) h^(k-1) solves x w' + w^2 = R^2, and w_(k+1) = -(1-y) (k + 2 y d/dy) S_k.
+    """
+    tables = torch.zeros(4, TERMS + 1, TERMS, dtype=torch.float64)
+    # n_k = 2^(2k-1) w_k, polynomials of integers: n_k = 2 (1-y) ((k-2) + 2 y d/dy) n_{k-1} - sum_{0<i<k} n_i n_{k-i}
+    n: list[Any] = [None, np.array([-1, 1], dtype=object)]
+    for k in range(1, TERMS + 1):
+        j = np.arange(k + 1)
+        rise = np.append(2 * (k - 1 + 2 * j) * n[k], 0)
+        row = rise - np.roll(rise, 1) - sum(np.convolve(n[i], n[k + 1 - i]) for i in range(1, k + 1))
+        n.append(row)
+        quotient = np.cumsum(row)[:-1]  # of n_{k+1} by 1 - y
+        for i in range(4):
+            column = -quotient / 2 ** (2 * k + 1) * (k + 2 * j) ** (i - 1.0)
+            tables[i, : k + 1, k - 1] = torch.from_numpy(column.astype(np.float64))
+    return tables
+
+
+TABLES = make_tables()
+
+
+class Point(NamedTuple):
+    """An argument x at an order v >= `LOWEST`: R = sqrt(v^2 + x^2), 1/R, y = (v/R)^2 and 1 - y."""
+
+    v: Any
+    x: Any
+    r: Any
+    h: Any
+    y: Any
+    rest: Any
+
+
+def locate(v: Any, x: Any) -> Point:
+    """Return the quantities that the expansion at the order v is made of."""
+    r = (v * v + x * x).sqrt()
+    h = 1.0 / r
+    return Point(v, x, r, h, (v * h) ** 2, (x * h) ** 2)
+
+
+def debye(at: Point, power: int) -> Any:
+    """Return (h d/dh + 2 y d/dy)^power S."""
+    table, y = TABLES[power].to(at.h), at.y[..., None]
+    total = table[TERMS]
+    for row in reversed(table[:TERMS]):
+        total = torch.addcmul(row, total, y)
+    result, *columns = reversed(total.unbind(-1))
+    for column in columns:
+        result = torch.addcmul(column, result, at.h)
+    return result * at.h
+
+
+def expand_log(at: Point) -> tuple[Any, Any]:
+    """Return log 0F1(; v+1; x^2/4) = log[Gamma(v+1) (2/x)^v I_v(x)], and the same less x."""
+    # DLMF 10.41.3, and 5.11.1 for Gamma(v+1), as in _scalars.bessel
+    z, w = at.x / at.v, at.r / at.v
+    d = z * (z / (1.0 + w))  # sqrt(1 + z^2) - 1
+    small = stirling(at.v) + debye(at, 0) - 0.5 * torch.log1p(d)
+    log = torch.log1p(0.5 * d)
+    # Terms of order 1/v cancel where x is far below v: Rayleigh's sums over zeros (DLMF 10.21(iv)) do not.
+    s = 0.25 * at.x * at.x / (at.v + 1.0)
+    short = s * (1.0 - 0.5 * s / (at.v + 2.0) * (1.0 - 4.0 / 3.0 * s / (at.v + 3.0)))
+    near = s < 1e-5 * at.v
+    plain = torch.where(near, short, small + at.v * (d - log))
+    return plain, torch.where(near, short - at.x, small - at.v * ((d + z) / (w + z) + log))
+
+
+def expand_gap(at: Point) -> Any:
+    """Return e = x I_v(x) / I_{v+1}(x) - x > 0: I_{v+1}/I_v = x/(x + e) and 1 - I_{v+1}/I_v = e/(x + e)."""
+    v, r, h = at.v, at.r, at.h
+    bend = h * h * (0.5 + debye(at, 1))
+    return (v * (1.0 + v / (r + at.x)) / (r + v) + at.x * bend) / (1.0 / (r + v) - bend)
+
+
+def expand_slope(at: Point, bent: bool) -> tuple[Any, Any]:
+    """Return the derivative of I_{v+1}/I_v, and, where `bent`, the second over x."""
+    v, _, r, h, y, rest = at
+    first, second = 0.5 + debye(at, 1), debye(at, 2)
+    slope = v * h / (r + v) + h * h * ((1.0 - 2.0 * y) * first + rest * second)
+    if not bent:
+        return slope, None
+    terms = (8.0 * y - 2.0) * first + (6.0 * y - 3.0) * second - rest * debye(at, 3)
+    return slope, h * h * (h * h * terms - v * (2.0 * r + v) * h / (r + v) ** 2)
+
 
 NEXT = {"log": "ratio", "log_scaled": "deficit", "ratio": "slope", "deficit": "slope", "slope": "curvature"}
 """Kinds of functions of x, each with its derivative: log 0F1(; v+1; x^2/4), the same less x, A = I_{v+1}/I_v, A - 1, A'
@@ -22,33 +119,31 @@ and A''. The kind "divergence" is x A - log 0F1, whose derivative is x A'."""
 
 
 class Derivative(torch.autograd.Function):
-    """A function of `NEXT`; it can be differentiated down to A''."""
+    """A function of `NEXT`, of a tensor x of `widen`; it can be differentiated down to A''."""
 
     generate_vmap_rule = True
 
     @staticmethod
     def forward(x: Any, v: Any, kind: str) -> Any:
-        """Return the function of that kind at x, a tensor of `widen`."""
+        """Return the function of that kind."""
         return calculate(x, v, kind)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, Any, str], output: Any) -> None:
         """Keep the arguments."""
-        x, v, kind = inputs
-        ctx.kind = kind
-        ctx.number = None if isinstance(v, torch.Tensor) else v
-        ctx.save_for_backward(x, *([v] if ctx.number is None else []))
+        x, v, ctx.kind = inputs
+        is_tensor = isinstance(v, torch.Tensor)
+        ctx.number = None if is_tensor else v
+        ctx.save_for_backward(x, *([v] if is_tensor else []))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> tuple[Any, None, None]:
         """Return the gradient in x."""
         if ctx.kind == "curvature":
             raise NotImplementedError("iv_ratio can be differentiated twice in x, and log_iv three times")
-        x, *order = ctx.saved_tensors
-        v = order[0] if order else ctx.number
-        if ctx.kind == "divergence":
-            return grad * (x * Derivative.apply(x, v, "slope")), None, None
-        return grad * Derivative.apply(x, v, NEXT[ctx.kind]), None, None
+        x, v = (*ctx.saved_tensors, ctx.number)[:2]
+        factor = x if ctx.kind == "divergence" else 1.0
+        return grad * (factor * Derivative.apply(x, v, NEXT.get(ctx.kind, "slope"))), None, None
 
 
 def widen(x: Any) -> Any:
@@ -62,13 +157,13 @@ def widen(x: Any) -> Any:
 def calculate(x: Any, v: Any, kind: str) -> Any:
     """Return the function of a kind by the expansion at an order v + n >= `LOWEST`, and n steps down from there."""
     x = torch.where(x >= 0.0, x, math.nan).clamp(max=0.25 * math.sqrt(torch.finfo(x.dtype).max))
-    steps = int(expansion.LOWEST) if isinstance(v, torch.Tensor) else max(0, math.ceil(expansion.LOWEST - v))
-    at = expansion.locate(v + steps, x)
+    steps = int(LOWEST) if isinstance(v, torch.Tensor) else max(0, math.ceil(LOWEST - v))
+    at = locate(v + steps, x)
     orders = [v + k for k in range(steps, 0, -1)]
     if kind in ("slope", "curvature"):
         return descend_slope(at, orders, bent=kind == "curvature")
     if kind in ("ratio", "deficit"):
-        e = expansion.gap(at)
+        e = expand_gap(at)
         for m in orders:
             e = step_down(m, x, e)
         return (x if kind == "ratio" else -e) / (x + e)
@@ -80,10 +175,10 @@ def step_down(m: Any, x: Any, e: Any) -> Any:
     return 2.0 * m - e * (x / (x + e))
 
 
-def descend_log(at: expansion.Point, orders: list[Any], kind: str) -> Any:
+def descend_log(at: Point, orders: list[Any], kind: str) -> Any:
     """Return log 0F1 at the last order less 1, plain, scaled or in the divergence."""
-    x, (plain, scaled), total = at.x, expansion.log_0f1(at), 0.0
-    e = expansion.gap(at) if orders or kind == "divergence" else None
+    x, (plain, scaled), total = at.x, expand_log(at), 0.0
+    e = expand_gap(at) if orders or kind == "divergence" else None
     for m in orders:  # 0F1 grows by the factor 1 + x A_m/(2m) at a step
         total = total + torch.log1p(x / (2.0 * m) * (x / (x + e)))
         e = step_down(m, x, e)
@@ -93,10 +188,10 @@ def descend_log(at: expansion.Point, orders: list[Any], kind: str) -> Any:
     return (plain if kind == "log" else scaled) + total
 
 
-def descend_slope(at: expansion.Point, orders: list[Any], bent: bool) -> Any:
+def descend_slope(at: Point, orders: list[Any], bent: bool) -> Any:
     """Return A' at the last order less 1, or A''."""
     x = at.x
-    square, e, (slope, curvature) = x * x, expansion.gap(at), expansion.slope(at, bent)
+    square, e, (slope, curvature) = x * x, expand_gap(at), expand_slope(at, bent)
     for m in orders:
         above = 1.0 / (x + e)  # A_m / x
         e = step_down(m, x, e)
@@ -111,23 +206,8 @@ def descend_slope(at: expansion.Point, orders: list[Any], bent: bool) -> Any:
 def log_iv(order: Any, x: Any) -> Any:
     """Return log I_v(x), the logarithm of the modified Bessel function of the first kind, differentiable in x.
 
-    Parameters
-    ----------
-    order : float or Tensor
-        v, 0 to 1e6; a tensor is broadcast with `x` and must not require gradients.
-    x : Tensor
-        0 to 1e150; nan where it is negative.
-
-    Returns
-    -------
-    Tensor
-        In the dtype of `x`, on its device: within 1e-14 (v + x) of `special.log_iv` in float64, and rounded from there
-        in others, as are three derivatives. At x = 0 it is -inf, or 0 for the order 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `order` is outside its range or requires gradients, or `x` does not hold real numbers.
+    It is within 1e-14 (v + x) of `special.log_iv` in float64, and rounded from there in others, as are three
+    derivatives. At x = 0 it is -inf, or 0 for the order 0.
 
     Examples
     --------
@@ -149,21 +229,8 @@ def log_iv(order: Any, x: Any) -> Any:
 def iv_ratio(order: Any, x: Any) -> Any:
     """Return I_{v+1}(x) / I_v(x), for v = columns/2 - 1 the mean cosine of von Mises-Fisher's distribution.
 
-    Parameters
-    ----------
-    order, x : float or Tensor, Tensor
-        As for `log_iv`.
-
-    Returns
-    -------
-    Tensor
-        In [0, 1], in the dtype of `x`: within 1e-15 relative of `special.iv_ratio` in float64, two derivatives within
-        1e-13, and rounded from there in others.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `log_iv`.
+    It is in [0, 1], within 1e-15 relative of `special.iv_ratio` in float64, two derivatives within 1e-13, and rounded
+    from there in others.
 
     Examples
     --------

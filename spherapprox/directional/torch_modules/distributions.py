@@ -6,16 +6,16 @@ logarithms of the densities pass through 0 where their terms are as large as col
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, ClassVar
 
 import torch
-from torch.distributions import Distribution, constraints
+from torch.distributions import Distribution, constraints, register_kl
 
 from ..._checks import integer
 from . import checks
 from .bessel import widen
-from .laws import Exponential, Power
-from .paths import Angle, place
+from .laws import Angle, Exponential, Power, place
 
 
 class Zonal(Distribution):
@@ -25,6 +25,7 @@ class Zonal(Distribution):
     support = checks.unit_rows
     has_rsample = True
     kind: ClassVar = Exponential
+    _validate_args: bool
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         loc, concentration = checks.floats(loc, concentration)
@@ -33,14 +34,13 @@ class Zonal(Distribution):
             checks.rows(loc, "loc")
             checks.concentrations(concentration)
         self._law = self.kind(loc.shape[-1])
-        batch = torch.broadcast_shapes(loc.shape[:-1], concentration.shape)
-        self._fill(loc, concentration, batch, validate=validate)
-        # of its own shape, that nothing is computed twice
-        self._numbers = self.concentration if concentration.shape == batch else concentration
+        self._numbers = concentration  # of its own shape, that nothing is computed twice
+        self._fill(loc, torch.broadcast_shapes(loc.shape[:-1], concentration.shape), validate)
 
-    def _fill(self, loc: Any, concentration: Any, batch: Any, validate: bool) -> None:
+    def _fill(self, loc: Any, batch: Any, validate: bool) -> None:
         """Set parameters of a batch shape; what is to be checked has been checked."""
-        self.loc, self.concentration = loc.expand(*batch, -1), concentration.expand(batch)
+        self.loc = loc.expand(*batch, -1)
+        self.concentration = self._numbers if self._numbers.shape == batch else self._numbers.expand(batch)
         super().__init__(torch.Size(batch), loc.shape[-1:], validate_args=False)
         self._validate_args = validate
 
@@ -48,7 +48,7 @@ class Zonal(Distribution):
         """Return the distribution with parameters repeated to `batch_shape`, as `torch.Tensor.expand` does."""
         new = self._get_checked_instance(type(self), _instance)
         new._law, new._numbers = self._law, self._numbers
-        new._fill(self.loc, self.concentration, batch_shape, validate=self._validate_args)
+        new._fill(self.loc, batch_shape, self._validate_args)
         return new
 
     def log_prob(self, value: Any) -> Any:
@@ -95,10 +95,8 @@ class Zonal(Distribution):
 
     def _round(self, result: Any, *tensors: Any) -> Any:
         """Return a result in the dtype of the parameters and of more tensors."""
-        dtype = torch.promote_types(self.loc.dtype, self.concentration.dtype)
-        for tensor in tensors:
-            dtype = torch.promote_types(dtype, tensor.dtype)
-        return result.to(dtype)
+        dtypes = (tensor.dtype for tensor in (self.loc, self.concentration, *tensors))
+        return result.to(reduce(torch.promote_types, dtypes))
 
 
 class VonMisesFisher(Zonal):
@@ -113,11 +111,6 @@ class VonMisesFisher(Zonal):
     validate_args : bool, optional
         Check the arguments, here and in `log_prob`; by default as torch does, which stops when something was compiled.
         Compiled code checks nothing, and `torch.func.vmap` needs False.
-
-    Attributes
-    ----------
-    loc, concentration : Tensor
-        Of shapes batch_shape + (columns,) and batch_shape.
 
     Raises
     ------
@@ -150,13 +143,9 @@ class VonMisesFisher(Zonal):
 class PowerSpherical(Zonal):
     """The power spherical distribution, of density proportional to (1 + <loc, x>)^concentration.
 
-    Its arguments, attributes and errors are those of `VonMisesFisher`, which it comes near where the concentration is
-    twice as large.
-
-    Notes
-    -----
-    No rejection is needed. At the point opposite to `loc`, where the density is 0, `log_prob` takes the cosine as -1
-    and a rounding.
+    Its arguments and errors are those of `VonMisesFisher`, which it comes near where the concentration is twice as
+    large; it draws without rejection. At the point opposite to `loc`, where the density is 0, `log_prob` takes the
+    cosine as -1 and a rounding.
 
     References
     ----------
@@ -174,28 +163,15 @@ class PowerSpherical(Zonal):
 
 
 class HypersphericalUniform(Zonal):
-    """The uniform distribution on the unit sphere.
+    """The uniform distribution on the unit sphere, whose points have `event_size` columns, at least 2.
 
-    Parameters
-    ----------
-    event_size : int
-        Columns of a point, at least 2: one more than the sphere's dimension.
-    batch_shape : tuple of int, default ()
-    dtype, device : optional
-        Of what is drawn, by default torch's.
-    validate_args : bool, optional
-        As in `VonMisesFisher`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `event_size` is no integer from 2 on.
+    Of a `batch_shape`, () by default; `dtype` and `device` of what is drawn are torch's by default.
 
     Examples
     --------
     >>> from spherapprox.directional.torch_modules import HypersphericalUniform
-    >>> HypersphericalUniform(3).entropy()
-    tensor(2.5310)
+    >>> HypersphericalUniform(3, (5,)).sample().shape
+    torch.Size([5, 3])
     """
 
     arg_constraints: ClassVar = {}
@@ -218,3 +194,44 @@ class HypersphericalUniform(Zonal):
     def mode(self) -> Any:
         """None: every point is one."""
         raise NotImplementedError("the uniform distribution has no mode")
+
+
+@register_kl(VonMisesFisher, HypersphericalUniform)
+@register_kl(PowerSpherical, HypersphericalUniform)
+def to_uniform(p: Zonal, q: HypersphericalUniform) -> Any:
+    """Return the divergence from the uniform distribution."""
+    _refuse_other_columns(p, q)
+    return _finish(p._law.divergence(widen(p._numbers)), p, q)
+
+
+@register_kl(VonMisesFisher, VonMisesFisher)
+def between_kernels(p: VonMisesFisher, q: VonMisesFisher) -> Any:
+    """Return log c_1 - log c_2 + A(k_1) (k_1 - k_2 <mu_1, mu_2>), in peaks and complements of cosines."""
+    kappa = widen(p._numbers)
+    return _finish(p._law.log_peak(kappa) + kappa * p._law.deficit(kappa) + _cross(p, q), p, q)
+
+
+@register_kl(PowerSpherical, VonMisesFisher)
+def from_power(p: PowerSpherical, q: VonMisesFisher) -> Any:
+    """Return the divergence of a power spherical distribution from a von Mises-Fisher distribution."""
+    return _finish(p._law.divergence(widen(p._numbers)) + _cross(p, q), p, q)
+
+
+def _cross(p: Zonal, q: VonMisesFisher) -> Any:
+    """Return the mean of -log q under p, with respect to the uniform measure."""
+    kappa, own = widen(q._numbers), widen(p._numbers)
+    _refuse_other_columns(p, q)
+    square = (widen(p.loc) - widen(q.loc)).square().sum(-1)
+    return kappa * (p._law.cosine(own) * (0.5 * square) - p._law.deficit(own)) - q._law.log_peak(kappa)
+
+
+def _finish(result: Any, p: Zonal, q: Zonal) -> Any:
+    """Return a divergence in the dtype of the parameters, for every member of the common batch."""
+    return p._round(result, q.loc, q.concentration).expand(torch.broadcast_shapes(p.batch_shape, q.batch_shape))
+
+
+def _refuse_other_columns(p: Zonal, q: Zonal) -> None:
+    """Refuse distributions on different spheres."""
+    if p.event_shape != q.event_shape:
+        sizes = f"{p.event_shape[0]} and {q.event_shape[0]}"
+        raise ValueError(f"kl_divergence needs distributions of the same number of columns, got {sizes}")

@@ -61,7 +61,7 @@ def test_narrow_samples_keep_their_digits():
     within = sum(np.square(y - y.mean(axis=0)).sum() for y in flat)
     statistic, pvalue = same_mean(*samples)
     assert statistic == pytest.approx(27 / 2 * between / within, rel=1e-6)
-    assert abs(same_mean(*samples, method="permutation", resamples=999, rng=0).pvalue - pvalue) < 0.03
+    assert abs(same_mean(*samples, method="permutation", n_resamples=999, rng=0).pvalue - pvalue) < 0.03
     # and Bartlett's test of the spreads, of which each coordinate has one mean
     variances = [np.square(y - y.mean(axis=0)).sum() / (2 * len(y) - 2) for y in flat]
     freedom = np.array([2 * len(y) - 2 for y in flat])
@@ -93,13 +93,13 @@ def test_permutations_need_no_narrow_samples():
     pvalues, by_law = [], []
     for _ in range(150):
         x, y = kernel.rvs(mean, 25, rng), kernel.rvs(mean, 40, rng)
-        pvalues.append(same_mean(x, y, method="permutation", resamples=99, rng=rng).pvalue)
+        pvalues.append(same_mean(x, y, method="permutation", n_resamples=99, rng=rng).pvalue)
         with pytest.warns(RuntimeWarning, match="the F law needs narrower samples"):
             by_law.append(same_mean(x, y).pvalue)
     assert kstest(pvalues, "uniform").pvalue > 1e-3
     assert kstest(by_law, "uniform").pvalue < 1e-3
     shifted = kernel.rvs(np.eye(31)[1], 40, rng)
-    assert same_mean(x, shifted, method="permutation", resamples=199, rng=0).pvalue == 0.005
+    assert same_mean(x, shifted, method="permutation", n_resamples=199, rng=0).pvalue == 0.005
     assert same_mean(x, y, method="permutation", rng=1) == same_mean(x, y, method="permutation", rng=1)
 
 
@@ -111,7 +111,9 @@ def test_differences_are_seen_at_every_concentration():
     uniform = [sphere.uniform(2, 50, rng=seed) for seed in range(3)]
     assert same_concentration(*uniform).pvalue > 0.05
     x = uniform[0]
-    assert same_mean(x, -x, method="permutation", resamples=99, rng=0).statistic == pytest.approx(by_formula(x, -x)[0])
+    assert same_mean(x, -x, method="permutation", n_resamples=99, rng=0).statistic == pytest.approx(
+        by_formula(x, -x)[0]
+    )
     opposite = np.concatenate([np.eye(2), -np.eye(2)])
     assert same_concentration(opposite, opposite) == (0.0, 1.0)
 
@@ -123,7 +125,7 @@ def test_differences_are_seen_at_every_concentration():
         (lambda: same_mean(np.eye(3), np.eye(4)), ValueError, "'sample 2' must have shape"),
         (lambda: same_mean(np.eye(2)[[0, 0]], np.eye(2)[[1, 1]]), ValueError, "samples must vary"),
         (lambda: same_mean(np.eye(2), np.eye(2), method="t"), ValueError, "'method' must be one of"),
-        (lambda: same_mean(np.eye(2), np.eye(2), method="permutation", resamples=0), ValueError, "'resamples' must"),
+        (lambda: same_mean(np.eye(2), np.eye(2), n_resamples=0), ValueError, "'n_resamples' must"),
         (lambda: same_concentration(np.eye(2), np.eye(2)[:1]), ValueError, "sample 2 must hold at least two"),
         (lambda: same_concentration(np.eye(2)[[0, 0]], np.eye(2)), ValueError, "sample 1 must hold at least two"),
     ],

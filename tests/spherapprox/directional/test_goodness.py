@@ -6,18 +6,10 @@ from scipy.stats import kstest
 
 from spherapprox import VonMisesFisher, sphere
 from spherapprox.directional import Kent, Watson, goodness_of_fit
-from spherapprox.directional.kummer import KummerLaw
-
-
-def test_distribution_function_of_the_cosine_in_closed_form():
-    s = np.concatenate([[0.0], np.logspace(-12, 0, 40)])
-    for lam in (0.0, 1e-3, 2.0, 40.0, 1e8):
-        exact = s if lam == 0.0 else np.expm1(-2.0 * lam * s) / np.expm1(-2.0 * lam)  # S^2
-        np.testing.assert_allclose(KummerLaw(1.0, 1.0, -2.0 * lam).distribute(s, 1.0 - s), exact, atol=1e-13)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 40])
-@pytest.mark.parametrize("size", [0.0, 4.0, 1e4])
+@pytest.mark.parametrize("size", [0.0, 4.0, 1e4, 1e8])
 def test_pvalues_are_uniform_under_the_distribution(dim, size):
     rng = np.random.default_rng(6)
     mean = sphere.uniform(dim, 1, rng)[0]
@@ -40,7 +32,7 @@ def test_pvalues_of_a_family_are_uniform_under_it():
     rng = np.random.default_rng(1)
     for distribution, repetitions in ((VonMisesFisher([0.0, 0.0, 1.0], 5.0), 24), (Watson([0.0, 1.0], 2.0), 8)):
         pvalues = [
-            goodness_of_fit(distribution.rvs(size=20, rng=rng), type(distribution), resamples=9, rng=rng).pvalue
+            goodness_of_fit(distribution.rvs(size=20, rng=rng), type(distribution), n_resamples=9, rng=rng).pvalue
             for _ in range(repetitions)
         ]
         assert set(np.round(np.array(pvalues) * 10)) <= set(range(1, 11))
@@ -51,13 +43,13 @@ def test_other_distributions_are_rejected():
     pole = np.eye(3)[2]
     oval = Kent(np.eye(3)[[2, 0, 1]], 40.0, 19.0).rvs(150, rng=0)
     girdle = Watson(pole, -6.0).rvs(150, rng=0)
-    assert goodness_of_fit(oval, VonMisesFisher, resamples=99, rng=0).pvalue == 0.01
+    assert goodness_of_fit(oval, VonMisesFisher, n_resamples=99, rng=0).pvalue == 0.01
     assert goodness_of_fit(girdle, Watson(pole, 3.0)).pvalue < 1e-6
     assert goodness_of_fit(girdle, Watson(pole, -6.0)).pvalue > 0.01
     tilted = VonMisesFisher([0.28, 0.0, 0.96], 40.0)
     assert goodness_of_fit(tilted.rvs(150, rng=0), VonMisesFisher(pole, 40.0)).pvalue < 1e-6
-    first = goodness_of_fit(oval, VonMisesFisher, resamples=19, rng=3)
-    assert first == goodness_of_fit(oval, VonMisesFisher, resamples=19, rng=3)
+    first = goodness_of_fit(oval, VonMisesFisher, n_resamples=19, rng=3)
+    assert first == goodness_of_fit(oval, VonMisesFisher, n_resamples=19, rng=3)
 
 
 @pytest.mark.parametrize(

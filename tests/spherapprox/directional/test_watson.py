@@ -181,6 +181,9 @@ def test_shapes_and_values():
     assert watson.logpdf(x).shape == (4, 5)
     assert isinstance(watson.logpdf(x[0, 0]), float)
     np.testing.assert_allclose(watson.pdf(x), np.exp(watson.logpdf(x)), rtol=1e-15)
+    # the normaliser is subtracted
+    peak = 5.0 - watson.log_normalizer - special.log_surface_area(2)
+    assert watson.logpdf(watson.axis) == pytest.approx(peak, rel=1e-14)
     np.testing.assert_allclose(watson.logpdf(-x.astype(np.float32)), watson.logpdf(x), atol=1e-5)
     assert repr(watson) == "Watson(axis=[0.0, 0.6, 0.8], concentration=5.0)"
     assert not watson.axis.flags.writeable

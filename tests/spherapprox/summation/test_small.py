@@ -152,7 +152,7 @@ def altered(array, value, at=(0, 0)):
 X, B, VALUES = problem(4, 6, 3, 2)
 WRONG = {
     "x": [
-        X * 1.1, X * (1.0 + 2e-6), altered(X, np.nan), altered(X, np.inf), X[:, :2], X[0], X[:0], X > 0.0,
+        X * 1.1, X * (1.0 + 1.3e-6), altered(X, np.nan), altered(X, np.inf), X[:, :2], X[0], X[:0], X > 0.0,
         X.astype(complex), np.zeros((4, 3)), "x", None, np.ma.masked_array(X, X > 0.0),
     ],
     "control_points": [B * 0.9, altered(B, np.nan, (5, 2)), B[:, :2], B[:5], B[:0], B[None], altered(B, 1e200)],

@@ -238,7 +238,7 @@ def cluster_rows(seeds: int) -> list[list[Any]]:
             means = rng.standard_normal((k, p))
             means /= np.linalg.norm(means, axis=1, keepdims=True)
             labels = rng.integers(k, size=n)
-            x = VonMisesFisher(means[labels], np.resize(sizes, k)[labels]).rvs(rng=rng)
+            x = VonMisesFisher(means[labels], np.resize(sizes, k)[labels]).rvs(1, rng=rng)[0]
             for name, model in methods(k, seed).items():
                 found.setdefault(name, []).append(_fit(model, x, labels))
         for name, pairs in found.items():

@@ -2,7 +2,8 @@
 
 The peers are rewritten from their formulas: a hyperspherical VAE's class (Davidson et al. 2018), whose Bessel function
 is SciPy's `ive` with NumPy between; TensorFlow Probability's recurrence for 2 to 5 columns; and the power spherical
-distribution by `lgamma` (De Cao & Aziz 2020). The truth is the core's in float64, and mpmath's for the latter::
+distribution by `lgamma` (De Cao & Aziz 2020), beside De Cao's package `power_spherical` where that is installed. The
+truth is the core's in float64, and mpmath's for the latter::
 
     python benchmarks/torch_directions.py
     python benchmarks/torch_directions.py --columns 3 128 --rounds 5
@@ -11,6 +12,7 @@ distribution by `lgamma` (De Cao & Aziz 2020). The truth is the core's in float6
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import math
 import statistics
 import time
@@ -30,6 +32,7 @@ from spherapprox.directional.torch_modules import PowerSpherical, VonMisesFisher
 CONCENTRATIONS = np.concatenate([[0.0], np.logspace(-3, 7, 51)])
 SHAPES = ((1024, 128), (64, 768))
 DTYPES = (torch.float32, torch.float64)
+HEADER = ["density", "columns", "dtype", "numbers for", "of", "error / (1 + |log f|)"]
 
 
 class Ive(torch.autograd.Function):
@@ -82,6 +85,12 @@ def power(loc: Any, k: Any, x: Any) -> Any:
     return log_c + k * torch.log1p((loc * x).sum(-1))
 
 
+def package(name: str, loc: Any, k: Any, x: Any) -> Any:
+    """Return the log density of the power spherical distribution by De Cao's package, which refuses 0."""
+    law = importlib.import_module(name).PowerSpherical(loc.expand(*k.shape, -1), k.clamp_min(1e-9))
+    return torch.where(k > 0.0, law.log_prob(x), math.nan)
+
+
 METHODS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "ours": lambda loc, k, x: VonMisesFisher(loc, k).log_prob(x),
     "VAE (SciPy)": vae,
@@ -89,6 +98,8 @@ METHODS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "ours, power": lambda loc, k, x: PowerSpherical(loc, k).log_prob(x),
     "power, lgamma": power,
 }
+if importlib.util.find_spec("power_spherical"):
+    METHODS["power_spherical"] = lambda loc, k, x: package("power_spherical", loc, k, x)
 
 
 def exact_peaks(p: int, power_law: bool) -> list[float]:
@@ -150,8 +161,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     print(machine())
-    header = ["density", "columns", "dtype", "numbers for", "of", "error / (1 + |log f|)"]
-    print(tabulate(value_rows(arguments.columns), header))
+    print(tabulate(value_rows(arguments.columns), HEADER))
     print()
     print(tabulate(time_rows(arguments.rounds), ["rows, columns", "dtype", "density", "ms"], floatfmt=".3f"))
 

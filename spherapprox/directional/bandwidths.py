@@ -97,7 +97,7 @@ def cross_validate(rows: Float64, weights: Float64) -> tuple[float, float]:
 def left_out_likelihood(rows: Float64, weights: Float64, log_concentration: float) -> float:
     """Return the weighted mean of the log densities, in the measure of total 1, of rows that are left out."""
     concentration = math.exp(log_concentration)
-    logs = log_sums_of_others(rows, weights, concentration) - np.log1p(-weights)
+    logs = log_sums_of_others(rows, weights, concentration) - np.log1p(-np.minimum(weights, 1.0 - 1e-15))
     return float(weights @ logs + VonMisesFisher(rows.shape[1] - 1, concentration).log_density(1.0))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._loading import Later
 from .._threads import slices
-from .._types import Array, Float64, Int32
+from .._types import Array, Float64, Indices, Int32
 from ..vmf.sparse import is_sparse
 from .rows import Rows
 
@@ -37,37 +37,38 @@ def fit_clusters(rows: Any, weights: Float64, centers: Float64, *, max_iter: int
     Only rows that change their cluster change the sums. It ends where none does, or where the inertia falls by less
     than `tol` of it. A cluster without rows gets the one that is farthest from its centre.
     """
-    state, sums, inertia = np.zeros((3 if rows.shape[1] > FEW else 1, len(rows))), np.zeros(centers.shape), math.inf
+    state, sums, inertia = np.zeros((3, len(rows))), np.zeros(centers.shape), math.inf
     labels, moves = np.full(len(rows), -1, np.int32), np.zeros(len(centers))
     steps, is_settled = 0, False
     while not is_settled and steps < max_iter:
         steps += 1
         # Step 1: rows to their nearest centres
         before, last = labels, inertia
-        labels, state = _reassign(rows, state, centers, moves)
-        labels = _fill_empty(rows, weights, labels, centers, 0.0 * sums)
-        state[:, labels != state[LABEL]] = 0.0
-        state[LABEL] = labels
-        sums += change_sums(rows, weights, before, labels, k=len(centers))
+        labels = _reassign(rows, state, centers, moves)
+        if len(empty := np.flatnonzero(np.bincount(labels, minlength=len(centers)) == 0)):
+            _fill(empty, rows, weights, labels, centers)
+            state[:] = 0.0  # all rows are compared with all centres again
+        changed = np.flatnonzero(before != labels)
+        sums += change_sums(rows, weights, before, labels, changed=changed, k=len(centers))
         # Step 2: centres to the directions of their sums
         old, centers = centers, directions(sums, centers)
         moves, inertia = np.sqrt(np.square(centers - old).sum(axis=1)), inertia_of(weights, sums, centers)
-        is_settled = np.array_equal(before, labels) or last - inertia <= tol * inertia < tol * last
-    before, labels = labels, _reassign(rows, state, centers, moves)[0]
-    sums += change_sums(rows, weights, before, labels, k=len(centers))
+        is_settled = not len(changed) or last - inertia <= tol * inertia < tol * last
+    before, labels = labels, _reassign(rows, state, centers, moves)
+    sums += change_sums(rows, weights, before, labels, changed=np.flatnonzero(before != labels), k=len(centers))
     return Clusters(centers, sums, labels, inertia_of(weights, sums, centers), steps, is_settled=is_settled)
 
 
-def _reassign(rows: Any, state: Float64, centers: Float64, moves: Float64) -> tuple[Int32, Float64]:
-    """Return labels, and the state (1 or 3, n) after centres moved by chords (k,) to where they are."""
-    state = rows.concatenate(partial(_reassign_block, centers=centers, moves=moves), state)
-    return state[LABEL].astype(np.int32), state
+def _reassign(rows: Any, state: Float64, centers: Float64, moves: Float64) -> Int32:
+    """Return labels, and renew the state (3, n), after centres moved by chords (k,) to where they are."""
+    if rows.shape[1] <= FEW:
+        return label(rows, centers)
+    state[:] = rows.concatenate(partial(_reassign_block, centers=centers, moves=moves), state)
+    return np.asarray(state[LABEL], dtype=np.int32)
 
 
 def _reassign_block(rows: Rows, state: Float64, *, centers: Float64, moves: Float64) -> Float64:
     """Compare rows with all centres where the triangle inequality leaves room for another one than their own."""
-    if len(state) == 1:
-        return _label(rows, centers=centers)[None, :].astype(np.float64)
     own, other = state[OWN] + moves[state[LABEL].astype(np.intp)], state[OTHER] - moves.max()
     doubtful = np.flatnonzero(own + SLACK * math.sqrt(np.finfo(rows.dtype).eps) >= other)
     state = np.stack([state[LABEL], own, other])
@@ -98,15 +99,17 @@ def fit_batches(
 
 def learn_batch(rows: Any, weights: Float64, centers: Float64, sums: Float64) -> tuple[Float64, Float64]:
     """Return centres and sums, to which each row of a batch is added where its nearest centre is."""
-    labels = _fill_empty(rows, weights, label(rows, centers), centers, sums)
-    sums = sums + change_sums(rows, weights, np.full(len(rows), -1, np.int32), labels, k=len(centers))
+    labels = label(rows, centers)
+    if len(empty := np.flatnonzero((np.bincount(labels, minlength=len(centers)) == 0) & ~sums.any(axis=1))):
+        _fill(empty, rows, weights, labels, centers)
+    sums = sums + sum_up(rows, weights, labels, k=len(centers))
     return directions(sums, centers), sums
 
 
 def assign(rows: Any, weights: Float64, centers: Float64) -> tuple[Int32, Float64, float]:
     """Return the labels of rows, their sums (k, p) and the inertia."""
     labels = label(rows, centers)
-    sums = change_sums(rows, weights, np.full(len(rows), -1, np.int32), labels, k=len(centers))
+    sums = sum_up(rows, weights, labels, k=len(centers))
     return labels, sums, inertia_of(weights, sums, centers)
 
 
@@ -130,12 +133,15 @@ def _nearest_two(rows: Rows, centers: Float64) -> tuple[Int32, Array]:
     return labels, largest
 
 
-def change_sums(rows: Any, weights: Float64, before: Int32, after: Int32, *, k: int) -> Float64:
-    """Return what the sums (k, p) of rows times weights gain by a change of labels, of which -1 is none."""
-    if isinstance(rows, Rows):
-        changed = np.flatnonzero(before != after)
-        if 4 * len(changed) < len(rows):
-            rows, weights, before, after = rows[changed], weights[changed], before[changed], after[changed]
+def sum_up(rows: Any, weights: Float64, labels: Int32, *, k: int) -> Float64:
+    """Return the sums (k, p) of rows times weights."""
+    return change_sums(rows, weights, np.full_like(labels, -1), labels, changed=np.arange(len(labels)), k=k)
+
+
+def change_sums(rows: Any, weights: Float64, before: Int32, after: Int32, *, changed: Indices, k: int) -> Float64:
+    """Return what the sums (k, p) of rows times weights gain by changes of labels, of which -1 is none."""
+    if isinstance(rows, Rows) and 4 * len(changed) < len(rows):
+        rows, weights, before, after = rows[changed], weights[changed], before[changed], after[changed]
     return rows.total(partial(_change_sums, k=k), weights, before, after)[0] if len(rows) else np.zeros(())
 
 
@@ -143,21 +149,22 @@ def _change_sums(rows: Rows, weights: Float64, before: Int32, after: Int32, *, k
     """Return a block's part, in float64 where weights differ much: a heavy row that goes must leave no rounding."""
     from scipy import sparse
 
-    changed = np.flatnonzero(before != after)
-    if len(changed) < len(rows):
-        rows, weights, before, after = rows[changed], weights[changed], before[changed], after[changed]
+    is_new = before != after
+    if not is_new.all():
+        rows, weights, before, after = rows[np.flatnonzero(is_new)], weights[is_new], before[is_new], after[is_new]
     masses = np.stack([weights, np.where(before < 0, 0.0, -weights)], axis=1).ravel()
-    if len(weights) and weights.max() < 100.0 * weights.min():
+    if len(weights) and weights.min() > 1e-30 and weights.max() < min(100.0 * weights.min(), 1e30):
         masses = masses.astype(rows.dtype)
     labels = np.stack([after, np.maximum(before, 0)], axis=1).ravel()
-    sums = sparse.csc_matrix((masses, labels, np.arange(0, len(labels) + 1, 2)), (k, len(changed))) @ rows.unit()
+    sums = sparse.csc_matrix((masses, labels, np.arange(0, len(labels) + 1, 2)), (k, len(weights))) @ rows.unit()
     return (np.asarray(sums.toarray() if is_sparse(sums) else sums, dtype=np.float64),)
 
 
 def directions(sums: Float64, centers: Float64) -> Float64:
     """Return the directions (k, p) of sums, the old centres where these vanish."""
-    lengths = np.sqrt(np.square(sums).sum(axis=1, keepdims=True))
-    return np.where(lengths > 0.0, sums / np.where(lengths > 0.0, lengths, 1.0), centers)
+    scaled = sums / np.maximum(np.abs(sums).max(axis=1, keepdims=True), 1e-300)  # no square over- or underflows
+    lengths = np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
+    return np.where(lengths > 0.0, scaled / np.where(lengths > 0.0, lengths, 1.0), centers)
 
 
 def inertia_of(weights: Float64, sums: Float64, centers: Float64) -> float:
@@ -165,15 +172,12 @@ def inertia_of(weights: Float64, sums: Float64, centers: Float64) -> float:
     return max(float(weights.sum() - np.einsum("ij,ij->", sums, centers)), 0.0)
 
 
-def _fill_empty(rows: Any, weights: Float64, labels: Int32, centers: Float64, sums: Float64) -> Int32:
-    """Return labels that give the farthest rows to clusters that have no rows, and had none."""
-    empty = np.flatnonzero((np.bincount(labels, weights, minlength=len(centers)) == 0.0) & ~sums.any(axis=1))
-    if len(empty):
-        versines = np.where(weights > 0.0, rows.concatenate(partial(_versines, centers=centers), labels), -1.0)
-        far = np.argsort(-versines, kind="stable")[: len(empty)]
-        far = far[versines[far] > 8.0 * np.finfo(rows.dtype).eps]  # rows that are their centres stay
-        labels[far] = empty[: len(far)]
-    return labels
+def _fill(empty: Indices, rows: Any, weights: Float64, labels: Int32, centers: Float64) -> None:
+    """Give the farthest rows of positive weight to clusters without rows."""
+    versines = np.where(weights > 0.0, rows.concatenate(partial(_versines, centers=centers), labels), -1.0)
+    far = np.argsort(-versines, kind="stable")[: len(empty)]
+    far = far[versines[far] > 8.0 * np.finfo(rows.dtype).eps]  # rows that are their centres stay
+    labels[far] = empty[: len(far)]
 
 
 def _versines(rows: Rows, labels: Int32, *, centers: Float64) -> Array:

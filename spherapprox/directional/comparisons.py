@@ -1,4 +1,9 @@
-"""Tests that compare samples of directions: their mean directions, their concentrations."""
+"""Tests that compare samples of directions: their mean directions, their concentrations.
+
+The arguments are the same throughout: `samples`, two or more arrays of unit rows (n_i, p), each by itself. Error names:
+TypeError and ValueError, if an argument is of the wrong kind or shape, there are fewer than two samples, or none
+varies, of `same_concentration` one does not.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +40,6 @@ def same_mean(*samples: ArrayLike, method: str = "F", n_resamples: int = 9999, r
 
     Parameters
     ----------
-    *samples : array_like, shape (n_i, p)
-        Two samples or more of unit rows.
     method : {"F", "permutation"}
         "F": Watson and Williams's test, for von Mises-Fisher samples of one concentration that is not small.
         "permutation": its P value from random exchanges of rows, which needs neither: only that the samples have one
@@ -52,11 +55,6 @@ def same_mean(*samples: ArrayLike, method: str = "F", n_resamples: int = 9999, r
         ``statistic`` F = (n-g)(sum R_i - R)/((g-1)(n - sum R_i)) for g samples of n rows in all with resultant lengths
         R_i, R that of all, to 1e-12; ``pvalue`` by the F law with (g-1)(p-1) and (n-g)(p-1) degrees of freedom, or
         the share of exchanges, this one counted, with an F at least as large.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or shape, there are fewer than two samples, or no sample varies.
 
     Warns
     -----
@@ -81,11 +79,11 @@ def same_mean(*samples: ArrayLike, method: str = "F", n_resamples: int = 9999, r
     0.0007
     """
     groups = _read_groups(samples)
-    by_law = _checks.choice(method, "method", ("F", "permutation")) == "F"
+    method = _checks.choice(method, "method", ("F", "permutation"))
     exchanges = _checks.integer(n_resamples, "n_resamples", minimum=1)
     (n, p), g, within = groups.rows.shape, len(samples), float(groups.within.sum())
     statistic = (n - g) * groups.between / ((g - 1) * within)
-    if not by_law:
+    if method == "permutation":
         _checks.operations(2.0 * exchanges * g * n * p, f"{exchanges} 'n_resamples'", "take fewer")
         return SignificanceResult(statistic, _permute(groups, exchanges, rng=_checks.generator(rng)))
     kappa = 0.5 * (p - 1.0) * (n - g) / within
@@ -101,11 +99,6 @@ def same_mean(*samples: ArrayLike, method: str = "F", n_resamples: int = 9999, r
 def same_concentration(*samples: ArrayLike) -> SignificanceResult:
     """Test whether von Mises-Fisher samples, whatever their mean directions, have one concentration.
 
-    Parameters
-    ----------
-    *samples : array_like, shape (n_i, p)
-        Two samples or more of unit rows, of at least 2 rows each.
-
     Returns
     -------
     SignificanceResult
@@ -114,11 +107,6 @@ def same_concentration(*samples: ArrayLike) -> SignificanceResult:
         1 + (sum 1/f_i - 1/sum f_i)/(3 (g-1)), f_i = (n_i - 1)(p - 1); ``pvalue`` by the chi-square law with g - 1
         degrees of freedom. For narrow samples it is Bartlett's test of the spreads n_i - R_i, and a level of 5% is one
         of 4.5 to 5.5% from n_i = 5 on; where samples are nearly uniform it rejects too seldom.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or shape, there are fewer than two samples, or a sample does not vary.
 
     References
     ----------

@@ -73,9 +73,10 @@ class Density:
         raise NotImplementedError
 
     def logpdf(self, x: ArrayLike) -> Any:
-        """Return the logarithm of the density with respect to the surface measure, of the leading axes' shape.
+        """Return the logarithm of the density with respect to the surface measure at unit rows, shape (..., dim+1).
 
-        It is right to a few units in the last place of the larger of the peak's logarithm and how far it is below.
+        Of the leading axes' shape, right to a few units in the last place of the larger of the peak's logarithm and how
+        far it is below.
         """
         array, d = _checks.numeric(_checks.detached(x), "x"), self.dim + 1
         remedy = _checks.remedy_of_dim(array.shape, self.dim)

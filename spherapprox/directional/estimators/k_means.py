@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from ... import _checks
+from ..._threads import one_blas_thread
 from ..._types import Array, Float64, Int32
 from ...vmf.sparse import is_sparse
 from .. import clusters
@@ -186,14 +187,15 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         count = max(SAMPLE, EACH * k)
         chosen = np.sort(rng.choice(present, count, replace=False)) if len(present) > count else present
         # repeated rows count as one that has their weights, in an order that is not that of the rows
-        unit, share = merge_equal(rows[chosen].unit(), weights[chosen])
+        unit, share = merge_equal(rows[chosen].unit(), weights[chosen] / weights.max())
         if unit.shape[0] < k:
             numbers = np.arange(k) % unit.shape[0]
         elif self.init == "random":
             numbers = rng.choice(len(share), k, replace=False, p=share / share.sum())
         else:
             ones = np.ones(len(share), unit.dtype)
-            numbers = kmeans_plusplus(unit, k, sample_weight=share, x_squared_norms=ones, random_state=rng)[1]
+            with one_blas_thread():
+                numbers = kmeans_plusplus(unit, k, sample_weight=share, x_squared_norms=ones, random_state=rng)[1]
         centers = read_rows(unit[numbers]).unit()
         return np.asarray(centers.toarray() if is_sparse(centers) else centers, dtype=np.float64)
 

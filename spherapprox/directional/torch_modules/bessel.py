@@ -206,8 +206,8 @@ def descend_slope(at: Point, orders: list[Any], bent: bool) -> Any:
 def log_iv(order: Any, x: Any) -> Any:
     """Return log I_v(x), the logarithm of the modified Bessel function of the first kind, differentiable in x.
 
-    It is within 1e-14 (v + x) of `special.log_iv` in float64, and rounded from there in others, as are three
-    derivatives. At x = 0 it is -inf, or 0 for the order 0.
+    The order v is a float or a tensor, 0 to 1e6, and x a tensor, 0 to 1e150. In float64 it is within 1e-14 (v + x) of
+    `special.log_iv`, and rounded from there in others, as are three derivatives; at x = 0 it is -inf, or 0 for v = 0.
 
     Examples
     --------
@@ -229,8 +229,8 @@ def log_iv(order: Any, x: Any) -> Any:
 def iv_ratio(order: Any, x: Any) -> Any:
     """Return I_{v+1}(x) / I_v(x), for v = columns/2 - 1 the mean cosine of von Mises-Fisher's distribution.
 
-    It is in [0, 1], within 1e-15 relative of `special.iv_ratio` in float64, two derivatives within 1e-13, and rounded
-    from there in others.
+    The order v is a float or a tensor, 0 to 1e6, and x a tensor, 0 to 1e150. In float64 it is within 1e-15 relative of
+    `special.iv_ratio`, two derivatives within 1e-13, and rounded from there in others.
 
     Examples
     --------

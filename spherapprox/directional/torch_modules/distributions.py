@@ -163,9 +163,17 @@ class PowerSpherical(Zonal):
 
 
 class HypersphericalUniform(Zonal):
-    """The uniform distribution on the unit sphere, whose points have `event_size` columns, at least 2.
+    """The uniform distribution on the unit sphere.
 
-    Of a `batch_shape`, () by default; `dtype` and `device` of what is drawn are torch's by default.
+    Parameters
+    ----------
+    event_size : int
+        Columns of a point, at least 2: one more than the sphere's dimension.
+    batch_shape : tuple of int, default ()
+    dtype, device : optional
+        Of what is drawn, by default torch's.
+    validate_args : bool, optional
+        As in `VonMisesFisher`.
 
     Examples
     --------

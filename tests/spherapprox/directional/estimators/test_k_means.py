@@ -120,8 +120,27 @@ def test_transform_is_1_less_cosine_and_predict_its_least():
 def test_a_cluster_without_rows_gets_the_farthest_one():
     x = np.concatenate([make_clusters(1, 3, 50, 1e3)[0], [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]])
     start = np.concatenate([x[:1], x[:1], x[:1]])
-    model = SphericalKMeans(3, init=start).fit(x)
+    with pytest.warns(ConvergenceWarning, match="max_iter = 1"):
+        model = SphericalKMeans(3, init=start, max_iter=1).fit(x)
     assert sorted(np.bincount(model.labels_)) == [1, 1, 50]
+
+
+def test_batches_give_rows_to_clusters_that_never_had_one():
+    x = np.concatenate([make_clusters(1, 3, 50, 1e3)[0], [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]])
+    model = SphericalKMeans(3, init=np.stack([x[0]] * 3)).partial_fit(x)
+    assert sorted(np.bincount(model.labels_)) == [1, 1, 50]
+
+
+def test_heavy_rows_leave_nothing_behind_in_float32():
+    """Two rows of weight 1e9 start in the first cluster, and leave it for the others in the second step."""
+    e = np.eye(20)
+    light = 0.636 * (e[0] + e[1]) + 0.437 * e[6]
+    x = np.stack([e[0], e[1], *[light] * 9, *[0.8 * e[0] + 0.6 * e[4]] * 9, *[0.8 * e[1] + 0.6 * e[5]] * 9])
+    start = np.stack([e[0] + e[1], 0.6 * e[0] + 0.8 * e[4], 0.6 * e[1] + 0.8 * e[5]])
+    weights = np.r_[1e9, 1e9, np.ones(27)]
+    model = SphericalKMeans(3, init=start, tol=0.0).fit(x.astype(np.float32), sample_weight=weights)
+    np.testing.assert_array_equal(model.labels_, [1, 2] + [0] * 9 + [1] * 9 + [2] * 9)
+    np.testing.assert_allclose(model.cluster_centers_[0], light / np.linalg.norm(light), atol=1e-6)
 
 
 def test_fewer_different_rows_than_clusters_are_warned_of():
@@ -152,6 +171,14 @@ def test_weights_count_rows_as_often_and_starts_do_not_depend_on_order():
     repeated = SphericalKMeans(6, random_state=3).fit(np.repeat(x, counts, axis=0))
     np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, atol=1e-12)
     assert weighted.inertia_ == pytest.approx(repeated.inertia_, rel=1e-10)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_weights_of_any_size_give_the_same_clusters(size):
+    x, _ = make_clusters(4, 30, 30, 40.0)
+    plain = SphericalKMeans(4, random_state=0).fit(x.astype(np.float32))
+    scaled = SphericalKMeans(4, random_state=0).fit(x.astype(np.float32), sample_weight=np.full(len(x), size))
+    np.testing.assert_allclose(scaled.cluster_centers_, plain.cluster_centers_, atol=1e-6)
 
 
 def test_threads_change_no_bit(monkeypatch):

@@ -119,6 +119,12 @@ def test_divergences_of_reference(columns, a, b, cosine, divergence):
     assert kl_divergence(p, p) == 0.0
 
 
+@pytest.mark.parametrize("columns", [2, 41, 64, 10**5])
+def test_divergences_of_nearly_uniform_ones_keep_their_digits(columns):
+    q = VonMisesFisher(directions(columns), number(1e-6))
+    assert float(kl_divergence(q, HypersphericalUniform(columns))) == pytest.approx(5e-13 / columns, rel=1e-11, abs=0.0)
+
+
 @each
 @pytest.mark.parametrize("columns", [2, 3, 40])
 def test_divergences_are_means_of_log_quotients(kind, columns):

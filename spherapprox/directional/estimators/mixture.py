@@ -130,10 +130,12 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._check()
         rows = read_directions(self, X)
         weights = read_weights(rows, sample_weight)
+        top = float(weights.max())
+        weights = weights / top  # which float32 can hold
         batch = mixtures.gather_all(rows, weights, self._parts(), self.method, rng=read_random_state(self.random_state))
         count = float(weights.sum())
-        self._count += count
-        new = (count / self._count) ** FORGET
+        self._count += top * count
+        new = (top * count / self._count) ** FORGET
         sums = Sums(*((1.0 - new) * a + new / count * b for a, b in zip(self._sums, batch, strict=True)))
         parts = mixtures.maximize(sums, self._parts(), self.concentration, dtype=rows.dtype)
         end = Ascent(parts, sums, batch.log_likelihood / count, self.n_iter_ + 1, self.converged_)
@@ -193,6 +195,8 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Fit the mixture to rows that were read."""
         if len(rows) < (k := int(self.n_components)):
             raise ValueError(f"'X' must have at least n_components = {k} rows, got {len(rows)}")
+        top = float(weights.max())
+        weights = weights / top
         shape = (len(self.weights_), self.means_.shape[1]) if hasattr(self, "means_") else None
         if self.warm_start and shape == (k + self.noise, rows.shape[1]):
             best = self._climb(rows, weights, self._parts(), rng=rng)
@@ -205,8 +209,8 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if empty:
             text = f"{empty} of {k} parts have no rows and the weight 0: lower 'n_components'"
             _checks.warn(text, ConvergenceWarning)
-        self._count = float(weights.sum())
-        return self._keep(best, count=self._count)
+        self._count = top * float(weights.sum())
+        return self._keep(best, count=self._count / top)
 
     def _climb(self, rows: Any, weights: Float64, parts: Parts, *, rng: Any) -> Ascent:
         options = {"method": self.method, "max_iter": self.max_iter, "tol": self.tol, "rng": rng}

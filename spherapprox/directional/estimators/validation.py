@@ -46,8 +46,8 @@ def read_random_state(value: Any) -> Any:
 def read_weights(rows: Any, sample_weight: Any) -> Float64:
     """Return the weights of rows (n,), 0 of those without a direction, and say so in a warning."""
     weights = _checks.weights_for(sample_weight, "sample_weight", len(rows))
-    if not 1e-100 < (top := float(weights.max())) < 1e100:
-        raise ValueError(f"'sample_weight' must have its largest from 1e-100 to 1e100, got {top:g}: divide by it")
+    if not 1e-300 < (top := float(weights.max())) < 1e300 / len(rows):
+        raise ValueError(f"'sample_weight' must have its largest from 1e-300 to 1e300 / n, got {top:g}: divide by it")
     present = rows.present()
     if not present.all():
         row, count = int(np.argmin(present)), len(rows) - int(present.sum())

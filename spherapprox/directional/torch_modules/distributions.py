@@ -33,7 +33,7 @@ class Zonal(Distribution):
         if validate:
             checks.rows(loc, "loc")
             checks.concentrations(concentration)
-        self._law = self.kind(loc.shape[-1])
+        self._law = self.kind(len(range(loc.shape[-1])))  # a number, of which `torch.compile` may make a symbol
         self._numbers = concentration  # of its own shape, that nothing is computed twice
         self._fill(loc, torch.broadcast_shapes(loc.shape[:-1], concentration.shape), validate)
 

@@ -127,7 +127,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit_rows(rows, read_weights(rows, sample_weight), rng=check_random_state(self.random_state))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to a first batch, of at least 50 rows a part, and then take a step for each, from sums that forget slowly."""
+        """Fit to a first batch, of 50 rows a part or more, then take a step for each, from sums that forget slowly."""
         if not hasattr(self, "means_"):
             return self.fit(X, y, sample_weight)
         self._check()

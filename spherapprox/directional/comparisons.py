@@ -125,7 +125,7 @@ def same_concentration(*samples: ArrayLike) -> SignificanceResult:
     p, sizes, within = groups.rows.shape[1], groups.sizes, groups.within
     if sizes.min() < 2 or within.min() < 1e-30:
         worst = int(np.argmin(within))
-        raise ValueError(f"sample {worst + 1} must hold at least two different rows, got {sizes[worst]:.0f} that agree")
+        raise ValueError(f"'samples[{worst}]' must hold at least two different rows, got {sizes[worst]:.0f} that agree")
     order, g = 0.5 * p - 1.0, len(samples)
     apart = [_largest_likelihood(order, sizes[i : i + 1], within[i : i + 1]) for i in range(g)]
     gain = math.fsum([*apart, -_largest_likelihood(order, sizes, within)])
@@ -139,9 +139,9 @@ def _read_groups(samples: tuple[ArrayLike, ...]) -> Groups:
     """Return the samples and their resultants."""
     if len(samples) < 2:
         raise TypeError(f"two samples or more must be given, each by itself: f(x, y, ...), got {len(samples)}")
-    rows = [read_directions(samples[0], "sample 1")]
+    rows = [read_directions(samples[0], "samples[0]")]
     dim = rows[0].shape[1] - 1
-    rows += [read_directions(x, f"sample {i}", dim=dim) for i, x in enumerate(samples[1:], 2)]
+    rows += [read_directions(x, f"samples[{i}]", dim=dim) for i, x in enumerate(samples[1:], 1)]
     sizes = np.array([float(len(x)) for x in rows])
     *parts, (direction, _, _) = (fitting.resultant(x, np.full(len(x), 1.0 / len(x))) for x in (*rows, np.vstack(rows)))
     ends, lengths, shortfalls = (np.array(values) for values in zip(*parts, strict=True))

@@ -39,7 +39,7 @@ class SignificanceResult(NamedTuple):
 
 def read_directions(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Float64:
     """Return unit rows (n, dim+1), each divided by its length in float64."""
-    rows = _checks.rows(x, name, dim=dim).astype(np.float64)
+    rows = _checks.rows(_checks.detached(x), name, dim=dim).astype(np.float64)
     rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
     return rows
 
@@ -48,6 +48,7 @@ def read_sample(x: ArrayLike, weights: ArrayLike | None, *, dim: int | None = No
     """Return unit rows, and their weights of sum 1."""
     rows = read_directions(x, dim=dim)
     share = _checks.weights_for(weights, "weights", len(rows))
+    share /= share.max()
     return rows, share / share.sum()
 
 
@@ -77,7 +78,7 @@ class Density:
         Of the leading axes' shape, right to a few units in the last place of the larger of the peak's logarithm and how
         far it is below.
         """
-        array, d = _checks.numeric(x, "x"), self.dim + 1
+        array, d = _checks.numeric(_checks.detached(x), "x"), self.dim + 1
         remedy = _checks.remedy_of_dim(array.shape, self.dim)
         _checks.shaped(array, "x", (..., d), note=f" for dim = {self.dim}", remedy=remedy)
         result = self._log_densities(read_directions(array.reshape(-1, d), dim=self.dim))

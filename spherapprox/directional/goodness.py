@@ -69,12 +69,14 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, n_resamples: int = 499, 
     if isinstance(distribution, type) and issubclass(distribution, FAMILIES):
         samples = _checks.integer(n_resamples, "n_resamples", minimum=1)
         return _test_family(rows, distribution, samples, rng=_checks.generator(rng))
-    remedy = "or one of these classes, which is fitted first"
+    remedy = "a class, as in goodness_of_fit(x, VonMisesFisher), is fitted first"
     _checks.instance(distribution, "distribution", *FAMILIES, remedy=remedy)
     if isinstance(distribution, VonMisesFisher):
         stored = ": VonMisesFisher(mean_direction, concentration) stores one"
         _checks.given(distribution.mean_direction, "distribution.mean_direction", stored)
-    _checks.same_dim(rows.shape[1] - 1, "x", distribution.dim, "the distribution's sphere")
+        if distribution.batch_shape:
+            raise ValueError(f"'distribution' must be one, got {distribution.batch_shape}: take distribution[0]")
+    _checks.same_sphere(rows, "x", distribution.dim, "the distribution's")
     value, tests = _compare(rows, distribution)
     return SignificanceResult(value, float(chdtrc(2 * tests, value)))
 

@@ -239,7 +239,7 @@ class VonMisesFisher(Pairs):
 
 def _directions(mean: Any, name: str, dim: int | None) -> Float64:
     """Return a read-only copy of a mean direction, or of an array of them."""
-    if np.ndim(mean) < 2:
+    if _checks.numeric(mean, name).ndim < 2:
         rows = _checks.one_row(mean, name, dim=dim)
     else:
         rows = _checks.floating(mean, name, (..., "dim+1" if dim is None else dim + 1))

@@ -111,7 +111,7 @@ class Cosine(Moments):
         Returns
         -------
         float or ndarray
-            In [-1, 1]: the cosine, to a unit in the last place of 1, of an angle as right as that of `cap`.
+            In [-1, 1]: the cosine, to a unit in the last place of 1, of an angle as right as that of `cap`; nan of nan.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class Cosine(Moments):
             logs, rest = (shares, np.log(-np.expm1(shares))) if log else (np.log(shares), np.log1p(-shares))
         most = logs > -math.log(2.0)
         smaller, sides = np.where(most, rest, logs), np.where(most, -side, side)
-        result = dispatch.elementwise(
-            angle.quantile, float(self.dim), self.concentration, smaller, sides, work=QUANTILE
-        )
+        known = ~np.isnan(smaller)
+        shares = float(self.dim), self.concentration, np.where(known, smaller, -1.0), sides
+        result = np.where(known, dispatch.elementwise(angle.quantile, *shares, work=QUANTILE), math.nan)
         return float(result) if result.ndim == 0 else result

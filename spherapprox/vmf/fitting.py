@@ -28,7 +28,7 @@ def estimate_parameters(x: Any, weights: ArrayLike | None, method: str) -> tuple
         _checks.left_out(
             weights, "weights", "for method='marginal', which counts independent rows", remedy="repeat them"
         )
-    share = _checks.weights_for(_checks.detached(weights), "weights", n)
+    share = _checks.weights_for(weights, "weights", n)
     share /= share.max()
     share /= share.sum()
     direction, length, complement = resultant(points, share)

@@ -100,7 +100,8 @@ class Pairs(Distribution):
     def _companion(self, other: Any) -> Distribution:
         """Return another distribution of the same sphere that broadcasts with this one."""
         if not isinstance(other, Distribution):
-            remedy = "VonMisesFisher(other.mu, other.kappa) makes one" if hasattr(other, "kappa") else ""
+            remedy = "fit returns a mean direction and the distribution" * isinstance(other, tuple)
+            remedy = "VonMisesFisher(other.mu, other.kappa) makes one" if hasattr(other, "kappa") else remedy
             raise _checks.wrong_type(other, "other", "a VonMisesFisher", remedy=remedy)
         _checks.same_dim(other.dim, "other", self.dim, "as the distribution has")
         remedy = "distribution[:, None] and other give all pairs"

@@ -14,11 +14,11 @@ from ... import _checks
 from ..._softmax import softmax
 from ..._types import Array, Float64
 from .mixture import VonMisesFisherMixture
-from .validation import read_directions, read_weights
+from .validation import read_directions, read_random_state, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherClassifier", "learn"):
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
+    from sklearn.utils import assert_all_finite, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted
 
@@ -65,14 +65,18 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         weights = read_weights(rows, sample_weight)
-        self.classes_, labels = np.unique(y, return_inverse=True)
+        try:
+            self.classes_, labels = np.unique(y, return_inverse=True)
+        except TypeError as error:  # numbers beside texts
+            raise TypeError(f"'y' must hold classes of one kind, which can be sorted: {error}") from None
         masses = np.bincount(labels, weights)
         if not masses.all():
             label = self.classes_[np.argmin(masses)]
-            raise ValueError(f"'sample_weight' must not be 0 in a whole class, as in {label!r}: leave it out")
-        priors = _checks.weights_for(masses if self.priors is None else self.priors, "priors", len(masses))
+            raise ValueError(f"'sample_weight' must not be 0 in a whole class, as in {label}: leave it out")
+        given = masses if self.priors is None else self.priors
+        priors = _checks.weights_for(given, "priors", len(masses), owner="class")
         self.priors_, self.mixtures_ = priors / priors.sum(), []
-        rng = check_random_state(self.random_state)
+        rng = read_random_state(self.random_state)
         for label in range(len(self.classes_)):
             own = np.flatnonzero((labels == label) & (weights > 0.0))
             mixture = VonMisesFisherMixture(min(k, len(own)), concentration=self.concentration, random_state=rng)

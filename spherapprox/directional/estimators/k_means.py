@@ -21,13 +21,12 @@ from ...vmf.sparse import is_sparse
 from .. import clusters
 from ..repeats import merge_equal
 from ..rows import Rows, read_rows
-from .validation import read_directions, read_weights
+from .validation import read_directions, read_random_state, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "SphericalKMeans", "learn"):
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
     from sklearn.cluster import kmeans_plusplus
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted
 
 SAMPLE, EACH = 2**15, 200  # rows among which first centres are sought, at least so many for each
@@ -107,7 +106,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters."""
         starts = self._check()
-        rows, weights, rng = *self._read(X, sample_weight, reset=True), check_random_state(self.random_state)
+        rows, weights, rng = *self._read(X, sample_weight, reset=True), read_random_state(self.random_state)
         best = min((self._fit_once(rows, weights, rng) for _ in range(starts)), key=lambda found: found.inertia)
         if not best.is_settled:
             text = f"clusters have not settled after max_iter = {self.max_iter} steps: raise 'max_iter' or 'tol'"
@@ -124,7 +123,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         is_new = not hasattr(self, "cluster_centers_")
         rows, weights = self._read(X, sample_weight, reset=is_new)
         if is_new:
-            self.cluster_centers_ = self._start(rows, weights, check_random_state(self.random_state))
+            self.cluster_centers_ = self._start(rows, weights, read_random_state(self.random_state))
             self._sums, self.n_iter_ = np.zeros_like(self.cluster_centers_), 0
         self.cluster_centers_, self._sums = clusters.learn_batch(rows, weights, self.cluster_centers_, self._sums)
         self.labels_, _, self.inertia_ = clusters.assign(rows, weights, self.cluster_centers_)
@@ -179,7 +178,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """Return first centres (k, p)."""
         k, present = int(self.n_clusters), np.flatnonzero(weights)
         if not isinstance(self.init, str):
-            given = read_rows(_checks.shaped(_checks.floating(self.init, "init"), "init", (k, rows.shape[1])), "init")
+            given = read_rows(_checks.floating(_checks.detached(self.init), "init", (k, rows.shape[1])), "init")
             if not given.present().all():
                 raise ValueError("'init' must have rows that have a direction, got zeros")
             return np.asarray(given.unit(), dtype=np.float64)
@@ -202,8 +201,8 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def _fit_once(self, rows: Any, weights: Float64, rng: Any) -> clusters.Clusters:
         """Return clusters from one start."""
-        options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+        options: dict[str, Any] = {"max_iter": int(self.max_iter), "tol": self.tol}
         centers = self._start(rows, weights, rng)
         if self.batch_size is None:
             return clusters.fit_clusters(rows, weights, centers, **options)
-        return clusters.fit_batches(rows, weights, centers, batch_size=self.batch_size, rng=rng, **options)
+        return clusters.fit_batches(rows, weights, centers, batch_size=int(self.batch_size), rng=rng, **options)

@@ -146,7 +146,7 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._spread(n_samples, random_state)
         if not callable(region) and not (isinstance(region, tuple) and len(region) == 2):
             raise _checks.wrong_type(region, "region", "a function of rows, or a cap (centre, angle)")
-        inside = np.asarray(region(rows) if callable(region) else _in_cap(rows, *region))
+        inside = np.asarray(_checks.called(region, rows) if callable(region) else _in_cap(rows, *region))
         if inside.dtype != bool or inside.shape != rows.shape[:1]:
             text = f"an array of {inside.dtype}, shape {inside.shape}"
             raise TypeError(f"'region' must return True or False for each of {len(rows)} rows, got {text}")
@@ -193,10 +193,9 @@ def _unit(rows: Rows) -> Float64:
 
 def _in_cap(rows: Float64, center: ArrayLike, angle: float) -> Bools:
     """Tell which rows lie in a cap, by their chords from its centre."""
-    middle = _unit(read_rows(np.atleast_2d(center), "region"))  # (1, p)
-    if not middle.any() or middle.shape != (1, rows.shape[1]):
-        raise ValueError(
-            f"'region' must have a centre of {rows.shape[1]} numbers that are not all 0, got {_checks.show(center)}"
-        )
-    angle = _checks.real(angle, "region[1]", minimum=0.0, maximum=math.pi, why="radians")
+    center = _checks.floating(_checks.detached(center), "region[0]", (rows.shape[1],))
+    middle = _unit(read_rows(center[None, :], "region[0]"))  # (1, p)
+    if not middle.any():
+        raise ValueError("'region[0]' must have a direction, got zeros")
+    angle = _checks.real(angle, "region[1]", minimum=0.0, maximum=math.pi, why="in radians")
     return np.asarray(np.linalg.norm(rows - middle, axis=1) <= 2.0 * math.sin(0.5 * angle))

@@ -21,12 +21,11 @@ from .. import mixtures
 from ..mixtures import Ascent, Parts, Sums
 from ..rows import Blocks, read_rows
 from .starts import draw_rows, find_means
-from .validation import read_directions, read_weights
+from .validation import read_directions, read_random_state, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherMixture", "learn"):
     from sklearn.base import BaseEstimator, DensityMixin
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils import check_random_state
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_is_fitted
 
@@ -124,7 +123,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Fit the mixture."""
         self._check()
         rows = read_directions(self, X, reset=True)
-        return self._fit_rows(rows, read_weights(rows, sample_weight), rng=check_random_state(self.random_state))
+        return self._fit_rows(rows, read_weights(rows, sample_weight), rng=read_random_state(self.random_state))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to a first batch, of 50 rows a part or more, then take a step for each, from sums that forget slowly."""
@@ -133,12 +132,12 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._check()
         rows = read_directions(self, X)
         weights = read_weights(rows, sample_weight)
-        batch = mixtures.gather_all(
-            rows, weights, self._parts(), self.method, rng=check_random_state(self.random_state)
-        )
+        top = float(weights.max())
+        weights = weights / top  # which float32 can hold
+        batch = mixtures.gather_all(rows, weights, self._parts(), self.method, rng=read_random_state(self.random_state))
         count = float(weights.sum())
-        self._count += count
-        new = (count / self._count) ** FORGET
+        self._count += top * count
+        new = (top * count / self._count) ** FORGET
         sums = Sums(*((1.0 - new) * a + new / count * b for a, b in zip(self._sums, batch, strict=True)))
         parts = mixtures.maximize(sums, self._parts(), self.concentration, dtype=rows.dtype)
         end = Ascent(parts, sums, batch.log_likelihood / count, self.n_iter_ + 1, self.converged_)
@@ -169,12 +168,12 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def aic(self, X: Any) -> float:
         """Return Akaike's information criterion, the lower the better."""
-        return 2.0 * self._count_parameters() - 2.0 * math.fsum(self.score_samples(X))
+        return -2.0 * math.fsum(self.score_samples(X)) + 2.0 * self._count_parameters()
 
     def sample(self, n_samples: int = 1) -> tuple[Float64, Array]:
         """Draw rows; return them (n_samples, p), part after part, and the parts' numbers, -1 of the uniform one."""
         check_is_fitted(self)
-        rng = check_random_state(self.random_state)
+        rng = read_random_state(self.random_state)
         counts = rng.multinomial(_checks.integer(n_samples, "n_samples", minimum=1), self.weights_)
         sizes, means = np.append(self.concentrations_, 0.0), np.vstack((self.means_, self.means_[:1]))
         rows = [VonMisesFisher(means[j], sizes[j]).rvs(size=int(n), random_state=rng) for j, n in enumerate(counts)]
@@ -192,12 +191,14 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             if name == "method" or isinstance(getattr(self, name), str):
                 _checks.choice(getattr(self, name), name, choices.split())
         if not isinstance(self.concentration, str):
-            _checks.concentration(self.concentration, maximum=1e13)
+            _checks.real(self.concentration, "concentration", minimum=0.0, maximum=1e13)
 
     def _fit_rows(self, rows: Any, weights: Float64, *, rng: Any) -> Self:
         """Fit the mixture to rows that were read."""
         if len(rows) < (k := int(self.n_components)):
             raise ValueError(f"'X' must have at least n_components = {k} rows, got {len(rows)}")
+        top = float(weights.max())
+        weights = weights / top
         shape = (len(self.weights_), self.means_.shape[1]) if hasattr(self, "means_") else None
         if self.warm_start and shape == (k + self.noise, rows.shape[1]):
             best = self._climb(rows, weights, self._parts(), rng=rng)
@@ -210,8 +211,8 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if empty:
             text = f"{empty} of {k} parts have no rows and the weight 0: lower 'n_components'"
             _checks.warn(text, ConvergenceWarning)
-        self._count = float(weights.sum())
-        return self._keep(best, count=self._count)
+        self._count = top * float(weights.sum())
+        return self._keep(best, count=self._count / top)
 
     def _climb(self, rows: Any, weights: Float64, parts: Parts, *, rng: Any) -> Ascent:
         options = {"method": self.method, "max_iter": self.max_iter, "tol": self.tol, "rng": rng}
@@ -230,7 +231,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Return the first parts, those of first means that `init` says."""
         k, shape = int(self.n_components), (int(self.n_components), rows.shape[1])
         if not isinstance(self.init, str):
-            first = read_rows(_checks.floating(self.init, "init", shape), "init")
+            first = read_rows(_checks.floating(_checks.detached(self.init), "init", shape), "init")
             if not first.present().all():
                 raise ValueError("'init' must have rows that have a direction, got a row of zeros")
             means = first.unit()

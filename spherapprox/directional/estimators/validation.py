@@ -11,6 +11,7 @@ from ..._types import Float64
 from ..rows import read_rows
 
 with _checks.needs("scikit-learn 1.6 or newer", "estimators of directions", "learn"):
+    from sklearn.utils import check_random_state
     from sklearn.utils.validation import validate_data
 
 
@@ -20,15 +21,33 @@ def read_directions(estimator: Any, X: Any, *, reset: bool = False) -> Any:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return read_rows(X)
     X = _checks.detached(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "bcO":
+        _checks.numeric(X, "X")  # refuses masks, dates and texts
     if str(getattr(X, "dtype", "")).endswith("float16"):
         X = np.asarray(X, dtype=np.float32)
     options = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": False}
-    return read_rows(validate_data(estimator, X, reset=reset, ensure_min_features=1 + reset, **options))
+    try:
+        return read_rows(validate_data(estimator, X, reset=reset, ensure_min_features=1 + reset, **options))
+    except (OverflowError, TypeError, ValueError) as error:
+        if str(error).startswith(("'X'", "X ", "The feature names")):
+            raise
+        text = " ".join(line for line in str(error).splitlines() if not line.startswith(("array=", "[", " ")))
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"'X' must hold rows of real numbers, got {_checks.show(X)}: {text[:300]}") from None
+
+
+def read_random_state(value: Any) -> Any:
+    """Return scikit-learn's source of randomness."""
+    if value is not None and not isinstance(value, np.random.RandomState):
+        value = _checks.integer(value, "random_state", minimum=0, maximum=2**32 - 1)
+    return check_random_state(value)
 
 
 def read_weights(rows: Any, sample_weight: Any) -> Float64:
     """Return the weights of rows (n,), 0 of those without a direction, and say so in a warning."""
     weights = _checks.weights_for(sample_weight, "sample_weight", len(rows))
+    if not 1e-300 < (top := float(weights.max())) < 1e300 / len(rows):
+        raise ValueError(f"'sample_weight' must have its largest from 1e-300 to 1e300 / n, got {top:g}: divide by it")
     present = rows.present()
     if not present.all():
         row, count = int(np.argmin(present)), len(rows) - int(present.sum())

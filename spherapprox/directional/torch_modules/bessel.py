@@ -248,7 +248,7 @@ def _check(order: Any, x: Any) -> tuple[Any, Any]:
     x = tensor(x, "x")
     if not isinstance(order, torch.Tensor):
         return real(order, "order", minimum=0.0, maximum=1e6), x
-    if order.requires_grad:
+    if tensor(order, "order").requires_grad:
         raise ValueError("'order' must not require gradients, which are in 'x' alone: pass order.detach()")
     return widen(order.to(x.device)), x
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.distributions import constraints
 
-from ..._checks import show, wrong_type
+from ..._checks import broadcast_shape, show, wrong_type
 
 
 class UnitRows(constraints.Constraint):
@@ -34,8 +34,8 @@ def tensor(x: Any, name: str) -> Any:
         result = torch.as_tensor(x)
     except (TypeError, ValueError, RuntimeError):
         raise wrong_type(x, name, "a torch.Tensor") from None
-    if result.is_complex() or result.dtype == torch.bool:
-        raise wrong_type(x, name, "a torch.Tensor of real numbers")
+    if result.is_complex() or result.dtype == torch.bool or result.layout != torch.strided:
+        raise wrong_type(x, name, "a torch.Tensor of real numbers, not sparse")
     return result if result.is_floating_point() else result.to(torch.get_default_dtype())
 
 
@@ -74,10 +74,12 @@ def concentrations(x: Any) -> None:
     raise ValueError(f"{words}: torch.nn.functional.softplus(concentration) makes it so")
 
 
-def points(x: Any, columns: int) -> None:
-    """Refuse points of other columns, or not of unit length."""
+def points(x: Any, columns: int, batch: tuple[int, ...]) -> None:
+    """Refuse points of other columns, not of unit length, or that do not broadcast with a batch."""
     if not isinstance(x, torch.Tensor):
         raise wrong_type(x, "value", "a torch.Tensor")
     if x.ndim == 0 or x.shape[-1] != columns:
         raise ValueError(f"'value' must have {columns} columns, got shape {tuple(x.shape)}")
+    if not torch.compiler.is_compiling():
+        broadcast_shape("value[:, None] gives all pairs", value=tuple(x.shape[:-1]), distributions=tuple(batch))
     rows(x, "value")

@@ -33,7 +33,7 @@ class Zonal(Distribution):
         if validate:
             checks.rows(loc, "loc")
             checks.concentrations(concentration)
-        self._law = self.kind(loc.shape[-1])
+        self._law = self.kind(len(range(loc.shape[-1])))  # a number, of which `torch.compile` may make a symbol
         self._numbers = concentration  # of its own shape, that nothing is computed twice
         self._fill(loc, torch.broadcast_shapes(loc.shape[:-1], concentration.shape), validate)
 
@@ -59,7 +59,7 @@ class Zonal(Distribution):
         `torch.nn.functional.normalize` passes them on. ValueError if `value` has other columns or lengths.
         """
         if self._validate_args:
-            checks.points(value, self.event_shape[0])
+            checks.points(value, self.event_shape[0], self.batch_shape)
         dtype = torch.promote_types(torch.promote_types(value.dtype, self.loc.dtype), torch.float32)
         difference, kappa = value.to(dtype) - self.loc.to(dtype), widen(self._numbers)
         s = widen(self._law.at_chord((difference * difference).sum(-1)))
@@ -194,7 +194,8 @@ class HypersphericalUniform(Zonal):
         validate_args: bool | None = None,
     ) -> None:
         size = integer(event_size, "event_size", minimum=2)
-        loc = torch.zeros(*batch_shape, size, dtype=dtype, device=device)
+        shape = (batch_shape,) if isinstance(batch_shape, int) else batch_shape
+        loc = torch.zeros(*shape, size, dtype=dtype, device=device)
         loc[..., 0] = 1.0
         super().__init__(loc, 0.0, validate_args)
 

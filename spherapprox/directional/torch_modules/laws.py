@@ -96,7 +96,7 @@ class Power(Exponential):
         return log_gamma_rise(concentration + self.b, self.b) + (self.log_area - self.b * math.log(4.0 * math.pi))
 
     def divergence(self, concentration: Any) -> Any:  # noqa: D102
-        return self.log_peak(concentration) + concentration * self.mean(concentration)
+        return (self.log_peak(concentration) + concentration * self.mean(concentration)).clamp(min=0.0)  # of rounding
 
     def cosine(self, concentration: Any) -> Any:  # noqa: D102
         return concentration / (concentration + 2.0 * self.b)

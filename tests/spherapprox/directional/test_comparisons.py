@@ -122,12 +122,12 @@ def test_differences_are_seen_at_every_concentration():
     ("call", "error", "message"),
     [
         (lambda: same_mean(np.eye(3)), TypeError, "two samples or more"),
-        (lambda: same_mean(np.eye(3), np.eye(4)), ValueError, "'sample 2' must have shape"),
+        (lambda: same_mean(np.eye(3), np.eye(4)), ValueError, "'samples.1.' must have shape"),
         (lambda: same_mean(np.eye(2)[[0, 0]], np.eye(2)[[1, 1]]), ValueError, "samples must vary"),
         (lambda: same_mean(np.eye(2), np.eye(2), method="t"), ValueError, "'method' must be one of"),
         (lambda: same_mean(np.eye(2), np.eye(2), n_resamples=0), ValueError, "'n_resamples' must"),
-        (lambda: same_concentration(np.eye(2), np.eye(2)[:1]), ValueError, "sample 2 must hold at least two"),
-        (lambda: same_concentration(np.eye(2)[[0, 0]], np.eye(2)), ValueError, "sample 1 must hold at least two"),
+        (lambda: same_concentration(np.eye(2), np.eye(2)[:1]), ValueError, "'samples.1.' must hold at least two"),
+        (lambda: same_concentration(np.eye(2)[[0, 0]], np.eye(2)), ValueError, "'samples.0.' must hold at least two"),
     ],
 )
 def test_complaints(call, error, message):

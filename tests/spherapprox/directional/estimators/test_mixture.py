@@ -168,6 +168,15 @@ def test_a_weight_of_two_is_a_row_twice(method):
     assert fitted.lower_bound_ == pytest.approx(other.lower_bound_, rel=1e-12)
 
 
+@pytest.mark.parametrize("size", [1e-290, 1e290])
+def test_weights_of_any_size_give_the_same_parts(size):
+    x, fits = X.astype(np.float32), (model(init=np.eye(3)), model(init=np.eye(3)))
+    for fitted, weight in zip(fits, (1.0, size), strict=True):
+        fitted.fit(x, sample_weight=np.full(1500, weight)).partial_fit(x[:100], sample_weight=np.full(100, weight))
+    assert fits[0].means_ == pytest.approx(fits[1].means_, abs=1e-12)
+    assert fits[0].concentrations_ == pytest.approx(fits[1].concentrations_, rel=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_thirty_clusters_in_768_columns_are_found(seed):
     x, labels = clusters(30, 768, 80, 300.0, seed=seed, points=3)

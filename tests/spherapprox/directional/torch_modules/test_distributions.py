@@ -123,6 +123,8 @@ def test_divergences_of_reference(columns, a, b, cosine, divergence):
 def test_divergences_of_nearly_uniform_ones_keep_their_digits(columns):
     q = VonMisesFisher(directions(columns), number(1e-6))
     assert float(kl_divergence(q, HypersphericalUniform(columns))) == pytest.approx(5e-13 / columns, rel=1e-11, abs=0.0)
+    flat = PowerSpherical(directions(columns), torch.tensor([0.0, 1e-7]))
+    assert (kl_divergence(flat, HypersphericalUniform(columns)) >= 0.0).all()
 
 
 @each
@@ -210,6 +212,9 @@ def test_compiled_and_mapped():
     assert torch.equal(*(torch.autograd.grad(y, k)[0] for y in (compiled, loss(loc, k, x))))
     mapped = torch.func.vmap(lambda loc, k, x: VonMisesFisher(loc, k, validate_args=False).log_prob(x))(loc, k, x)
     torch.testing.assert_close(mapped, VonMisesFisher(loc, k).log_prob(x), rtol=0.0, atol=1e-14)
+    peak = torch.compile(lambda loc: VonMisesFisher(loc, 3.0).log_prob(loc), backend="eager")
+    for loc in directions(42), directions(44):
+        assert torch.equal(peak(loc), VonMisesFisher(loc, 3.0).log_prob(loc))
 
 
 def test_uniform():

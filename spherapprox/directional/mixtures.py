@@ -103,8 +103,7 @@ def gather_all(rows: Any, weights: Float64, parts: Parts, method: str, *, rng: A
 def maximize(sums: Sums, parts: Parts, concentration: str | float, *, dtype: Any) -> Parts:
     """Return the parts of the largest expected log-likelihood, given sums over rows of a precision.
 
-    Concentrations end where rounding of cosines changes log densities by `ROUNDING`. A part without rows keeps its mean
-    and has the share 0.
+    Concentrations end at the `largest`. A part without rows keeps its mean and has the share 0.
     """
     k, p = parts.means.shape
     masses = np.where(sums.masses > FAINT * sums.masses.sum(), sums.masses, 0.0)
@@ -118,7 +117,12 @@ def maximize(sums: Sums, parts: Parts, concentration: str | float, *, dtype: Any
         counts, lengths = np.full(k, masses[:k].sum() or 1.0), np.full(k, lengths.sum())
     excess = np.maximum(counts - lengths, 0.0) / counts  # 1 - the mean's length
     sizes = elementwise(bessel_ratio.iv_ratio_inverse, 0.5 * p - 1.0, 1.0 - excess, excess, work=INVERSE)
-    return Parts.of(masses / masses.sum(), means, np.minimum(sizes, ROUNDING / float(np.finfo(dtype).eps)))
+    return Parts.of(masses / masses.sum(), means, np.minimum(sizes, largest(dtype)))
+
+
+def largest(dtype: Any) -> float:
+    """Return the largest concentration: its rounding of cosines changes log densities by `ROUNDING`."""
+    return ROUNDING / float(np.finfo(dtype).eps)
 
 
 def climb(

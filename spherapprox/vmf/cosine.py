@@ -128,6 +128,35 @@ class Cosine(Moments):
         result = np.cos(self._angle(q, "q", side=side, log=log))
         return float(result) if result.ndim == 0 else result
 
+    def interval(self, confidence: ArrayLike) -> tuple[Any, Any]:
+        """Return the two cosines between which <x, mean direction> has a probability, with equal tails, as SciPy's.
+
+        Parameters
+        ----------
+        confidence : array_like
+            Probabilities in [0, 1]; they broadcast with the concentrations.
+
+        Returns
+        -------
+        tuple of float or ndarray
+            The lower and the upper cosine, as `ppf` returns them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `confidence` is of the wrong kind or outside its range.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> low, high = VonMisesFisher(255, 100.0).interval(0.9)
+        >>> round(low, 6), round(high, 6)
+        (0.257126, 0.428575)
+        """
+        why = "a probability, 0.95 for 95 percent"
+        tail = 0.5 * (1.0 - arguments.real(confidence, "confidence", minimum=0.0, maximum=1.0, why=why))
+        return self.ppf(tail), self.ppf(tail, complement=True)
+
     def cap(self, mass: ArrayLike, complement: bool = False, log: bool = False) -> Any:
         """Return the angle about the mean direction within which a share of the points lies.
 

@@ -48,7 +48,8 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Whether a uniform part is added, for outliers: `predict` says -1 of its rows.
     init : {"k-means++", "random"} or array_like, shape (k, p), default "k-means++"
         First mean directions: clusters of a sample of rows (8192, or 20 k), found by k-means in k columns from more
-        seeds than parts; random rows; or these.
+        seeds than parts (with `noise` also of the rows in narrow clusters alone: the better fit is taken); random rows;
+        or these.
     n_init, max_iter, tol : int, int, float, default 1, 100, 1e-4
         Starts, of which the best is taken; most steps of each (a "stochastic" fit takes all of them); and the rise of
         the mean log-likelihood in a step at which a fit ends.
@@ -73,7 +74,8 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     ConvergenceWarning
         If a fit has not come to rest, or parts have no rows: their weights are 0.
     UserWarning
-        If there are rows of zeros: they do not count, and are at right angles to all means in `predict`.
+        If there are rows of zeros: they do not count, and are at right angles to all means in `predict`. By `bic` and
+        `aic` if parts shrank to one direction, as those of equal rows do, and of few rows may.
 
     Notes
     -----
@@ -124,7 +126,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit_rows(rows, read_weights(rows, sample_weight), rng=read_random_state(self.random_state))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to a first batch of rows, and then take a step for each batch, from sums that forget old ones slowly."""
+        """Fit to a first batch, of 50 rows a part or more, then take a step for each, from sums that forget slowly."""
         if not hasattr(self, "means_"):
             return self.fit(X, y, sample_weight)
         self._check()
@@ -201,8 +203,8 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if self.warm_start and shape == (k + self.noise, rows.shape[1]):
             best = self._climb(rows, weights, self._parts(), rng=rng)
         else:
-            starts = (self._start(rows, weights, rng) for _ in range(int(self.n_init)))
-            best = max((self._climb(rows, weights, parts, rng=rng) for parts in starts), key=lambda end: end.bound)
+            ends = (self._climb_anew(rows, weights, rng) for _ in range(int(self.n_init)))
+            best = max(ends, key=lambda end: end.bound)
         empty = int(np.sum(best.parts.shares[:k] == 0.0))
         if not best.converged and self.method != "stochastic":
             _checks.warn(f"no rest in max_iter = {self.max_iter} steps: raise 'max_iter' or 'tol'", ConvergenceWarning)
@@ -216,8 +218,17 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         options = {"method": self.method, "max_iter": self.max_iter, "tol": self.tol, "rng": rng}
         return mixtures.climb(rows, weights, parts, self.concentration, **options)
 
+    def _climb_anew(self, rows: Any, weights: Float64, rng: Any) -> Ascent:
+        """Return an ascent from a start, beside a uniform part the better of two: of all rows, and of narrow ones."""
+        ends = [self._climb(rows, weights, self._start(rows, weights, rng), rng=rng)]
+        if self.noise and isinstance(self.init, str) and self.init == "k-means++":
+            means = find_means(rows, weights, int(self.n_components), rng, loose=False)
+            if means is not None:
+                ends.append(self._climb(rows, weights, self._begin(rows, weights, means, rng), rng=rng))
+        return max(ends, key=lambda end: end.bound)
+
     def _start(self, rows: Any, weights: Float64, rng: Any) -> Parts:
-        """Return the first parts, those of the rows nearest to first means, with one concentration."""
+        """Return the first parts, those of first means that `init` says."""
         k, shape = int(self.n_components), (int(self.n_components), rows.shape[1])
         if not isinstance(self.init, str):
             first = read_rows(_checks.floating(_checks.detached(self.init), "init", shape), "init")
@@ -228,6 +239,11 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             means = draw_rows(rows, weights, k, rng)[0].values
         else:
             means = find_means(rows, weights, k, rng)
+        return self._begin(rows, weights, means, rng)
+
+    def _begin(self, rows: Any, weights: Float64, means: Any, rng: Any) -> Parts:
+        """Return the parts of the rows nearest to means, with one concentration."""
+        k = int(self.n_components)
         means = np.asarray(means.toarray() if hasattr(means, "toarray") else means, dtype=np.float64)
         nearest = Parts.of(np.full(len(means), 1.0 / len(means)), means, np.ones(len(means)))
         sums = mixtures.gather_all(rows, weights, nearest, "hard", rng=rng)
@@ -261,6 +277,13 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _count_parameters(self) -> int:
         """Count the free parameters of parts that have rows: shares, means, concentrations."""
         k = int(np.count_nonzero(self.weights_[: len(self.means_)]))
+        points = int(np.isin(self.concentrations_, [mixtures.largest(np.float32), mixtures.largest(np.float64)]).sum())
+        if points and len(self.means_) > 1:
+            _checks.warn(
+                f"{points} of {len(self.means_)} parts shrank to one direction, where a likelihood has no bound: the "
+                "criterion does not tell how many parts there are. Drop repeated rows or take concentration='equal'",
+                UserWarning,
+            )
         sizes = {"free": k, "equal": 1}.get(self.concentration, 0) if isinstance(self.concentration, str) else 0
         return int(k * (self.means_.shape[1] - 1) + sizes + np.count_nonzero(self.weights_) - 1)
 

@@ -86,6 +86,14 @@ def test_a_criterion_finds_the_number_of_parts():
     assert np.argmin(criteria) == 3
 
 
+def test_a_criterion_of_a_part_that_is_a_point_is_warned_of():
+    x = np.concatenate((X, np.tile([0.6, 0.0, 0.8], (50, 1))))
+    fitted = model(4, init=np.vstack((np.eye(3), x[-1]))).fit(x)
+    for criterion in (fitted.bic, fitted.aic):
+        with pytest.warns(UserWarning, match=r"1 of 4 parts shrank to one direction.*concentration='equal'"):
+            criterion(x)
+
+
 def test_one_part_is_the_core_s_fit():
     x = VonMisesFisher([0.0, 0.6, 0.8], 1e6).rvs(50, rng=0)
     mean, law = VonMisesFisher.fit(x)
@@ -105,6 +113,19 @@ def test_outliers_are_of_the_uniform_part():
     directions, numbers = fitted.sample(2000)
     assert (numbers == -1).mean() == pytest.approx(60 / 660, abs=0.03)
     assert np.sqrt(np.square(directions).sum(axis=1)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("p", [64, 256])
+def test_outliers_do_not_take_the_place_of_clusters_that_are_near_each_other(p):
+    pole = np.eye(p)[0]
+    means = pole + VonMisesFisher(p - 1, 0.0).rvs(pole, 10, rng=0)
+    means /= np.sqrt(np.square(means).sum(axis=1, keepdims=True))
+    labels = np.repeat(np.arange(10), 100)
+    x = VonMisesFisher(means[labels], 6.0 * p).rvs((), rng=0)
+    outliers = VonMisesFisher(p - 1, 0.0).rvs(pole, 100, rng=0)
+    fitted = model(10, noise=True).fit(np.concatenate((x, outliers)))
+    assert adjusted_rand_score(fitted.predict(x), labels) > 0.99
+    assert (fitted.predict(outliers) == -1).mean() > 0.95
 
 
 def test_samples_have_the_mixtures_law():

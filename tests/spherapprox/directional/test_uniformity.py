@@ -157,6 +157,8 @@ def test_each_test_sees_its_alternative():
     assert 0.0 < directional.gine(np.eye(3)[[0] * 200]).pvalue < 1e-100
     assert directional.gine(np.eye(2)[[0] * 2000]).pvalue == 0.0  # at once: it underflows
     assert log_tail(3000.0, *_gine_weights(2)) < -800.0
+    near, far = (log_tail(x, *_gine_weights(2)) for x in (260.0, 270.0))  # the first weight's exponential law is left
+    assert far - near == pytest.approx(-5.0 / _gine_weights(2)[0].max(), rel=1e-9)
 
 
 @pytest.mark.parametrize("test", TESTS)

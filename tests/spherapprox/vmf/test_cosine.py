@@ -118,7 +118,7 @@ def test_caps_of_logarithms_and_ends():
     assert math.isnan(kernel.cdf(math.nan))
     assert math.isnan(kernel.cap(math.nan))
     np.testing.assert_array_equal(np.isnan(kernel.ppf([0.5, np.nan])), [False, True])
-    assert np.isnan(VonMisesFisher(2, [1.0, 20.0]).cap(math.nan)).all()
+    assert math.isnan(VonMisesFisher(2, 20.0).cap(math.nan))
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5, 400])

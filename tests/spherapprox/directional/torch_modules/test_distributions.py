@@ -213,7 +213,7 @@ def test_compiled_and_mapped():
     mapped = torch.func.vmap(lambda loc, k, x: VonMisesFisher(loc, k, validate_args=False).log_prob(x))(loc, k, x)
     torch.testing.assert_close(mapped, VonMisesFisher(loc, k).log_prob(x), rtol=0.0, atol=1e-14)
     peak = torch.compile(lambda loc: VonMisesFisher(loc, 3.0).log_prob(loc), backend="eager")
-    for loc in directions(42), directions(44):
+    for loc in directions(5), directions(7):
         assert torch.equal(peak(loc), VonMisesFisher(loc, 3.0).log_prob(loc))
 
 

@@ -119,6 +119,8 @@ def test_vmap_and_tensors_of_orders(function):
     outer = torch.func.vmap(function, in_dims=(0, None))(orders, x), torch.func.vmap(function, (None, 0), 1)(orders, x)
     torch.testing.assert_close(*outer, rtol=1e-13, atol=1e-13)
     torch.testing.assert_close(outer[0].diagonal(), one_by_one, rtol=1e-13, atol=1e-13)
+    other = torch.func.vmap(lambda x: function(3.0, x), 1)(x.expand(2, 4))
+    torch.testing.assert_close(other, function(3.0, x)[:, None].expand(4, 2), rtol=1e-13, atol=1e-13)
     compiled = torch.compile(torch.func.vmap(function), backend="aot_eager", fullgraph=True)(orders, x)
     torch.testing.assert_close(compiled, one_by_one, rtol=1e-13, atol=1e-13)
     gradient = torch.func.vmap(torch.func.grad(function, argnums=1))

@@ -174,7 +174,9 @@ def calculate(x: torch.Tensor, orders: torch.Tensor | None, order: float, kind: 
     return result.contiguous()
 
 
-calculate.register_fake(lambda x, orders, order, kind: torch.empty_like(x if orders is None else x * orders))
+calculate.register_fake(
+    lambda x, orders, *_: x.new_empty(x.shape if orders is None else torch.broadcast_shapes(x.shape, orders.shape))
+)
 calculate.register_autograd(Derivative.backward, setup_context=Derivative.setup_context)
 
 

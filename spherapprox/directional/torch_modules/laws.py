@@ -163,7 +163,7 @@ def differentiate_angle(concentration: torch.Tensor, angle: torch.Tensor, column
     rise = 2.0 * torch.cos(0.5 * (there + here)) * torch.sin(0.5 * (there - here)) / torch.sin(here).clamp(min=tiny)
     log = concentration[..., None] * law.between(there, here) + n * torch.log1p(rise.clamp(min=0.5 * eps - 1.0))
     excess = law.between(there, torch.zeros_like(there)) - mean[..., None]
-    return -length * (excess.abs() * log.exp() * WEIGHTS.to(angle)).sum(-1)
+    return (-length * (excess.abs() * log.exp() * WEIGHTS.to(angle)).sum(-1)).contiguous()
 
 
 def _keep(ctx: Any, inputs: Any, output: Any) -> None:

@@ -140,9 +140,9 @@ def test_compiled_without_a_break():
 
 @pytest.mark.parametrize("kind", ["log", "log_scaled", "ratio", "deficit", "slope", "curvature", "divergence"])
 def test_operators_as_torch_wants_them(kind):
-    x = torch.tensor([[0.3, 2.0, 50.0]], dtype=float64).T.expand(3, 4)
-    for orders in (None, torch.tensor([[0.0, 1.0, 30.0, 4.0]], dtype=float64).expand(3, 4)):
-        torch.library.opcheck(torch.ops.spherapprox.bessel.default, (x, orders, 3.0, kind))
+    x, orders = (torch.tensor(a, dtype=float64).expand(4, 3) for a in ([0.3, 2.0, 50.0], [0.0, 1.0, 30.0]))
+    for arguments in ((x, None), (x, orders), (x.clone().T, orders.clone().T)):
+        torch.library.opcheck(torch.ops.spherapprox.bessel.default, (*arguments, 3.0, kind))
 
 
 def test_everything_stays_on_the_device():

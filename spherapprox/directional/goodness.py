@@ -87,6 +87,7 @@ def _test_family(rows: Float64, family: Any, samples: int, *, rng: np.random.Gen
     def fit(sample: Float64) -> Any:
         return family.fit(sample) if family is Watson else family.fit(sample)[1]
 
+    _checks.operations(samples * (1e6 + 100.0 * rows.size), f"{samples} 'n_resamples'", "take fewer")
     fitted = fit(rows)
     value, larger = _compare(rows, fitted)[0], 0
     for _ in range(samples):

@@ -21,6 +21,7 @@ def test_integral_numbers_are_integers(dim):
 
 
 ROWS = {
+    "fit": VonMisesFisher.fit,
     "evaluate": lambda x: evaluate(x, np.eye(3), np.ones(3), 1.0),
     "control points": lambda x: CoreHead(x, np.ones(3), 1.0),
     "point set": spherapprox.PointSet,

@@ -63,9 +63,9 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
             raise ValueError("'y' must hold classes, requires y to be passed, but the target y is None")
         y = _checks.shaped(column_or_1d(y, warn=True), "y", (len(rows),), note=", a class for each row of 'X'")
         assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
         weights = read_weights(rows, sample_weight)
         try:
+            check_classification_targets(y)
             self.classes_, labels = np.unique(y, return_inverse=True)
         except TypeError as error:  # numbers beside texts
             raise TypeError(f"'y' must hold classes of one kind, which can be sorted: {error}") from None

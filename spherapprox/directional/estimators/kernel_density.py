@@ -133,8 +133,7 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Float64:
         """Return rows (n_samples, p) of length 1, drawn from the density."""
-        n, rng = _checks.integer(n_samples, "n_samples", minimum=1), _checks.generator(random_state, "random_state")
-        check_is_fitted(self)
+        n, rng = self._read_count(n_samples, random_state)
         return self._draw(rng.random(n), rng)
 
     def probability(self, region: Region, *, n_samples: int = SAMPLES, random_state: Any = 0) -> tuple[float, float]:
@@ -162,10 +161,16 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         levels = np.quantile(self.score_samples(self._spread(n_samples, random_state)), 1.0 - share)
         return float(levels) if np.ndim(levels) == 0 else levels
 
-    def _spread(self, n_samples: int, random_state: Any) -> Float64:
-        """Draw rows of which each kernel has its share up to one (systematic sampling)."""
+    def _read_count(self, n_samples: int, random_state: Any) -> tuple[int, np.random.Generator]:
+        """Return how many rows are drawn, and from what."""
         check_is_fitted(self)
         n, rng = _checks.integer(n_samples, "n_samples", minimum=1), _checks.generator(random_state, "random_state")
+        _checks.memory(24.0 * n * self.rows_.shape[1], f"a sample of {n} rows", "lower 'n_samples'")
+        return n, rng
+
+    def _spread(self, n_samples: int, random_state: Any) -> Float64:
+        """Draw rows of which each kernel has its share up to one (systematic sampling)."""
+        n, rng = self._read_count(n_samples, random_state)
         return self._draw((np.arange(n) + rng.random()) / n, rng)
 
     def _draw(self, quantiles: Float64, rng: np.random.Generator) -> Float64:

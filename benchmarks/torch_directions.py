@@ -7,6 +7,7 @@ truth is the core's in float64, and mpmath's for the latter::
 
     python benchmarks/torch_directions.py
     python benchmarks/torch_directions.py --columns 3 128 --rounds 5
+    python benchmarks/torch_directions.py --compile  # seconds of torch's compiler, nothing kept from earlier runs
 """
 
 from __future__ import annotations
@@ -152,15 +153,43 @@ def time_rows(rounds: int) -> list[list[Any]]:
     return rows
 
 
+def compile_rows(columns: list[int]) -> list[list[Any]]:
+    """Return seconds of the compiler for a density and a sample, and for their gradients, after its own start."""
+    torch.compiler.config.force_disable_caches = True
+    torch.compile(torch.sin)(torch.ones(300))
+    rows = []
+    for kind in (VonMisesFisher, PowerSpherical):
+        for p in columns:
+            for name in ("log_prob", "rsample"):
+                torch.compiler.reset()
+                loc, x = (torch.nn.functional.normalize(torch.randn(256, p), dim=-1) for _ in range(2))
+                leaves = loc.requires_grad_(), torch.full((256,), 10.0, requires_grad=True)
+                if name == "log_prob":
+                    function = torch.compile(lambda loc, k, kind=kind, x=x: kind(loc, k).log_prob(x), fullgraph=True)
+                else:
+                    function = torch.compile(lambda loc, k, kind=kind: kind(loc, k).rsample(), fullgraph=True)
+                times = [time.perf_counter()]
+                result = function(*leaves).sum()
+                times.append(time.perf_counter())
+                result.backward()
+                rows.append([kind.__name__, name, p, times[1] - times[0], time.perf_counter() - times[1]])
+    return rows
+
+
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--columns", type=int, nargs="+", default=[2, 3, 5, 64, 128, 768, 4096])
     parser.add_argument("--rounds", type=int, default=51, help="how often each call is timed")
     parser.add_argument("--threads", type=int, default=1, help="of torch")
+    parser.add_argument("--compile", action="store_true", help="time torch's compiler instead")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     print(machine())
+    if arguments.compile:
+        header = ["density", "function", "columns", "seconds", "its gradients"]
+        print(tabulate(compile_rows(arguments.columns), header, floatfmt=".1f"))
+        return
     print(tabulate(value_rows(arguments.columns), HEADER))
     print()
     print(tabulate(time_rows(arguments.rounds), ["rows, columns", "dtype", "density", "ms"], floatfmt=".3f"))

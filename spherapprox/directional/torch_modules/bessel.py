@@ -1,7 +1,7 @@
 """log I_v(x) and I_{v+1}(x)/I_v(x) in torch's operations, with their derivatives in x.
 
 Debye's expansion (DLMF 10.41.3) at orders from 20 on, and for lower ones as many steps of the recurrence from there.
-All is a fixed number of elementwise operations, so that `torch.compile` and `torch.func.vmap` apply.
+That is one operator, into which `torch.compile` does not look: the code it made of that took it minutes.
 
 The arguments are the same throughout: `order`, v from 0 to 1e6, a float or a tensor that is broadcast with `x` and does
 not require gradients; `x`, a tensor, 0 to 1e150. Results are nan where it is negative, in its dtype and on its device.
@@ -12,13 +12,13 @@ numbers.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
 from ..._checks import real
-from ..._scalars.gamma import HALF_LOG_2PI, STIRLING_FROM, log_gamma, stirling
+from ..._scalars.gamma import stirling
 from .checks import tensor
 
 TERMS = 14
@@ -50,34 +50,20 @@ def make_tables() -> Any:
 TABLES = make_tables()
 
 
-class Point(NamedTuple):
-    """An argument x at an order v >= `LOWEST`: R = sqrt(v^2 + x^2), 1/R, y = (v/R)^2 and 1 - y."""
+class Point:
+    """An argument x at an order v >= `LOWEST`: R = sqrt(v^2 + x^2), h = 1/R, y = (v/R)^2 and 1 - y."""
 
-    v: Any
-    x: Any
-    r: Any
-    h: Any
-    y: Any
-    rest: Any
-
-
-def locate(v: Any, x: Any) -> Point:
-    """Return the quantities that the expansion at the order v is made of."""
-    r = (v * v + x * x).sqrt()
-    h = 1.0 / r
-    return Point(v, x, r, h, (v * h) ** 2, (x * h) ** 2)
+    def __init__(self, v: Any, x: Any) -> None:
+        self.v, self.x, self.r = v, x, (v * v + x * x).sqrt()
+        self.h = 1.0 / self.r
+        self.y, self.rest = (v * self.h) ** 2, (x * self.h) ** 2
+        self.powers = [t[..., None].expand(*t.shape, TERMS).cumprod(-1) for t in (self.y, self.h)]
 
 
 def debye(at: Point, power: int) -> Any:
     """Return (h d/dh + 2 y d/dy)^power S."""
-    table, y = TABLES[power].to(at.h), at.y[..., None]
-    total = table[TERMS]
-    for row in reversed(table[:TERMS]):
-        total = torch.addcmul(row, total, y)
-    result, *columns = reversed(total.unbind(-1))
-    for column in columns:
-        result = torch.addcmul(column, result, at.h)
-    return result * at.h
+    table, (y, h) = TABLES[power].to(at.h), at.powers
+    return ((table[0] + y @ table[1:]) * h).sum(-1)
 
 
 def expand_log(at: Point) -> tuple[Any, Any]:
@@ -104,7 +90,7 @@ def expand_gap(at: Point) -> Any:
 
 def expand_slope(at: Point, bent: bool) -> tuple[Any, Any]:
     """Return the derivative of I_{v+1}/I_v, and, where `bent`, the second over x."""
-    v, _, r, h, y, rest = at
+    v, r, h, y, rest = at.v, at.r, at.h, at.y, at.rest
     first, second = 0.5 + debye(at, 1), debye(at, 2)
     slope = v * h / (r + v) + h * h * ((1.0 - 2.0 * y) * first + rest * second)
     if not bent:
@@ -119,31 +105,30 @@ and A''. The kind "divergence" is x A - log 0F1, whose derivative is x A'."""
 
 
 class Derivative(torch.autograd.Function):
-    """A function of `NEXT`, of a tensor x of `widen`; it can be differentiated down to A''."""
+    """The function `calculate` of a tensor x of `widen`, which can be differentiated down to A''."""
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Any, v: Any, kind: str) -> Any:
+    def forward(x: Any, orders: Any, order: float, kind: str) -> Any:
         """Return the function of that kind."""
-        return calculate(x, v, kind)
+        return calculate(x, orders, order, kind)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, Any, str], output: Any) -> None:
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Keep the arguments."""
-        x, v, ctx.kind = inputs
-        is_tensor = isinstance(v, torch.Tensor)
-        ctx.number = None if is_tensor else v
-        ctx.save_for_backward(x, *([v] if is_tensor else []))
+        x, orders, ctx.order, ctx.kind = inputs
+        ctx.save_for_backward(x, orders)
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> tuple[Any, None, None]:
+    def backward(ctx: Any, grad: Any) -> tuple[Any, None, None, None]:
         """Return the gradient in x."""
         if ctx.kind == "curvature":
             raise NotImplementedError("iv_ratio can be differentiated twice in x, and log_iv three times")
-        x, v = (*ctx.saved_tensors, ctx.number)[:2]
+        x, orders = ctx.saved_tensors
         factor = x if ctx.kind == "divergence" else 1.0
-        return grad * (factor * Derivative.apply(x, v, NEXT.get(ctx.kind, "slope"))), None, None
+        slope = Derivative.apply(x, orders, ctx.order, NEXT.get(ctx.kind, "slope"))
+        return grad * (factor * slope), None, None, None
 
 
 def widen(x: Any) -> Any:
@@ -154,53 +139,52 @@ def widen(x: Any) -> Any:
     return x if x.device.type == "mps" else x.double()
 
 
-def calculate(x: Any, v: Any, kind: str) -> Any:
-    """Return the function of a kind by the expansion at an order v + n >= `LOWEST`, and n steps down from there."""
+@torch.library.custom_op("spherapprox::bessel", mutates_args=())
+def calculate(x: torch.Tensor, orders: torch.Tensor | None, order: float, kind: str) -> torch.Tensor:
+    """Return the function of a kind by the expansion at an order v + n >= `LOWEST`, and n steps down from there.
+
+    The order v is `order`, or a tensor `orders` of the shape of x.
+    """
+    v, steps = (order, max(0, math.ceil(LOWEST - order))) if orders is None else (orders, int(LOWEST))
     x = torch.where(x >= 0.0, x, math.nan).clamp(max=0.25 * math.sqrt(torch.finfo(x.dtype).max))
-    steps = int(LOWEST) if isinstance(v, torch.Tensor) else max(0, math.ceil(LOWEST - v))
-    at = locate(v + steps, x)
-    orders = [v + k for k in range(steps, 0, -1)]
-    if kind in ("slope", "curvature"):
-        return descend_slope(at, orders, bent=kind == "curvature")
-    if kind in ("ratio", "deficit"):
-        e = expand_gap(at)
-        for m in orders:
-            e = step_down(m, x, e)
-        return (x if kind == "ratio" else -e) / (x + e)
-    return descend_log(at, orders, kind)
-
-
-def step_down(m: Any, x: Any, e: Any) -> Any:
-    """Return the gap at the order m - 1 from that at m: 1/A_{m-1} = 2m/x + A_m without the cancellation of 1 - A."""
-    return 2.0 * m - e * (x / (x + e))
-
-
-def descend_log(at: Point, orders: list[Any], kind: str) -> Any:
-    """Return log 0F1 at the last order less 1, plain, scaled or in the divergence."""
-    x, (plain, scaled), total = at.x, expand_log(at), 0.0
-    e = expand_gap(at) if orders or kind == "divergence" else None
-    for m in orders:  # 0F1 grows by the factor 1 + x A_m/(2m) at a step
-        total = total + torch.log1p(x / (2.0 * m) * (x / (x + e)))
-        e = step_down(m, x, e)
+    at, square, total = Point(v + steps, x), x * x, torch.zeros_like(x)
+    logs, slopes = kind in ("log", "log_scaled", "divergence"), kind in ("slope", "curvature")
+    plain, scaled = expand_log(at) if logs else (total, total)
+    slope, curvature = expand_slope(at, kind == "curvature") if slopes else (total, None)
+    e: Any = expand_gap(at) if steps or kind not in ("log", "log_scaled") else None
+    for m in (v + k for k in range(steps, 0, -1)):
+        above = 1.0 / (x + e)  # A_m / x
+        if logs:  # 0F1 grows by the factor 1 + x A_m/(2m)
+            total = total + torch.log1p(x / (2.0 * m) * (x * above))
+        e = 2.0 * m - e * (x * above)  # 1/A_{m-1} = 2m/x + A_m without the cancellation of 1 - A
+        if slopes:
+            g, n = 1.0 / (x + e), 2.0 * m - square * slope
+            if curvature is not None:  # A''_{m-1} / x, from A'_{m-1} = n g^2 and g = 1/(2m + x A_m)
+                curvature = -g * g * ((2.0 * slope + square * curvature) + 2.0 * g * n * (above + slope))
+            slope = n * g * g
     if kind == "divergence":
         flat = x < at.v  # both forms keep their digits about there
-        return torch.where(flat, x * (x / (x + e)) - plain, -x * (e / (x + e)) - scaled) - total
-    return (plain if kind == "log" else scaled) + total
+        result = torch.where(flat, x * (x / (x + e)) - plain, -x * (e / (x + e)) - scaled) - total
+    elif logs:
+        result = (plain if kind == "log" else scaled) + total
+    elif slopes:
+        result = slope if curvature is None else x * curvature
+    else:
+        result = (x if kind == "ratio" else -e) / (x + e)
+    return result.contiguous()
 
 
-def descend_slope(at: Point, orders: list[Any], bent: bool) -> Any:
-    """Return A' at the last order less 1, or A''."""
-    x = at.x
-    square, e, (slope, curvature) = x * x, expand_gap(at), expand_slope(at, bent)
-    for m in orders:
-        above = 1.0 / (x + e)  # A_m / x
-        e = step_down(m, x, e)
-        g = 1.0 / (x + e)
-        n = 2.0 * m - square * slope
-        if bent:  # A''_{m-1} / x, from A'_{m-1} = n g^2 and g = 1/(2m + x A_m)
-            curvature = -g * g * ((2.0 * slope + square * curvature) + 2.0 * g * n * (above + slope))
-        slope = n * g * g
-    return x * curvature if bent else slope
+calculate.register_fake(
+    lambda x, orders, *_: x.new_empty(x.shape if orders is None else torch.broadcast_shapes(x.shape, orders.shape))
+)
+calculate.register_autograd(Derivative.backward, setup_context=Derivative.setup_context)
+
+
+@calculate.register_vmap
+def _map(info: Any, dims: Any, x: Any, orders: Any, order: float, kind: str) -> Any:
+    """Return the result for a batch, and its dimension."""
+    x, orders = (a if dim is None else a.movedim(dim, 0) for a, dim in zip((x, orders), dims[:2], strict=True))
+    return calculate(x, orders, order, kind), 0
 
 
 def log_iv(order: Any, x: Any) -> Any:
@@ -216,14 +200,10 @@ def log_iv(order: Any, x: Any) -> Any:
     >>> log_iv(63.0, torch.tensor([1.0, 100.0]))
     tensor([-244.6737,   77.4401])
     """
-    v, x = _check(order, x)
-    wide = widen(x)
-    result = Derivative.apply(wide, v, "log") + _offset(v)
-    if isinstance(v, torch.Tensor):
-        result = result + v * torch.where(v > 0.0, wide / (2.0 * v.clamp(min=1.0)), 1.0).log()
-    elif v > 0.0:
-        result = result + v * (wide / (2.0 * max(v, 1.0))).log()
-    return result.to(x.dtype)
+    x, wide, orders, order = _check(order, x)
+    v = wide.new_full((), order) if orders is None else orders
+    log = v * torch.where(v > 0.0, 0.5 * wide, 1.0).log() - torch.lgamma(v + 1.0)
+    return (Derivative.apply(wide, orders, order, "log") + log).to(x.dtype)
 
 
 def iv_ratio(order: Any, x: Any) -> Any:
@@ -239,24 +219,15 @@ def iv_ratio(order: Any, x: Any) -> Any:
     >>> iv_ratio(0.5, torch.tensor(100.0))
     tensor(0.9900)
     """
-    v, x = _check(order, x)
-    return Derivative.apply(widen(x), v, "ratio").to(x.dtype)
+    x, *arguments = _check(order, x)
+    return Derivative.apply(*arguments, "ratio").to(x.dtype)
 
 
-def _check(order: Any, x: Any) -> tuple[Any, Any]:
-    """Return the order as a float, or a tensor in float64, and x as a tensor of floats."""
+def _check(order: Any, x: Any) -> tuple[Any, Any, Any, float]:
+    """Return x as a tensor of floats, and x, orders and an order as `calculate` takes them."""
     x = tensor(x, "x")
     if not isinstance(order, torch.Tensor):
-        return real(order, "order", minimum=0.0, maximum=1e6), x
+        return x, widen(x), None, real(order, "order", minimum=0.0, maximum=1e6)
     if tensor(order, "order").requires_grad:
         raise ValueError("'order' must not require gradients, which are in 'x' alone: pass order.detach()")
-    return widen(order.to(x.device)), x
-
-
-def _offset(v: Any) -> Any:
-    """Return v log max(v, 1) - log Gamma(v+1)."""
-    if isinstance(v, torch.Tensor):
-        return v * v.clamp(min=1.0).log() - torch.lgamma(v + 1.0)
-    if v < STIRLING_FROM:
-        return v * math.log(max(v, 1.0)) - log_gamma(v)
-    return v - 0.5 * math.log(v) - HALF_LOG_2PI - stirling(v)
+    return x, *torch.broadcast_tensors(widen(x), widen(order.to(x.device))), 0.0

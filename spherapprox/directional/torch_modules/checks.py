@@ -44,18 +44,15 @@ def floats(loc: Any, concentration: Any) -> tuple[Any, Any]:
     loc, numbers = tensor(loc, "loc"), tensor(concentration, "concentration")
     if not isinstance(concentration, torch.Tensor):  # Python's floats keep their digits
         numbers = torch.as_tensor(concentration, dtype=loc.dtype, device=loc.device)
-    concentration = numbers
     if loc.ndim == 0 or loc.shape[-1] < 2:
         raise ValueError(f"'loc' must hold rows of at least 2 columns, got shape {tuple(loc.shape)}")
-    shape, batch = tuple(concentration.shape), tuple(loc.shape[:-1])
+    shape, batch = tuple(numbers.shape), tuple(loc.shape[:-1])
     column = shape == (*batch, 1) and max(batch, default=1) > 1
     if column or any(a != b and 1 not in (a, b) for a, b in zip(shape[::-1], batch[::-1], strict=False)):
         remedy = ": pass concentration.squeeze(-1)" if column else ""
-        words = (
-            f"'concentration' must have a number for each row of 'loc', shape {batch} or one that broadcasts with it"
-        )
-        raise ValueError(f"{words}, got shape {shape}{remedy}")
-    return loc, concentration
+        words = f"a number for each row of 'loc', shape {batch} or one that broadcasts with it"
+        raise ValueError(f"'concentration' must have {words}, got shape {shape}{remedy}")
+    return loc, numbers
 
 
 def rows(x: Any, name: str) -> None:

@@ -15,7 +15,7 @@ from torch.distributions import Distribution, constraints, register_kl
 from ..._checks import integer
 from . import checks
 from .bessel import widen
-from .laws import Angle, Exponential, Power, place
+from .laws import Exponential, Power, draw_angle, place
 
 
 class Zonal(Distribution):
@@ -88,10 +88,9 @@ class Zonal(Distribution):
         """
         shape = self._extended_shape(sample_shape)
         kappa = widen(self.concentration).expand(shape[:-1])
-        with torch.no_grad():
-            angle = self._law.draw(kappa)
+        angle = draw_angle(kappa, torch.rand((), device=kappa.device), shape[-1], self.kind is Power)
         work = torch.promote_types(self.loc.dtype, torch.float32)
-        return place(Angle.apply(kappa, angle, self._law), self.loc.expand(shape).to(work)).to(self.loc.dtype)
+        return place(angle, self.loc.expand(shape).to(work)).to(self.loc.dtype)
 
     def _round(self, result: Any, *tensors: Any) -> Any:
         """Return a result in the dtype of the parameters and of more tensors."""
@@ -213,25 +212,15 @@ def to_uniform(p: Zonal, q: HypersphericalUniform) -> Any:
     return _finish(p._law.divergence(widen(p._numbers)), p, q)
 
 
-@register_kl(VonMisesFisher, VonMisesFisher)
-def between_kernels(p: VonMisesFisher, q: VonMisesFisher) -> Any:
-    """Return log c_1 - log c_2 + A(k_1) (k_1 - k_2 <mu_1, mu_2>), in peaks and complements of cosines."""
-    kappa = widen(p._numbers)
-    return _finish(p._law.log_peak(kappa) + kappa * p._law.deficit(kappa) + _cross(p, q), p, q)
-
-
 @register_kl(PowerSpherical, VonMisesFisher)
-def from_power(p: PowerSpherical, q: VonMisesFisher) -> Any:
-    """Return the divergence of a power spherical distribution from a von Mises-Fisher distribution."""
-    return _finish(p._law.divergence(widen(p._numbers)) + _cross(p, q), p, q)
-
-
-def _cross(p: Zonal, q: VonMisesFisher) -> Any:
-    """Return the mean of -log q under p, with respect to the uniform measure."""
-    kappa, own = widen(q._numbers), widen(p._numbers)
+@register_kl(VonMisesFisher, VonMisesFisher)
+def to_kernel(p: Zonal, q: VonMisesFisher) -> Any:
+    """Return the divergence from a von Mises-Fisher distribution, in peaks and complements of cosines."""
     _refuse_other_columns(p, q)
+    own, kappa = widen(p._numbers), widen(q._numbers)
     square = (widen(p.loc) - widen(q.loc)).square().sum(-1)
-    return kappa * (p._law.cosine(own) * (0.5 * square) - p._law.deficit(own)) - q._law.log_peak(kappa)
+    gap = p._law.cosine(own) * (0.5 * square) - p._law.deficit(own)
+    return _finish(p._law.log_peak(own) + own * p._law.mean(own) + (kappa * gap - q._law.log_peak(kappa)), p, q)
 
 
 def _finish(result: Any, p: Zonal, q: Zonal) -> Any:

@@ -43,16 +43,16 @@ class Exponential:
         self.log_area = log_surface_area(columns - 1.0)
 
     def log_peak(self, concentration: Any) -> Any:  # noqa: D102
-        return -Derivative.apply(concentration, self.order, "log_scaled")
+        return -Derivative.apply(concentration, None, self.order, "log_scaled")
 
     def divergence(self, concentration: Any) -> Any:  # noqa: D102
-        return Derivative.apply(concentration, self.order, "divergence")
+        return Derivative.apply(concentration, None, self.order, "divergence")
 
     def cosine(self, concentration: Any) -> Any:  # noqa: D102
-        return Derivative.apply(concentration, self.order, "ratio")
+        return Derivative.apply(concentration, None, self.order, "ratio")
 
     def deficit(self, concentration: Any) -> Any:  # noqa: D102
-        return Derivative.apply(concentration, self.order, "deficit")
+        return Derivative.apply(concentration, None, self.order, "deficit")
 
     mean = deficit
 
@@ -132,31 +132,24 @@ def raised_cosine(m: float, store: Any) -> Any:
     return 1.0 + square.sqrt() * torch.cos(math.pi * uniform)
 
 
-class Angle(torch.autograd.Function):
-    """An angle that was drawn, as a function of the concentration at a fixed value of the distribution function."""
+@torch.library.custom_op("spherapprox::draw_angle", mutates_args=())
+def draw_angle(concentration: torch.Tensor, ticket: torch.Tensor, columns: int, power: bool) -> torch.Tensor:
+    """Draw an angle for each concentration; its gradient is at a fixed value of the distribution function.
 
-    @staticmethod
-    def forward(ctx: Any, concentration: Any, angle: Any, law: Exponential) -> Any:
-        """Return the angle."""
-        ctx.save_for_backward(concentration, angle)
-        ctx.law = law
-        return angle.clone()
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Any) -> tuple[Any, None, None]:
-        """Return the gradient in the concentration."""
-        concentration, angle = ctx.saved_tensors
-        return grad * differentiate_angle(concentration, angle, ctx.law), None, None
+    The ticket, any random tensor, is not used: without it torch's compiler takes two draws for the same.
+    """
+    return (Power if power else Exponential)(columns).draw(concentration).contiguous()
 
 
-def differentiate_angle(concentration: Any, angle: Any, law: Exponential) -> Any:
+@torch.library.custom_op("spherapprox::differentiate_angle", mutates_args=())
+def differentiate_angle(concentration: torch.Tensor, angle: torch.Tensor, columns: int, power: bool) -> torch.Tensor:
     """Return d theta / d concentration = -(dF/d concentration) / f(theta), F and f of the angle.
 
     dF/d concentration is the integral of (s - E s) f from 0 to theta, or minus that from theta to pi: the one of them
     whose integrand has one sign, by Gauss's rule relative to f(theta), so that nothing cancels: to 1e-10 relative for
     the power spherical law of 2 columns and concentrations below 1, to 1e-12 elsewhere.
     """
+    law = (Power if power else Exponential)(columns)
     tiny, eps = math.sqrt(torch.finfo(angle.dtype).tiny), torch.finfo(angle.dtype).eps
     angle = angle.clamp(tiny, math.pi)
     mean, n = law.mean(concentration), law.columns - 2.0
@@ -170,7 +163,23 @@ def differentiate_angle(concentration: Any, angle: Any, law: Exponential) -> Any
     rise = 2.0 * torch.cos(0.5 * (there + here)) * torch.sin(0.5 * (there - here)) / torch.sin(here).clamp(min=tiny)
     log = concentration[..., None] * law.between(there, here) + n * torch.log1p(rise.clamp(min=0.5 * eps - 1.0))
     excess = law.between(there, torch.zeros_like(there)) - mean[..., None]
-    return -length * (excess.abs() * log.exp() * WEIGHTS.to(angle)).sum(-1)
+    return (-length * (excess.abs() * log.exp() * WEIGHTS.to(angle)).sum(-1)).contiguous()
+
+
+def _keep(ctx: Any, inputs: Any, output: Any) -> None:
+    """Keep what `differentiate_angle` takes."""
+    concentration, _, *ctx.law = inputs
+    ctx.save_for_backward(concentration, output)
+
+
+def _differentiate(ctx: Any, grad: Any) -> tuple[Any, None, None, None]:
+    """Return the gradient in the concentration."""
+    return grad * differentiate_angle(*ctx.saved_tensors, *ctx.law), None, None, None
+
+
+draw_angle.register_autograd(_differentiate, setup_context=_keep)
+for operator in (draw_angle, differentiate_angle):
+    operator.register_fake(lambda concentration, *rest: concentration.new_empty(concentration.shape))
 
 
 def place(angle: Any, loc: Any) -> Any:
@@ -180,7 +189,7 @@ def place(angle: Any, loc: Any) -> Any:
     the last coordinate: it is differentiable in loc and stable, as 1 + |last| >= 1.
     """
     side, last = loc[..., :-1], loc[..., -1:]
-    z = torch.randn_like(side)
+    z = torch.randn(side.shape, dtype=side.dtype, device=side.device)
     if side.shape[-1] == 1:  # the direction is a sign
         z = torch.copysign(torch.ones_like(z), z)
     else:
@@ -194,7 +203,7 @@ def place(angle: Any, loc: Any) -> Any:
 def log_gamma_rise(a: Any, b: float) -> Any:
     """Return log Gamma(a + b) - log Gamma(a) for a tensor a > 0 and b > 0, without the cancellation."""
     # DLMF 5.5.1, up to where 5.11.1 holds
-    total = sum(torch.log1p(b / (a + j)) for j in range(STEPS))
+    total = torch.log1p(b / (a[..., None] + torch.arange(STEPS, device=a.device))).sum(-1)
     a = a + STEPS
     top = a + b
     return ((a - 0.5) * torch.log1p(b / a) + b * (top.log() - 1.0)) + (stirling(top) - stirling(a)) - total
@@ -202,7 +211,8 @@ def log_gamma_rise(a: Any, b: float) -> Any:
 
 def digamma_rise(a: Any, b: float) -> Any:
     """Return the derivative of `log_gamma_rise` in a, psi(a + b) - psi(a) > 0."""
-    total = sum(b / ((a + j) * (a + b + j)) for j in range(STEPS))
+    low = a[..., None] + torch.arange(STEPS, device=a.device)
+    total = (b / (low * (low + b))).sum(-1)
     a = a + STEPS
     top = a + b
     return torch.log1p(b / a) + 0.5 * b / (a * top) + (_digamma_rest(a) - _digamma_rest(top)) + total

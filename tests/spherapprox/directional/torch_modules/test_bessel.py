@@ -107,6 +107,7 @@ def test_gradients_of_gradients(function, order):
     assert torch.autograd.gradgradcheck(lambda x: function(order, x), x)
 
 
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # torch's own, of its compiler
 @pytest.mark.parametrize("function", [log_iv, iv_ratio])
 def test_vmap_and_tensors_of_orders(function):
     orders = torch.tensor([0.0, 0.5, 20.0, 63.0], dtype=float64)
@@ -115,6 +116,13 @@ def test_vmap_and_tensors_of_orders(function):
     slopes = torch.autograd.grad(one_by_one.sum(), x)[0]
     torch.testing.assert_close(function(orders, x), one_by_one, rtol=1e-13, atol=1e-13)
     torch.testing.assert_close(torch.func.vmap(function)(orders, x), one_by_one, rtol=1e-13, atol=1e-13)
+    outer = torch.func.vmap(function, in_dims=(0, None))(orders, x), torch.func.vmap(function, (None, 0), 1)(orders, x)
+    torch.testing.assert_close(*outer, rtol=1e-13, atol=1e-13)
+    torch.testing.assert_close(outer[0].diagonal(), one_by_one, rtol=1e-13, atol=1e-13)
+    other = torch.func.vmap(lambda x: function(3.0, x), 1)(x.expand(2, 4))
+    torch.testing.assert_close(other, function(3.0, x)[:, None].expand(4, 2), rtol=1e-13, atol=1e-13)
+    compiled = torch.compile(torch.func.vmap(function), backend="aot_eager", fullgraph=True)(orders, x)
+    torch.testing.assert_close(compiled, one_by_one, rtol=1e-13, atol=1e-13)
     gradient = torch.func.vmap(torch.func.grad(function, argnums=1))
     torch.testing.assert_close(gradient(orders, x), slopes, rtol=1e-13, atol=0.0)
 
@@ -128,6 +136,13 @@ def test_compiled_without_a_break():
     compiled = torch.compile(both, backend="aot_eager", fullgraph=True)(x)
     assert compiled == both(x)
     assert torch.equal(*(torch.autograd.grad(y, x)[0] for y in (compiled, both(x))))
+
+
+@pytest.mark.parametrize("kind", ["log", "log_scaled", "ratio", "deficit", "slope", "curvature", "divergence"])
+def test_operators_as_torch_wants_them(kind):
+    x, orders = (torch.tensor(a, dtype=float64).expand(4, 3) for a in ([0.3, 2.0, 50.0], [0.0, 1.0, 30.0]))
+    for arguments in ((x, None), (x, orders), (x.clone().T, orders.clone().T)):
+        torch.library.opcheck(torch.ops.spherapprox.bessel.default, (*arguments, 3.0, kind))
 
 
 def test_everything_stays_on_the_device():

@@ -200,12 +200,12 @@ def test_gradients_of_the_density():
 
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # torch's own, of its compiler
 def test_compiled_and_mapped():
-    loc, x = directions(43, 4), directions(43, 4, seed=1)  # no steps of the recurrence, which take long to compile
+    loc, x = directions(5, 4), directions(5, 4, seed=1)
     k = torch.tensor([0.0, 1.0, 10.0, 1e3], dtype=float64, requires_grad=True)
 
     def loss(loc, k, x):
         q = VonMisesFisher(loc, k, validate_args=True)
-        return q.log_prob(x).sum() + kl_divergence(q, HypersphericalUniform(43)).sum()
+        return q.log_prob(x).sum() + kl_divergence(q, HypersphericalUniform(5)).sum()
 
     compiled = torch.compile(loss, backend="aot_eager", fullgraph=True)(loc, k, x)
     assert compiled == loss(loc, k, x)
@@ -215,6 +215,34 @@ def test_compiled_and_mapped():
     peak = torch.compile(lambda loc: VonMisesFisher(loc, 3.0).log_prob(loc), backend="eager")
     for loc in directions(5), directions(7):
         assert torch.equal(peak(loc), VonMisesFisher(loc, 3.0).log_prob(loc))
+
+
+@each
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+def test_compiled_samples(kind):
+    loc, k = directions(3, 40), torch.logspace(-3, 7, 40, dtype=float64, requires_grad=True)
+
+    def sample(loc, k):
+        q = kind(loc, k, validate_args=False)
+        return torch.stack([q.rsample(), q.rsample()])  # of the same arguments, and not the same
+
+    results = []
+    for function in (sample, torch.compile(sample, backend="aot_eager", fullgraph=True)):
+        torch.manual_seed(0)
+        x = function(loc, k)
+        results.append((x.detach(), torch.autograd.grad(x[..., 0].sum(), k)[0]))
+    assert not torch.equal(*results[1][0])
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("columns", [2, 43])
+def test_few_operations_are_left_to_the_compiler(columns):
+    def step(loc, k):
+        loss = VonMisesFisher(loc, k, validate_args=False).log_prob(loc.flip(-1)).sum()
+        return torch.autograd.grad(loss, (loc, k))
+
+    arguments = directions(columns, 4).requires_grad_(), torch.ones(4, dtype=float64, requires_grad=True)
+    assert len(torch.fx.experimental.proxy_tensor.make_fx(step)(*arguments).graph.nodes) < 60
 
 
 def test_uniform():

@@ -161,3 +161,14 @@ def test_only_first_derivatives_of_samples():
     (slope,) = torch.autograd.grad(x[1], k, create_graph=True)
     with pytest.raises(RuntimeError):
         torch.autograd.grad(slope, k)
+
+
+@pytest.mark.parametrize("power", [False, True])
+def test_operators_as_torch_wants_them(power):
+    k = torch.linspace(0.0, 9.0, 12, dtype=float64).reshape(3, 4).T.requires_grad_()
+    angle = torch.ops.spherapprox.draw_angle(k, k[0, 0], 5, power)
+    assert angle.is_contiguous()
+    assert (angle > 0.0).all()
+    torch.library.opcheck(
+        torch.ops.spherapprox.differentiate_angle.default, (k.detach(), angle.detach().T.clone().T, 5, power)
+    )

@@ -73,13 +73,8 @@ def bingham(x: ArrayLike, *, n_resamples: int = 0, rng: Seed = None) -> Signific
     SignificanceResult
         ``statistic`` S = p(p+2) n (tr T^2 - 1/p)/2 for the mean T of x x^T. ``pvalue``: S (1 - (B0 + B1 S + B2 S^2)/n)
         is chi-square with (p-1)(p+2)/2 degrees of freedom to order 1/n^2 (Jupp); a term of that order makes it grow
-        with S everywhere (Kakizawa). With fewer rows than about 2p take `n_resamples`; from n = 10 on a level of 5% is
-        one of 4.5 to 5.5% for p = 2 and 3.
-
-    Warns
-    -----
-    RuntimeWarning
-        If P is by the law with fewer than 2p - 4 rows: of 300 uniform rows of 768 columns it is 1e-20.
+        with S everywhere (Kakizawa). Fewer rows than 2p - 4 are warned of, as P may be 1e-20 for uniform ones: take
+        `n_resamples`. From n = 10 on a level of 5% is one of 4.5 to 5.5% for p = 2 and 3.
 
     References
     ----------

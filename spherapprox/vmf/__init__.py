@@ -56,9 +56,10 @@ class VonMisesFisher(Pairs):
 
     Notes
     -----
-    Instances are immutable, comparable and hashable. Of a batch, methods return arrays of its shape, `rvs` after the
-    axes of its size, and points and cosines broadcast with it, so that ``logpdf(x[:, None])`` is of all pairs;
-    ``distribution[i]`` is a part of it. `mean_angle`, `eigenvalues` and the integrals of shifts take one distribution.
+    Instances are immutable, comparable and hashable. Of a batch, methods return arrays of its shape, or of the
+    concentration's where means do not matter, `rvs` after the axes of its size, and points and cosines broadcast with
+    it, so that ``logpdf(x[:, None])`` is of all pairs; ``distribution[i]`` is a part of it. `mean_angle`, `eigenvalues`
+    and the integrals of shifts take one distribution.
 
     With nu = (m-1)/2, the constant of the normalised measure is c = 1 / 0F1(; nu+1; lambda^2/4) = (lambda/2)^nu /
     (Gamma(nu+1) I_nu(lambda)) and the Funk-Hecke eigenvalues are a_k = I_{nu+k}(lambda) / I_nu(lambda)

@@ -14,16 +14,16 @@ from ... import _checks
 from ..._softmax import softmax
 from ..._types import Array, Float64
 from .mixture import VonMisesFisherMixture
-from .validation import read_directions, read_weights
+from .validation import DirectionalEstimator, read_directions, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherClassifier", "learn"):
-    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.base import ClassifierMixin
     from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted
 
 
-class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class VonMisesFisherClassifier(ClassifierMixin, DirectionalEstimator):  # type: ignore[misc]
     """Bayes' rule with a `VonMisesFisherMixture` for each class.
 
     Parameters
@@ -92,8 +92,3 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         with np.errstate(divide="ignore"):
             logs = np.log(self.priors_) + np.stack([part.score_samples(rows) for part in self.mixtures_], axis=1)
         return softmax(logs, out=logs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -1,11 +1,10 @@
 """A density of directions by kernels, with scikit-learn's conventions.
 
-The arguments are the same throughout: `X` are dense rows (n, p), directions of any lengths above 0; an array of Dask
-is read into memory; `y` is not used; `sample_weight` are weights of rows (n,), at least 0, of which 2 counts a row
-twice; `n_samples` is how many rows are drawn, and `random_state` draws them: None, an int, a Generator or a
-RandomState; `region` is a function that tells of unit rows (k, p) whether they are inside, (k,), or a cap, its centre
-(p,) of any length and its angle in radians; `mass` are shares of probability, from 0 to 1. Error names (TypeError,
-ValueError) what was wrong with an argument, and NotFittedError what needs `fit` first.
+The arguments are the same throughout: `X` are dense rows (n, p), directions of any lengths above 0; `y` is not used;
+`sample_weight` are weights of rows (n,), at least 0; `n_samples` is how many rows are drawn by `random_state`, None, an
+int, a Generator or a RandomState; `region` tells of unit rows (k, p) whether they are inside, (k,), or is a cap, its
+centre (p,) and its angle in radians; `mass` are shares of probability, 0 to 1. Error names (TypeError, ValueError) what
+was wrong with an argument, and NotFittedError what needs `fit` first.
 """
 
 from __future__ import annotations
@@ -47,24 +46,17 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     concentration_ : float
-        What was given or chosen: from 1e-3, which is nearly uniform, to 1e12.
+        What was given or chosen, 1e-3 to 1e12.
     log_likelihood_ : float
         With "cv", the weighted mean of the log densities of rows that were left out.
-    rows_ : ndarray, shape (n, n_features)
-        The different rows, of length 1, in float64.
-    weights_ : ndarray, shape (n,)
-        Their shares.
+    rows_, weights_ : ndarray, shape (n, n_features) and (n,)
+        The different rows, of length 1, and their shares.
     n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, if X has some.
 
     Notes
     -----
     Rows that are the same to 12 decimals, 6 in float32, are one row of their added weights, which is left out as a
-    whole: else rows that repeat, as rounded data do, would make the likelihood grow with the concentration for ever.
-    A likelihood is one fast sum. The own term is subtracted where 6 digits of the rest are sure, and rows where they
-    are not, as isolated ones, are summed again without it.
+    whole: else repeated rows, as of rounded data, would make the likelihood grow with the concentration for ever.
 
     References
     ----------
@@ -140,8 +132,7 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def probability(self, region: Region, *, n_samples: int = SAMPLES, random_state: Any = 0) -> tuple[float, float]:
         """Return the density's probability of a region, and its standard error.
 
-        It is the share of random rows inside, spread evenly over the kernels. The error is that of independent rows, at
-        most 0.5 / sqrt(n_samples), and at least 1 / n_samples.
+        It is the share of random rows inside, spread evenly over the kernels; the error is at most 0.5/sqrt(n_samples).
         """
         rows = self._spread(n_samples, random_state)
         if not callable(region) and not (isinstance(region, tuple) and len(region) == 2):

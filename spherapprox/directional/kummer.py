@@ -1,8 +1,7 @@
 """The law on (0, 1) of density proportional to s^(a-1) (1-s)^(b-1) e^(ks), whose constant is Kummer's 1F1(a; a+b; k).
 
-It is that of the squared cosine of Watson's distribution, where a = 1/2. In v = log(s/(1-s)) less its mode, the density
-has one maximum, decays like exponentials and is analytic in a strip about the real line, so that the trapezoidal rule
-converges geometrically.
+In v = log(s/(1-s)) less its mode, the density has one maximum, decays like exponentials and is analytic in a strip
+about the real line, so that the trapezoidal rule converges geometrically.
 """
 
 from __future__ import annotations
@@ -25,14 +24,8 @@ PANEL_NODES = 10  # Gauss-Legendre nodes in a panel of four steps of the distrib
 class KummerLaw:
     """The law with parameters a, b >= 1/2, one of them 1/2, and any real k.
 
-    Attributes
-    ----------
-    mode : tuple of two floats
-        The mode s of s times (1-s) times the density, and 1 - s, each to its last digits.
-    means : tuple of two floats
-        The means of s and of 1 - s, with relative accuracy.
-    log_constants : tuple of two floats
-        Log 1F1(a; a+b; k), relatively accurate where |k| is small, and the same less k without cancellation.
+    `mode` is s and 1 - s at the maximum of s times (1-s) times the density, `means` of s and of 1 - s, to their last
+    digits; `log_constants` are log 1F1(a; a+b; k), relatively accurate where |k| is small, and the same less k.
     """
 
     def __init__(self, a: float, b: float, k: float) -> None:

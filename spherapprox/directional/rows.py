@@ -165,6 +165,21 @@ def _lengths(values: Any) -> Float64:
     return np.sqrt(lengths, out=lengths)
 
 
+def merge_equal(unit: Any, weights: Float64, decimals: int | None = None) -> tuple[Any, Float64]:
+    """Return the different rows of positive weight, and their weights, in an order that depends on them alone.
+
+    Rows that are equal when rounded to so many decimals count as equal. They are told apart by a random projection:
+    that of two different ones among n is equal with a probability of some n^2 2^-54.
+    """
+    if not weights.all():
+        unit, weights = unit[weights > 0.0], weights[weights > 0.0]
+    axis = np.random.default_rng(0).standard_normal(unit.shape[1])
+    rounded = unit if decimals is None else np.rint(unit * 10.0**decimals)
+    keys = rounded @ axis if is_sparse(unit) else np.einsum("ij,j->i", rounded, axis)  # of equal rows equal to the bit
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return unit[first], np.bincount(group, weights).astype(np.float64, copy=False)
+
+
 def _parts(columns: Columns, part: slice) -> list[Array | None]:
     return [None if column is None else column[..., part] for column in columns]
 

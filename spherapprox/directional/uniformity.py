@@ -36,16 +36,9 @@ Law = Callable[[float, int, int], float]
 def rayleigh(x: ArrayLike, *, n_resamples: int = 0, rng: Seed = None) -> SignificanceResult:
     """Test whether directions are uniform, against a mean direction (Rayleigh's test, as modified by Jupp).
 
-    Returns
-    -------
-    SignificanceResult
-        ``statistic`` S* = (1 - 1/(2n)) S + S^2/(2n(p+2)) with S = p n |mean|^2, and ``pvalue`` by the chi-square law
-        with p degrees of freedom: at n = 10 a level of 5% is one of 4.8 to 5.2%, in every dimension tried.
-
-    References
-    ----------
-    P. E. Jupp (2001), Modifications of the Rayleigh and Bingham tests for uniformity of directions, J. Multivar. Anal.
-    77, 1-20.
+    ``statistic`` S* = (1 - 1/(2n)) S + S^2/(2n(p+2)) with S = p n |mean|^2, and ``pvalue`` by the chi-square law with p
+    degrees of freedom: at n = 10 a level of 5% is one of 4.8 to 5.2%, in every dimension tried. P. E. Jupp (2001),
+    Modifications of the Rayleigh and Bingham tests for uniformity of directions, J. Multivar. Anal. 77, 1-20.
 
     Examples
     --------
@@ -67,17 +60,10 @@ def rayleigh(x: ArrayLike, *, n_resamples: int = 0, rng: Seed = None) -> Signifi
 def bingham(x: ArrayLike, *, n_resamples: int = 0, rng: Seed = None) -> SignificanceResult:
     """Test whether axes are uniform, by their second moments (Bingham's test, as modified by Jupp).
 
-    Returns
-    -------
-    SignificanceResult
-        ``statistic`` S = p(p+2) n (tr T^2 - 1/p)/2 for the mean T of x x^T. ``pvalue``: S (1 - (B0 + B1 S + B2 S^2)/n)
-        is chi-square with (p-1)(p+2)/2 degrees of freedom (Jupp), made to grow with S everywhere (Kakizawa). From
-        n = 10 on a level of 5% is one of 4.5 to 5.5% for p = 2 and 3; with fewer rows than 2p take `n_resamples`.
-
-    References
-    ----------
-    P. E. Jupp (2001), as for `rayleigh`; Y. Kakizawa (1996), Higher order monotone Bartlett-type adjustment for some
-    multivariate test statistics, Biometrika 83, 923-927.
+    ``statistic`` S = p(p+2) n (tr T^2 - 1/p)/2 for the mean T of x x^T. ``pvalue``: S (1 - (B0 + B1 S + B2 S^2)/n) is
+    chi-square with (p-1)(p+2)/2 degrees of freedom (Jupp), made to grow with S everywhere (Kakizawa 1996, Biometrika
+    83, 923-927). From n = 10 on a level of 5% is one of 4.5 to 5.5% for p = 2 and 3; with fewer rows than 2p take
+    `n_resamples`.
 
     Examples
     --------
@@ -107,19 +93,10 @@ def bingham(x: ArrayLike, *, n_resamples: int = 0, rng: Seed = None) -> Signific
 def gine(x: ArrayLike, *, n_resamples: int = 0, rng: Seed = None) -> SignificanceResult:
     """Test whether directions are uniform, against every alternative (Gine's F_n, a Sobolev test).
 
-    Returns
-    -------
-    SignificanceResult
-        ``statistic`` F_n = 4 A_n + G_n, Ajne's part of the odd and Gine's of the even degrees: on S^2
-        3n/2 - 4/(n pi) sum_{i<j} (psi + sin psi) for the angles psi of pairs, to 1e-8. ``pvalue`` is the law's for
-        large n, a weighted sum of chi-squares, to 1e-8 relative however small it is, with the variance set right for
-        n: at n = 10 a level of 5% is one of 4.5 to 5.5%.
-
-    References
-    ----------
-    E. Gine (1975), Invariant tests for uniformity on compact Riemannian manifolds based on Sobolev norms, Ann. Stat. 3,
-    1243-1266. M. J. Prentice (1978), On invariant tests of uniformity for directions and orientations, Ann. Stat. 6,
-    169-176.
+    ``statistic`` F_n = 4 A_n + G_n, Ajne's part of the odd and Gine's of the even degrees: on S^2 3n/2 - 4/(n pi)
+    sum_{i<j} (psi + sin psi) for the angles psi of pairs, to 1e-8. ``pvalue`` is the law's for large n, a weighted sum
+    of chi-squares, to 1e-8 relative however small it is, with the variance set right for n: at n = 10 a level of 5% is
+    one of 4.5 to 5.5%. E. Gine (1975), Ann. Stat. 3, 1243-1266; M. J. Prentice (1978), Ann. Stat. 6, 169-176.
 
     Examples
     --------

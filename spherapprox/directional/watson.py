@@ -1,4 +1,9 @@
-"""Watson's distribution of axes, bipolar or about a great circle, in every dimension."""
+"""Watson's distribution of axes, bipolar or about a great circle, in every dimension.
+
+The arguments are the same throughout: `x`, unit rows (n, dim+1), whose signs do not matter; `weights`, of rows (n,), at
+least 0, of which 2 counts a row twice; `form` of a fit, "bipolar", "girdle" or the likelier of "either". Error names:
+TypeError and ValueError, if one is of the wrong kind or range.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +37,9 @@ class Watson(Density):
         -1e10 to 1e10. Positive: points lie about both ends of the axis (bipolar); negative: about the great circle, or
         great sphere, across it (girdle); 0: uniform.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or outside its range.
-
     References
     ----------
-    S. Sra & D. Karp (2013), The multivariate Watson distribution, J. Multivar. Anal. 114, 256-269 (the bounds between
-    which `fit` looks).
+    S. Sra & D. Karp (2013), The multivariate Watson distribution, J. Multivar. Anal. 114, 256-269.
 
     Examples
     --------
@@ -76,9 +75,8 @@ class Watson(Density):
     def log_normalizer(self) -> float:
         """Log 1F1(1/2; p/2; concentration) of p columns, subtracted in log f(x) = concentration t^2 - log_normalizer.
 
-        The density f is with respect to the measure of total 1, and t = <x, axis>. (Of `VonMisesFisher` it is the
-        logarithm of a factor, and added.) The error is below 1e-13 of the largest of 1, its absolute value and
-        |concentration| E t^2, for p up to 1e5 and |concentration| up to 1e7.
+        The density f is with respect to the measure of total 1, and t = <x, axis>. The error is below 1e-13 of the
+        largest of 1, its absolute value and |concentration| E t^2, for p up to 1e5 and |concentration| up to 1e7.
         """
         return self._law.log_constants[0]
 
@@ -90,26 +88,9 @@ class Watson(Density):
     def fit(cls, x: ArrayLike, weights: ArrayLike | None = None, *, form: str = "either") -> Watson:
         """Fit a distribution to axes by maximum likelihood.
 
-        Parameters
-        ----------
-        x : array_like, shape (n, dim+1)
-            Unit rows; their signs do not matter.
-        weights : array_like, shape (n,), optional
-            Non-negative weights with a positive sum; a weight of 2 counts a row twice.
-        form : {"either", "bipolar", "girdle"}
-            The likelier of both; a positive concentration; a negative one. With fewer rows than columns "either" is
-            "bipolar": the girdle's likelihood has no bound.
-
-        Returns
-        -------
-        Watson
-            Its axis is the first, or last, eigenvector of the mean of x x^T, the last column that is not 0 positive.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind or shape, or the likelihood is unbounded, as where all rows agree up to
-            sign, or lie on one great circle.
+        Its axis is the first, or last, eigenvector of the mean of x x^T. With fewer rows than columns "either" is
+        "bipolar": the girdle's likelihood has no bound, as neither has where rows agree up to sign, or lie on one great
+        circle (ValueError).
         """
         rows, share = read_sample(x, weights)
         n, d = rows.shape
@@ -118,11 +99,9 @@ class Watson(Density):
         if form == "girdle" and n < d:
             raise ValueError(f"'x' must have at least {d} rows for a girdle, got {n}: they all lie across some axes")
         first, last = _end_axes(rows, share)
-        fits = []
-        if form != "girdle":
-            fits.append(cls(last, _concentration(rows, share, last, sign=1.0)))
-        if form == "girdle" or (form == "either" and n >= d):
-            fits.append(cls(first, _concentration(rows, share, first, sign=-1.0)))
+        signs = {"bipolar": [1.0], "girdle": [-1.0]}.get(form, [1.0, -1.0] if n >= d else [1.0])
+        axes = [last if sign > 0.0 else first for sign in signs]
+        fits = [cls(a, _concentration(rows, share, a, sign=sign)) for a, sign in zip(axes, signs, strict=True)]
         return max(fits, key=lambda fitted: float(share @ fitted._log_densities(rows)))
 
     def _log_densities(self, rows: Float64) -> Float64:
@@ -149,8 +128,8 @@ def split_squares(rows: Float64, axis: Float64) -> tuple[Float64, Float64]:
 def draw_squares(dim: int, kappa: float, n: int, *, rng: np.random.Generator) -> tuple[Float64, Float64]:
     """Draw n squared cosines t^2 and their complements.
 
-    The series of e^(kappa t^2), or of e^(|kappa| (1 - t^2)), is a mixture of beta laws, in every dimension: t^2 is
-    Beta(1/2 + j, m/2), or Beta(1/2, m/2 + j), and j has the weights of the terms of 1F1.
+    By the series of e^(kappa t^2), or of e^(|kappa| (1 - t^2)), t^2 is Beta(1/2 + j, m/2), or Beta(1/2, m/2 + j), and j
+    has the weights of the terms of 1F1.
     """
     size, columns = abs(kappa), dim + 1.0
     a = 0.5 if kappa > 0.0 else 0.5 * dim

@@ -18,8 +18,7 @@ from ..._threads import one_blas_thread
 from ..._types import Array, Float64, Int32
 from ...vmf.sparse import is_sparse
 from .. import clusters
-from ..repeats import merge_equal
-from ..rows import Rows, read_rows
+from ..rows import Rows, merge_equal, read_rows
 from .starts import draw_rows
 from .validation import DirectionalEstimator, read_directions, read_start
 

@@ -21,8 +21,7 @@ from ..._types import Bools, Float64
 from ...vmf import VonMisesFisher
 from ...vmf.sparse import is_sparse
 from .. import bandwidths
-from ..repeats import merge_equal
-from ..rows import Rows, read_rows
+from ..rows import Rows, merge_equal, read_rows
 from .validation import read_directions, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "SphericalKernelDensity", "learn"):

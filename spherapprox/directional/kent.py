@@ -30,6 +30,8 @@ STEP, RANGE = 0.07, 44.0  # of the rule in y = log(w/(2-w)), w = 1 - cosine: e^-
 class Kent(Density):
     """Kent's distribution on S^2, whose density is proportional to e^(k <x, mean> + b (<x, major>^2 - <x, minor>^2)).
 
+    J. T. Kent (1982), The Fisher-Bingham distribution on the sphere, J. R. Stat. Soc. B 44, 71-80.
+
     Parameters
     ----------
     axes : array_like, shape (3, 3)
@@ -39,10 +41,6 @@ class Kent(Density):
     ovalness : float
         b, 0 to k/2: 0 is von Mises and Fisher's distribution. Contours are ellipses of axes' ratio sqrt((k+2b)/(k-2b))
         where k is large.
-
-    References
-    ----------
-    J. T. Kent (1982), The Fisher-Bingham distribution on the sphere, J. R. Stat. Soc. B 44, 71-80.
 
     Examples
     --------

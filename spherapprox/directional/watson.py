@@ -29,6 +29,8 @@ MAX_CONCENTRATION = 1e10  # the table that `rvs` draws from grows with its root
 class Watson(Density):
     """Watson's distribution on S^m: its density is proportional to e^(concentration <x, axis>^2), so x and -x have one.
 
+    S. Sra & D. Karp (2013), The multivariate Watson distribution, J. Multivar. Anal. 114, 256-269.
+
     Parameters
     ----------
     axis : array_like, shape (dim+1,)
@@ -36,10 +38,6 @@ class Watson(Density):
     concentration : float
         -1e10 to 1e10. Positive: points lie about both ends of the axis (bipolar); negative: about the great circle, or
         great sphere, across it (girdle); 0: uniform.
-
-    References
-    ----------
-    S. Sra & D. Karp (2013), The multivariate Watson distribution, J. Multivar. Anal. 114, 256-269.
 
     Examples
     --------

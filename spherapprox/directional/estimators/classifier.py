@@ -32,8 +32,7 @@ class VonMisesFisherClassifier(ClassifierMixin, DirectionalEstimator):  # type: 
         Number of parts of each class, or of its rows where these are fewer.
     priors : array_like, shape (n_classes,), optional
         Probabilities of the classes, in sorted order; by default their shares of the rows' weight.
-    concentration, random_state
-        As in `VonMisesFisherMixture`.
+    concentration, random_state : as in `VonMisesFisherMixture`
 
     Attributes
     ----------

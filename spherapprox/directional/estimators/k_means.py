@@ -35,6 +35,10 @@ SAMPLE, EACH = 2**15, 200  # rows among which first centres are sought, at least
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, DirectionalEstimator):  # type: ignore[misc]
     """Clusters of directions: the sum of 1 - cosine between rows and their centres is made small, as k-means does.
 
+    The inertia never rises but for roundings. A cluster without rows gets the one farthest from its centre. float32
+    rows stay float32, rows are not copied, and no number of threads changes a bit. I. S. Dhillon & D. S. Modha (2001),
+    Concept decompositions for large sparse text data using clustering, Mach. Learn. 42, 143-175.
+
     Parameters
     ----------
     n_clusters : int, default 8
@@ -59,20 +63,9 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     Warns
     -----
-    ConvergenceWarning
-        If a fit has not settled after `max_iter` steps, or clusters have no rows, as where fewer rows differ.
-    UserWarning
-        If there are rows of zeros: they do not count.
-
-    Notes
-    -----
-    The inertia never rises but for roundings. A cluster without rows gets the one farthest from its centre. float32
-    rows stay float32, rows are not copied, and no number of threads changes a bit.
-
-    References
-    ----------
-    I. S. Dhillon & D. S. Modha (2001), Concept decompositions for large sparse text data using clustering, Mach. Learn.
-    42, 143-175.
+    ConvergenceWarning, UserWarning
+        If a fit has not settled after `max_iter` steps, or clusters have no rows, as where fewer rows differ; if there
+        are rows of zeros: they do not count.
 
     Examples
     --------

@@ -35,6 +35,11 @@ Region = Callable[[Float64], ArrayLike] | tuple[ArrayLike, float]
 class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """The density of directions by a von Mises-Fisher kernel about each of them, on S^m of any dimension.
 
+    Rows that are the same to 12 decimals, 6 in float32, are one row of their added weights, which is left out as a
+    whole: else repeated rows, as of rounded data, would make the likelihood grow with the concentration for ever.
+    P. Hall, G. S. Watson & J. Cabrera (1987), Biometrika 74, 751-762; "rule" has h_AMI of E. Garcia-Portugues (2013),
+    Electron. J. Stat. 7, 1655-1685, on S^1 and S^2 as its limit for many rows.
+
     Parameters
     ----------
     concentration : "cv", "rule" or float, default "cv"
@@ -44,24 +49,10 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    concentration_ : float
-        What was given or chosen, 1e-3 to 1e12.
-    log_likelihood_ : float
-        With "cv", the weighted mean of the log densities of rows that were left out.
-    rows_, weights_ : ndarray, shape (n, n_features) and (n,)
+    concentration_, log_likelihood_ : float
+        What was given or chosen, 1e-3 to 1e12; with "cv", the weighted mean of the log densities of left-out rows.
+    rows_, weights_, n_features_in_ : ndarray, shape (n, n_features) and (n,), int
         The different rows, of length 1, and their shares.
-    n_features_in_ : int
-
-    Notes
-    -----
-    Rows that are the same to 12 decimals, 6 in float32, are one row of their added weights, which is left out as a
-    whole: else repeated rows, as of rounded data, would make the likelihood grow with the concentration for ever.
-
-    References
-    ----------
-    P. Hall, G. S. Watson & J. Cabrera (1987), Kernel density estimation with spherical data, Biometrika 74, 751-762.
-    E. Garcia-Portugues (2013), Exact risk improvement of bandwidth selectors for kernel density estimation with
-    directional data, Electron. J. Stat. 7, 1655-1685: its h_AMI on S^1 and S^2 is the limit of "rule" for many rows.
 
     Examples
     --------
@@ -146,7 +137,7 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def level(self, mass: ArrayLike, *, n_samples: int = SAMPLES, random_state: Any = 0) -> Any:
         """Return the log density above which lies a share of the probability: ``score_samples(x) >= level(0.5)``.
 
-        It is a quantile of random rows: what lies above it has the share up to sqrt(mass (1 - mass) / n_samples).
+        A quantile of random rows: what lies above it has the share up to sqrt(mass (1 - mass) / n_samples).
         """
         share = _checks.reals(mass, "mass", minimum=0.0, maximum=1.0, nan=False)
         levels = np.quantile(self.score_samples(self._spread(n_samples, random_state)), 1.0 - share)

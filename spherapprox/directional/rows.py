@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,7 @@ class Blocks:
     def total(self, function: Callable[..., tuple[Any, ...]], *columns: Array | None) -> tuple[Any, ...]:
         """Add the tuples that a function returns for each block, as `Rows`, and the columns' parts (..., rows)."""
         results = self._map(Rows.total, function, columns)
-        total: tuple[Any, ...] = next(results)
-        for term in results:
-            total = tuple(a + b for a, b in zip(total, term, strict=True))
-        return total
+        return reduce(lambda total, term: tuple(a + b for a, b in zip(total, term, strict=True)), results)
 
     def concatenate(self, function: Callable[..., Array], *columns: Array | None) -> Array:
         """Return the arrays (..., rows) that a function returns for each block, as one (..., n)."""

@@ -19,7 +19,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import chdtrc, log1p
 
-from .. import _checks
+from .. import _checks, sphere
 from .._scalars.gamma import gamma_half_ratio
 from .._threads import slices
 from .._types import Float64, Seed
@@ -118,11 +118,8 @@ def _test(x: ArrayLike, statistic: Statistic, law: Law, n_resamples: int, rng: S
     if not samples:
         return SignificanceResult(value, law(value, n, p))
     _checks.operations(4.0 * samples * n * p, f"{samples} 'n_resamples'", "take fewer")
-    larger = 0
-    for _ in range(samples):
-        drawn = generator.standard_normal((n, p))
-        drawn /= np.sqrt(np.einsum("ij,ij->i", drawn, drawn))[:, None]
-        larger += statistic(drawn) >= value * (1.0 - 1e-12)
+    drawn = (statistic(sphere.uniform(p - 1, n, rng=generator)) for _ in range(samples))
+    larger = sum(other >= value * (1.0 - 1e-12) for other in drawn)
     return SignificanceResult(value, (1.0 + larger) / (1.0 + samples))
 
 

@@ -115,16 +115,14 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Float64:
         """Return rows (n_samples, p) of length 1, drawn from the density."""
-        n, rng = _checks.integer(n_samples, "n_samples", minimum=1), _checks.generator(random_state, "random_state")
-        check_is_fitted(self)
-        return self._draw(rng.random(n), rng)
+        return self._draw(n_samples, random_state, spread=False)
 
     def probability(self, region: Region, *, n_samples: int = SAMPLES, random_state: Any = 0) -> tuple[float, float]:
         """Return the density's probability of a region, and its standard error.
 
         It is the share of random rows inside, spread evenly over the kernels; the error is at most 0.5/sqrt(n_samples).
         """
-        rows = self._spread(n_samples, random_state)
+        rows = self._draw(n_samples, random_state, spread=True)
         if not callable(region) and not (isinstance(region, tuple) and len(region) == 2):
             raise _checks.wrong_type(region, "region", "a function of rows, or a cap (centre, angle)")
         inside = np.asarray(region(rows) if callable(region) else _in_cap(rows, *region))
@@ -140,18 +138,14 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
         A quantile of random rows: what lies above it has the share up to sqrt(mass (1 - mass) / n_samples).
         """
         share = _checks.reals(mass, "mass", minimum=0.0, maximum=1.0, nan=False)
-        levels = np.quantile(self.score_samples(self._spread(n_samples, random_state)), 1.0 - share)
+        levels = np.quantile(self.score_samples(self._draw(n_samples, random_state, spread=True)), 1.0 - share)
         return float(levels) if np.ndim(levels) == 0 else levels
 
-    def _spread(self, n_samples: int, random_state: Any) -> Float64:
-        """Draw rows of which each kernel has its share up to one (systematic sampling)."""
+    def _draw(self, n_samples: int, random_state: Any, *, spread: bool) -> Float64:
+        """Draw rows, at random or so that each kernel has its share up to one (systematic sampling)."""
         check_is_fitted(self)
         n, rng = _checks.integer(n_samples, "n_samples", minimum=1), _checks.generator(random_state, "random_state")
-        return self._draw((np.arange(n) + rng.random()) / n, rng)
-
-    def _draw(self, quantiles: Float64, rng: np.random.Generator) -> Float64:
-        """Draw a row about the centre at each quantile of the weights."""
-        ends = np.cumsum(self.weights_)
+        quantiles, ends = (np.arange(n) + rng.random()) / n if spread else rng.random(n), np.cumsum(self.weights_)
         centers = self.rows_[np.searchsorted(ends[:-1], quantiles * ends[-1], side="right")]
         return np.asarray(VonMisesFisher(centers, self.concentration_).rvs(size=(), rng=rng))
 

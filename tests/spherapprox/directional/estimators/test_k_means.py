@@ -14,7 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spherapprox import VonMisesFisher, sphere
-from spherapprox.directional import SphericalKMeans
+from spherapprox.directional import SphericalKMeans, clusters
+from spherapprox.directional.rows import read_rows
 
 
 def make_clusters(k, p, n, size, seed=0):
@@ -119,6 +120,27 @@ def test_a_cluster_without_rows_gets_the_farthest_one():
     with pytest.warns(ConvergenceWarning, match="max_iter = 1"):
         model = SphericalKMeans(3, init=start, max_iter=1).fit(x)
     assert sorted(np.bincount(model.labels_)) == [1, 1, 50]
+
+
+def test_no_cluster_stays_without_rows_that_it_lost():
+    lost = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x, start = sphere.uniform(1, 14, rng=rng), sphere.uniform(1, 7, rng=rng)
+        model = SphericalKMeans(7, init=start, tol=0.0).fit(x, sample_weight=10.0 ** rng.uniform(-2, 2, 14))
+        lost += 7 - len(np.unique(model.labels_))
+    assert lost == 0
+
+
+def test_a_cluster_that_lost_its_rows_keeps_no_rounding_of_their_sum():
+    rng, ends = np.random.default_rng(0), np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    rows, weights = read_rows(VonMisesFisher(ends[0], 20.0).rvs(30, rng=rng)), rng.random(30)
+    before = clusters.assign(rows, weights, ends)[:2]
+    half = clusters.assign(rows, weights, np.array([[0.8, 0.6, 0.0], [0.8, -0.6, 0.0]]), before=before)[:2]
+    _, sums, _ = clusters.assign(rows, weights, ends[::-1], before=half)
+    assert half[1][0].any()
+    assert not sums[0].any()
+    np.testing.assert_allclose(sums[1], before[1][0], rtol=1e-13)
 
 
 def test_batches_give_rows_to_clusters_that_never_had_one():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -19,8 +19,7 @@ LEAST, LARGEST = 1e-3, 1e12  # of concentrations that are chosen
 RTOL, DIGITS = 1e-11, 1e-6
 FEW = 32  # rows of which all pairs are taken at once
 SCAN, PILOT = 512, 4096  # rows with which the search begins
-STEP, END = 0.25, 0.01  # steps in the logarithm: the first with all rows, and the last
-NARROW = 0.7  # where a parabola fits the likelihood
+COARSE, FINE = 1.0, 0.25  # steps in the logarithm: a parabola of the second is right to 0.01
 
 
 def log_sums(x: Float64, rows: Float64, weights: Float64, concentration: float) -> Float64:
@@ -85,12 +84,12 @@ def cross_validate(rows: Float64, weights: Float64) -> tuple[float, float]:
     limits = math.log(LEAST), math.log(LARGEST)
     if len(rows) > PILOT:
         part = _draw(rows, weights, PILOT)
-        start, step = math.log(cross_validate(*part)[0]), STEP
+        start, steps = math.log(cross_validate(*part)[0]), [FINE]
     else:
         part = _draw(rows, weights, SCAN)
-        start, step = max(np.arange(*limits, 2.0), key=partial(left_out_likelihood, *part)), 1.0
+        start, steps = max(np.arange(*limits, 2.0), key=partial(left_out_likelihood, *part)), [COARSE, FINE]
     start += 2.0 / (rows.shape[1] + 3.0) * math.log(len(rows) / len(part[0]))
-    best, value = maximize(likelihood, start, step, limits=limits)
+    best, value = maximize(likelihood, start, steps, limits=limits)
     return math.exp(best), value
 
 
@@ -110,34 +109,23 @@ def _draw(rows: Float64, weights: Float64, count: int) -> tuple[Float64, Float64
 
 
 def maximize(
-    f: Callable[[float], float], start: float, step: float, limits: tuple[float, float]
+    f: Callable[[float], float], start: float, steps: list[float], limits: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return where a function of one local maximum is largest, to `END` or the root of its roundings, and its value.
+    """Return where a function of one local maximum is largest, and its value.
 
-    It walks uphill with growing steps, and then goes to the vertex of the parabola through the best three points.
+    It walks uphill by each of the steps, and then goes to the vertex of the parabola through the last three points.
     """
-    values: dict[float, float] = {}
-    x = min(max(start, limits[0]), limits[1])
-    while x not in values and len(values) < 60:
-        values[x] = f(x)
-        best = max(values, key=values.__getitem__)
-        left = max((t for t in values if t < best), default=None)
-        right = min((t for t in values if t > best), default=None)
-        if (left is None and best > limits[0]) or (right is None and best < limits[1]):
-            x = max(best - step, limits[0]) if left is None and best > limits[0] else min(best + step, limits[1])
-            step *= 1.0 if len(values) == 1 else 1.5
-        elif left is None or right is None:
-            break
-        else:
-            slopes = (values[best] - values[left]) / (best - left), (values[right] - values[best]) / (right - best)
-            bend = slopes[0] - slopes[1]
-            # where the parabola's slope, slopes[0] at the middle of the left part, is 0
-            x = 0.5 * (left + best) + 0.5 * (right - left) * slopes[0] / bend if bend > 0.0 else best
-            if abs(x - best) < END and right - left < NARROW:
-                break
-            if abs(x - best) < END:
-                x = 0.5 * (best + (left if best - left > right - best else right))
-    return best, values[best]
+    x = start
+    for step in steps:
+        ladder = cache(lambda i, x=x, step=step: f(min(max(x + i * step, limits[0]), limits[1])))
+        i = 0
+        while ladder(i) < max(ladder(i - 1), ladder(i + 1)):
+            i += 1 if ladder(i + 1) > ladder(i - 1) else -1
+        left, middle, right = (ladder(j) for j in (i - 1, i, i + 1))
+        bend = 2.0 * middle - left - right
+        x += step * (i + (0.5 * (right - left) / bend if bend > 0.0 else 0.0))
+    x = min(max(x, limits[0]), limits[1])
+    return x, f(x)
 
 
 def rule_of_thumb(rows: Float64, weights: Float64) -> float:
@@ -167,13 +155,8 @@ def best_concentration(dim: int, fitted: float, n: float) -> float:
 def log_error(dim: int, fitted: float, n: float, *, concentration: float) -> float:
     """Return the logarithm of the asymptotic mean integrated squared error, in the measure of total 1.
 
-    A kernel K of eigenvalues a_l smooths a harmonic of degree l by a_l = 1 - b l (l + dim - 1) + ..., b = (1 - a_1) /
-    dim; so the bias is b times the Laplace-Beltrami operator of f. The variance is the integral of K^2 over n, and
-    that is c(k)^2 / c(2k), as K^2 is c(k)^2 e^(2 k t). For f of concentration k the operator gives f (k^2 (1 - t^2) -
-    dim k t), whose square is integrated with the density of concentration 2k:
-
-        int (Laplace f)^2 = c(k)^2 / c(2k) * dim k / 4 * ((dim + 2) k r_2 + 2 dim r_1),
-        r_j = I_{nu+j}(2k) / I_nu(2k), nu = (dim - 1) / 2.
+    The square of the bias is that of (1 - a_1)/dim times the Laplace-Beltrami operator of f, the variance the integral
+    of the kernel's square over n: the page of these estimators derives both.
     """
     first, second = (float(iv_ratio(0.5 * (dim - 1), 2.0 * fitted, j)) for j in (1, 2))
     roughness = 0.25 * dim * fitted * ((dim + 2.0) * fitted * second + 2.0 * dim * first)

@@ -31,18 +31,18 @@ def confidence_cone(
     level : float
         Confidence, in (0, 1).
     method : {"F", "conditional", "bootstrap"}
-        "F": for narrow samples of a von Mises-Fisher distribution, on S^2 Fisher's a95 [1]_. "conditional": for wide
-        ones, too, and of many columns. "bootstrap": for any distribution that has a mean direction, of few columns and
-        many rows; the cone is round also where the spread is not [2]_.
-    n_resamples : int
-        For "bootstrap": how many samples are drawn from the rows, at least 99.
-    rng : None, int or numpy.random.Generator
-        For "bootstrap": source of randomness; an int is a seed.
+        "F": (n-1) R (1 - cos a)/(n - R), R the length of the rows' sum, by the F law with dim and (n-1) dim degrees of
+        freedom, for narrow samples of a von Mises-Fisher distribution; on S^2 this is Fisher's a95 [1]_. "conditional":
+        for wide ones, too, and of many columns: the `cap` of the sum's direction given R, which is von Mises-Fisher of
+        concentration times R, widened as F's quantile is from chi-square's. "bootstrap": for any distribution that has
+        a mean direction, of few columns and many rows: r^2 (1 - cos a)/(1 - mean <x, m>^2), r and m the mean's length
+        and direction, by resamples about m [2]_; the cone is round also where the spread is not.
+    n_resamples, rng : int; None, int or numpy.random.Generator
+        For "bootstrap": how many samples are drawn from the rows, at least 99, and their source of randomness.
 
     Returns
     -------
-    mean_direction : ndarray, shape (dim+1,)
-    angle : float
+    mean_direction, angle : ndarray, shape (dim+1,), and float
         Radians in [0, pi]; pi where the sample excludes no direction.
 
     Raises
@@ -54,21 +54,12 @@ def confidence_cone(
     -----
     RuntimeWarning
         If the rows are too wide for the F law: on S^2 of a concentration below 3; of 768 columns with a mean of length
-        0.5 it holds the true direction never, not 95 times in 100. ``python tests/reference/cones.py`` simulates this.
-
-    Notes
-    -----
-    "F": (n-1) R (1 - cos a)/(n - R), R the length of the sum of the rows, has about the F law with dim and (n-1) dim
-    degrees of freedom. "conditional": given R the sum's direction is von Mises-Fisher of concentration times R, whose
-    `cap` is taken for the concentration's marginal estimate, divided by what the F quantile has above that of
-    chi-square. "bootstrap": r^2 (1 - cos a)/(1 - mean <x, m>^2), r and m the mean's length and direction, has nearly
-    one law for resamples about the sample's m and for samples about the true one.
+        0.5 it holds the true direction never, not 95 times in 100.
 
     References
     ----------
     .. [1] N. I. Fisher, T. Lewis & B. J. J. Embleton (1987), Statistical Analysis of Spherical Data, 5.3.
-    .. [2] N. I. Fisher & P. Hall (1989), Bootstrap confidence regions for directional data, J. Am. Stat. Assoc. 84,
-       996-1002.
+    .. [2] N. I. Fisher & P. Hall (1989), J. Am. Stat. Assoc. 84, 996-1002.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """What Watson's and Kent's distributions share: densities at points, and samples of any shape.
 
 The arguments are the same throughout: `x`, points of unit length, shape (..., dim+1); `size`, how many, an int or a
-tuple of ints, () for a single point; `rng`, None, an int (a seed) or a numpy.random.Generator. Error names: TypeError
-and ValueError, if an argument is of the wrong kind or shape, a point not of unit length, or a result too large for
-memory.
+tuple of ints, () for a single point; `rng`, None, an int (a seed) or a numpy.random.Generator; a test's `statistic` and
+its `pvalue`. Error names: TypeError and ValueError, if an argument is of the wrong kind or shape, a point not of unit
+length, or a result too large for memory.
 """
 
 from __future__ import annotations
@@ -19,12 +19,7 @@ from .._types import Float64, Seed
 
 
 class SignificanceResult(NamedTuple):
-    """Result of a test of significance, as SciPy's tuple of this name.
-
-    Attributes
-    ----------
-    statistic, pvalue : float
-        The test's statistic, and the probability of one at least as large under the hypothesis.
+    """Result of a test of significance, as SciPy's tuple of this name: P is of a statistic at least as large.
 
     Examples
     --------

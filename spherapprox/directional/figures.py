@@ -38,10 +38,9 @@ def draw_net(
         (direction, angle) in radians, as `confidence_cone` returns it; pi/2 is for the great circle across a pole.
     shares : array_like
         In (0, 1): the smallest regions that hold so much of the density are drawn, to 0.002 for concentrations up to 40
-        and to 0.02 for 2000, as their grid has 401^2 points.
-    net : {"schmidt", "wulff"}
+        and to 0.02 for 2000.
+    net, hemisphere : {"schmidt", "wulff"}, {"lower", "upper"}
         Equal area, where clusters can be compared; or equal angle, where cones are circles.
-    hemisphere : {"lower", "upper"}
     axial : bool
         True where x and -x are one axis.
 
@@ -84,10 +83,8 @@ def draw_globe(
 
     Parameters
     ----------
-    coastlines : bool
-        Draw the coasts of `targets.land`.
-    cmap : str or Colormap, optional
-        Colours of the density.
+    coastlines, cmap : bool; str or Colormap, optional
+        Whether to draw the coasts of `targets.land`, and the colours of the density.
 
     Examples
     --------
@@ -123,9 +120,8 @@ def draw_rose(
 ) -> Any:
     """Draw directions (north, east) on the circle as a rose, with the mean direction and its arc of confidence.
 
-    A sector's area is its share of the rows, since the eye compares areas: with radii for counts, twice as many winds
-    have four times the ink. Radii are sqrt(2 share/width), and sqrt(2 f) for the density f, whose curve encloses the
-    area of all sectors. Of axes give both ends, and no level.
+    A sector's area is its share of the rows, since the eye compares areas. Radii are sqrt(2 share/width), and sqrt(2 f)
+    for the density f, whose curve encloses the area of all sectors. Of axes give both ends, and no level.
 
     Parameters
     ----------

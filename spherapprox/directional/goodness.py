@@ -29,10 +29,9 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, n_resamples: int = 499, 
         Unit rows, n >= 2.
     distribution : VonMisesFisher or Watson, or one of these two classes
         A distribution that was not fitted to `x` (else P is too large); or the class, which is fitted, P is its own.
-    n_resamples : int
-        For a class: samples of the fitted distribution from which P is counted, each fitted again.
-    rng : None, int or numpy.random.Generator
-        Source of randomness for these; an int is a seed.
+    n_resamples, rng : int; None, int or numpy.random.Generator
+        For a class: samples of the fitted distribution from which P is counted, each fitted again, and their source of
+        randomness; an int is a seed.
 
     Returns
     -------
@@ -40,8 +39,7 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, n_resamples: int = 499, 
         ``statistic`` -2 sum log P, Fisher's sum of independent tests: Kolmogorov and Smirnov's of the cosines
         <x, mean>, or of their squares, against their law (on the circle, of the angles); and of the directions across,
         `rayleigh` (not for axes) and `bingham` (from 2 (p-1) rows on). ``pvalue`` by the chi-square law with twice as
-        many degrees of freedom as tests, or by the share of samples, this one counted, with a statistic at least as
-        large.
+        many degrees of freedom as tests, or by the share of samples, this one counted, with as large a statistic.
 
     Raises
     ------
@@ -50,8 +48,7 @@ def goodness_of_fit(x: ArrayLike, distribution: Any, *, n_resamples: int = 499, 
 
     References
     ----------
-    N. I. Fisher & D. J. Best (1984), Goodness-of-fit tests for Fisher's distribution on the sphere, Aust. J. Stat. 26,
-    142-150.
+    N. I. Fisher & D. J. Best (1984), Goodness-of-fit tests for Fisher's distribution, Aust. J. Stat. 26, 142-150.
 
     Examples
     --------

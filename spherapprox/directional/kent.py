@@ -1,4 +1,9 @@
-"""Kent's distribution: ovals of points about a mean direction of S^2."""
+"""Kent's distribution: ovals of points about a mean direction of S^2.
+
+The arguments are the same throughout: `x`, unit rows (n, 3); `weights`, of rows (n,), at least 0, of which 2 counts a
+row twice; `method` of a fit, "mle" or "moments". Error names: TypeError and ValueError, if one is of the wrong kind or
+range.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +30,8 @@ STEP, RANGE = 0.07, 44.0  # of the rule in y = log(w/(2-w)), w = 1 - cosine: e^-
 class Kent(Density):
     """Kent's distribution on S^2, whose density is proportional to e^(k <x, mean> + b (<x, major>^2 - <x, minor>^2)).
 
+    J. T. Kent (1982), The Fisher-Bingham distribution on the sphere, J. R. Stat. Soc. B 44, 71-80.
+
     Parameters
     ----------
     axes : array_like, shape (3, 3)
@@ -34,15 +41,6 @@ class Kent(Density):
     ovalness : float
         b, 0 to k/2: 0 is von Mises and Fisher's distribution. Contours are ellipses of axes' ratio sqrt((k+2b)/(k-2b))
         where k is large.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or outside its range.
-
-    References
-    ----------
-    J. T. Kent (1982), The Fisher-Bingham distribution on the sphere, J. R. Stat. Soc. B 44, 71-80.
 
     Examples
     --------
@@ -87,27 +85,10 @@ class Kent(Density):
 
     @classmethod
     def fit(cls, x: ArrayLike, weights: ArrayLike | None = None, *, method: str = "mle") -> Kent:
-        """Fit a distribution to points.
+        """Fit a distribution to points, which must not all agree.
 
-        Parameters
-        ----------
-        x : array_like, shape (n, 3)
-            Unit rows.
-        weights : array_like, shape (n,), optional
-            Non-negative weights with a positive sum; a weight of 2 counts a row twice.
-        method : {"mle", "moments"}
-            "moments": the axes are the direction of the mean and the principal axes across it; concentration and
-            ovalness are the likeliest for these: they have the mean's length and the difference of the variances
-            across. "mle": all five parameters are the likeliest ones.
-
-        Returns
-        -------
-        Kent
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind or shape, or all points agree.
+        With "mle" all five parameters are the likeliest. With "moments" the axes are the direction of the mean
+        and the principal axes across it, and the others the likeliest for these.
         """
         rows, share = read_sample(x, weights, dim=2)
         free = _checks.choice(method, "method", ("mle", "moments")) == "mle"
@@ -165,8 +146,8 @@ def integrate(kappa: float, beta: float) -> tuple[float, float, float]:
 def propose(kappa: float, beta: float, n: int, *, rng: np.random.Generator) -> Float64:
     """Draw from Kent's distribution by rejection, out of n proposals: points (k, 2) of Lambert's equal-area disk.
 
-    With w = 2 |z|^2 the density is e^(-(a z1^2 + b z2^2 + g (z1^4 - z2^4))/2) on the unit disk. Normal proposals are
-    above it since g (z1^2 - c)^2 >= 0 and z2^4 <= z2^2; c is the best one. More than a third is taken for every kappa.
+    With w = 2 |z|^2 the density is e^(-(a z1^2 + b z2^2 + g (z1^4 - z2^4))/2) on the unit disk, below normal ones since
+    g (z1^2 - c)^2 >= 0 and z2^4 <= z2^2; c is the best one. More than a third is taken for every kappa.
     """
     a, g = 4.0 * (kappa - 2.0 * beta), 8.0 * beta
     if kappa < 1.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,7 @@ class Blocks:
     def total(self, function: Callable[..., tuple[Any, ...]], *columns: Array | None) -> tuple[Any, ...]:
         """Add the tuples that a function returns for each block, as `Rows`, and the columns' parts (..., rows)."""
         results = self._map(Rows.total, function, columns)
-        total: tuple[Any, ...] = next(results)
-        for term in results:
-            total = tuple(a + b for a, b in zip(total, term, strict=True))
-        return total
+        return reduce(lambda total, term: tuple(a + b for a, b in zip(total, term, strict=True)), results)
 
     def concatenate(self, function: Callable[..., Array], *columns: Array | None) -> Array:
         """Return the arrays (..., rows) that a function returns for each block, as one (..., n)."""
@@ -163,6 +161,21 @@ def _lengths(values: Any) -> Float64:
     for part in slices(len(values), max(1, NUMBERS // values.shape[1])):
         lengths[part] = squares(values[part].astype(np.float64, copy=False))
     return np.sqrt(lengths, out=lengths)
+
+
+def merge_equal(unit: Any, weights: Float64, decimals: int | None = None) -> tuple[Any, Float64]:
+    """Return the different rows of positive weight, and their weights, in an order that depends on them alone.
+
+    Rows that are equal when rounded to so many decimals count as equal. They are told apart by a random projection:
+    that of two different ones among n is equal with a probability of some n^2 2^-54.
+    """
+    if not weights.all():
+        unit, weights = unit[weights > 0.0], weights[weights > 0.0]
+    axis = np.random.default_rng(0).standard_normal(unit.shape[1])
+    rounded = unit if decimals is None else np.rint(unit * 10.0**decimals)
+    keys = rounded @ axis if is_sparse(unit) else np.einsum("ij,j->i", rounded, axis)  # of equal rows equal to the bit
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return unit[first], np.bincount(group, weights).astype(np.float64, copy=False)
 
 
 def _parts(columns: Columns, part: slice) -> list[Array | None]:

@@ -1,4 +1,9 @@
-"""Watson's distribution of axes, bipolar or about a great circle, in every dimension."""
+"""Watson's distribution of axes, bipolar or about a great circle, in every dimension.
+
+The arguments are the same throughout: `x`, unit rows (n, dim+1), whose signs do not matter; `weights`, of rows (n,), at
+least 0, of which 2 counts a row twice; `form` of a fit, "bipolar", "girdle" or the likelier of "either". Error names:
+TypeError and ValueError, if one is of the wrong kind or range.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +17,25 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from .. import _checks
+from .._integrals.piece import log1p_minus
+from .._scalars.gamma import gamma_half_ratio
+from .._scalars.gauss import gauss_legendre
 from .._types import Float64
 from ..vmf import sampling
 from .densities import Density, read_directions, read_sample
-from .kummer import KummerLaw
 
 MAX_CONCENTRATION = 1e10  # the table that `rvs` draws from grows with its root
+CUT = 42.0  # the rule ends where the density is below e^-42 of its largest value
+STEP, SHARE = 0.07, 0.55  # the rule's step at most, and in standard deviations at the mode: e^-40 is left out
+LONGEST = 300.0  # no side is longer than 90
+PANEL_NODES = 10  # Gauss-Legendre nodes in a panel of four steps of the distribution function
 
 
 @dataclass(frozen=True, eq=False)
 class Watson(Density):
     """Watson's distribution on S^m: its density is proportional to e^(concentration <x, axis>^2), so x and -x have one.
+
+    S. Sra & D. Karp (2013), The multivariate Watson distribution, J. Multivar. Anal. 114, 256-269.
 
     Parameters
     ----------
@@ -31,16 +44,6 @@ class Watson(Density):
     concentration : float
         -1e10 to 1e10. Positive: points lie about both ends of the axis (bipolar); negative: about the great circle, or
         great sphere, across it (girdle); 0: uniform.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or outside its range.
-
-    References
-    ----------
-    S. Sra & D. Karp (2013), The multivariate Watson distribution, J. Multivar. Anal. 114, 256-269 (the bounds between
-    which `fit` looks).
 
     Examples
     --------
@@ -76,9 +79,8 @@ class Watson(Density):
     def log_normalizer(self) -> float:
         """Log 1F1(1/2; p/2; concentration) of p columns, subtracted in log f(x) = concentration t^2 - log_normalizer.
 
-        The density f is with respect to the measure of total 1, and t = <x, axis>. (Of `VonMisesFisher` it is the
-        logarithm of a factor, and added.) The error is below 1e-13 of the largest of 1, its absolute value and
-        |concentration| E t^2, for p up to 1e5 and |concentration| up to 1e7.
+        The density f is with respect to the measure of total 1, and t = <x, axis>. The error is below 1e-13 of the
+        largest of 1, its absolute value and |concentration| E t^2, for p up to 1e5 and |concentration| up to 1e7.
         """
         return self._law.log_constants[0]
 
@@ -90,26 +92,9 @@ class Watson(Density):
     def fit(cls, x: ArrayLike, weights: ArrayLike | None = None, *, form: str = "either") -> Watson:
         """Fit a distribution to axes by maximum likelihood.
 
-        Parameters
-        ----------
-        x : array_like, shape (n, dim+1)
-            Unit rows; their signs do not matter.
-        weights : array_like, shape (n,), optional
-            Non-negative weights with a positive sum; a weight of 2 counts a row twice.
-        form : {"either", "bipolar", "girdle"}
-            The likelier of both; a positive concentration; a negative one. With fewer rows than columns "either" is
-            "bipolar": the girdle's likelihood has no bound.
-
-        Returns
-        -------
-        Watson
-            Its axis is the first, or last, eigenvector of the mean of x x^T, the last column that is not 0 positive.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is of the wrong kind or shape, or the likelihood is unbounded, as where all rows agree up to
-            sign, or lie on one great circle.
+        Its axis is the first, or last, eigenvector of the mean of x x^T. With fewer rows than columns "either" is
+        "bipolar": the girdle's likelihood has no bound, as neither has where rows agree up to sign, or lie on one great
+        circle (ValueError).
         """
         rows, share = read_sample(x, weights)
         n, d = rows.shape
@@ -118,11 +103,9 @@ class Watson(Density):
         if form == "girdle" and n < d:
             raise ValueError(f"'x' must have at least {d} rows for a girdle, got {n}: they all lie across some axes")
         first, last = _end_axes(rows, share)
-        fits = []
-        if form != "girdle":
-            fits.append(cls(last, _concentration(rows, share, last, sign=1.0)))
-        if form == "girdle" or (form == "either" and n >= d):
-            fits.append(cls(first, _concentration(rows, share, first, sign=-1.0)))
+        signs = {"bipolar": [1.0], "girdle": [-1.0]}.get(form, [1.0, -1.0] if n >= d else [1.0])
+        axes = [last if sign > 0.0 else first for sign in signs]
+        fits = [cls(a, _concentration(rows, share, a, sign=sign)) for a, sign in zip(axes, signs, strict=True)]
         return max(fits, key=lambda fitted: float(share @ fitted._log_densities(rows)))
 
     def _log_densities(self, rows: Float64) -> Float64:
@@ -149,8 +132,8 @@ def split_squares(rows: Float64, axis: Float64) -> tuple[Float64, Float64]:
 def draw_squares(dim: int, kappa: float, n: int, *, rng: np.random.Generator) -> tuple[Float64, Float64]:
     """Draw n squared cosines t^2 and their complements.
 
-    The series of e^(kappa t^2), or of e^(|kappa| (1 - t^2)), is a mixture of beta laws, in every dimension: t^2 is
-    Beta(1/2 + j, m/2), or Beta(1/2, m/2 + j), and j has the weights of the terms of 1F1.
+    By the series of e^(kappa t^2), or of e^(|kappa| (1 - t^2)), t^2 is Beta(1/2 + j, m/2), or Beta(1/2, m/2 + j), and j
+    has the weights of the terms of 1F1.
     """
     size, columns = abs(kappa), dim + 1.0
     a = 0.5 if kappa > 0.0 else 0.5 * dim
@@ -204,3 +187,71 @@ def _concentration(rows: Float64, share: Float64, axis: Float64, *, sign: float)
     if low >= MAX_CONCENTRATION or high <= -MAX_CONCENTRATION or excess(low) >= 0.0 or excess(high) <= 0.0:
         return sign * MAX_CONCENTRATION
     return float(brentq(excess, low, high, xtol=1e-300, rtol=1e-13))
+
+
+class KummerLaw:
+    """The law on (0, 1) of density proportional to s^(a-1) (1-s)^(b-1) e^(ks), for a, b >= 1/2, one of them 1/2.
+
+    In v = log(s/(1-s)) less its mode, the density has one maximum, decays like exponentials and is analytic in a strip
+    about the real line, so that the trapezoidal rule converges geometrically.
+
+    `mode` is s and 1 - s at the maximum of s times (1-s) times the density, `means` of s and of 1 - s, to their last
+    digits; `log_constants` are log 1F1(a; a+b; k), relatively accurate where |k| is small, and the same less k.
+    """
+
+    def __init__(self, a: float, b: float, k: float) -> None:
+        self.a, self.b = a, b
+        # Step 1: the mode; k s^2 + (a+b-k) s - a = 0, and k r^2 - (a+b+k) r + b = 0 for r = 1 - s
+        root = math.hypot(a + b - abs(k), 2.0 * math.sqrt((a if k > 0.0 else b) * abs(k)))
+        s, rest = (
+            2.0 * end / (root + linear) if linear >= 0.0 else (root - linear) / (2.0 * own)
+            for end, linear, own in ((a, a + b - k, k), (b, a + b + k, -k))
+        )
+        self.mode = s, rest
+        # Step 2: the rule in v, from minus the second derivative at the mode
+        self.step = min(STEP, SHARE / math.sqrt(a * rest * rest + b * s * s))
+        v = self.step * 1.25 ** np.arange(math.log(LONGEST / self.step, 1.25))
+        self.low, self.high = (float(side[self.log_density(side) < -CUT][0]) for side in (-v, v))
+        v = self.step * np.arange(math.floor(self.low / self.step), math.ceil(self.high / self.step) + 1.0)
+        weights, scale = self.step * np.exp(self.log_density(v)), rest + s * np.exp(v)
+        self.means = tuple(float(weights @ (part / scale) / weights.sum()) for part in (s * np.exp(v), rest))
+        # Step 3: the constant, by the power series for small k
+        if abs(k) <= 0.5 * (a + b):
+            term, total, j = 1.0, 0.0, 0.0
+            while abs(term) > 1e-18 * abs(total):
+                term *= (a + j) * k / ((a + b + j) * (j + 1.0))
+                total, j = total + term, j + 1.0
+            self.log_constants = math.log1p(total), math.log1p(total) - k
+        else:
+            log_beta = 0.5 * math.log(math.pi) - math.log(gamma_half_ratio(max(a, b)))
+            log = a * _log_of(s, rest) + b * _log_of(rest, s) - log_beta + math.log(math.fsum(weights))
+            self.log_constants = log + k * s, log - k * rest
+
+    def log_density(self, v: Float64) -> Float64:
+        """Return the log of the density of v over its largest value."""
+        s, rest = self.mode
+        shift = np.expm1(v)
+        scale = rest + s * np.exp(v)
+        up, down = rest * shift / scale, -s * shift / scale  # relative changes of s and of 1 - s
+        log_scale = np.log(scale)
+        # at the mode k = b/(1-s) - a/s, so that all linear terms cancel
+        first = np.where(np.abs(up) < 0.1, log1p_minus(up, math.inf), v - log_scale - up)
+        second = np.where(np.abs(down) < 0.1, log1p_minus(down, math.inf), -log_scale - down)
+        return np.asarray(self.a * first + self.b * second)
+
+    def distribute(self, s: Float64, rest: Float64) -> Float64:
+        """Return the probabilities of values up to s, whose complements are `rest`, by Gauss's rule on panels."""
+        with np.errstate(divide="ignore"):
+            v = np.clip(np.log(s / self.mode[0]) - np.log(rest / self.mode[1]), self.low, self.high)
+        panels = np.linspace(self.low, self.high, 2 + int((self.high - self.low) / (4.0 * self.step)))
+        edges = np.union1d(panels, v)
+        nodes, weights = gauss_legendre(PANEL_NODES)
+        half = 0.5 * np.diff(edges)
+        at = 0.5 * (edges[1:] + edges[:-1])[:, None] + half[:, None] * nodes
+        sums = np.concatenate([[0.0], np.cumsum(half * (np.exp(self.log_density(at)) @ weights))])
+        return np.asarray(sums[np.searchsorted(edges, v)] / sums[-1])
+
+
+def _log_of(share: float, rest: float) -> float:
+    """Return log(share) for two shares of sum 1."""
+    return math.log(share) if share < 0.5 else math.log1p(-rest)

@@ -14,16 +14,16 @@ from ... import _checks
 from ..._softmax import softmax
 from ..._types import Array, Float64
 from .mixture import VonMisesFisherMixture
-from .validation import read_directions, read_random_state, read_weights
+from .validation import DirectionalEstimator, read_directions, read_random_state, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherClassifier", "learn"):
-    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.base import ClassifierMixin
     from sklearn.utils import assert_all_finite, column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted
 
 
-class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class VonMisesFisherClassifier(ClassifierMixin, DirectionalEstimator):  # type: ignore[misc]
     """Bayes' rule with a `VonMisesFisherMixture` for each class.
 
     Parameters
@@ -32,8 +32,7 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         Number of parts of each class, or of its rows where these are fewer.
     priors : array_like, shape (n_classes,), optional
         Probabilities of the classes, in sorted order; by default their shares of the rows' weight.
-    concentration, random_state
-        As in `VonMisesFisherMixture`.
+    concentration, random_state : as in `VonMisesFisherMixture`
 
     Attributes
     ----------
@@ -96,8 +95,3 @@ class VonMisesFisherClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[
         with np.errstate(divide="ignore"):
             logs = np.log(self.priors_) + np.stack([part.score_samples(rows) for part in self.mixtures_], axis=1)
         return softmax(logs, out=logs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

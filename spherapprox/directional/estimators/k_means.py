@@ -1,9 +1,8 @@
 """Clusters of directions with scikit-learn's conventions.
 
 The arguments are the same throughout: `X` are rows (n, p), directions of any lengths above 0: an array, a tensor on the
-CPU, a sparse matrix or an array of Dask, which is read by tasks, once or twice in a step; `y` is not used;
-`sample_weight` are weights of rows (n,), at least 0. Error names (TypeError, ValueError) what was wrong with an
-argument, and NotFittedError what needs `fit` first.
+CPU, a sparse matrix or an array of Dask; `y` is not used; `sample_weight` are weights of rows (n,), at least 0. Error
+names (TypeError, ValueError) what was wrong with an argument, and NotFittedError what needs `fit` first.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from ..._threads import one_blas_thread
 from ..._types import Array, Float64, Int32
 from ...vmf.sparse import is_sparse
 from .. import clusters
-from ..repeats import merge_equal
-from ..rows import Rows, read_rows
-from .validation import read_directions, read_random_state, read_weights
+from ..rows import Rows, merge_equal, read_rows
+from .starts import draw_rows
+from .validation import DirectionalEstimator, read_directions, read_random_state, read_start
 
 with _checks.needs("scikit-learn 1.6 or newer", "SphericalKMeans", "learn"):
-    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+    from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
     from sklearn.cluster import kmeans_plusplus
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.validation import check_is_fitted
@@ -32,54 +31,43 @@ with _checks.needs("scikit-learn 1.6 or newer", "SphericalKMeans", "learn"):
 SAMPLE, EACH = 2**15, 200  # rows among which first centres are sought, at least so many for each
 
 
-class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, DirectionalEstimator):  # type: ignore[misc]
     """Clusters of directions: the sum of 1 - cosine between rows and their centres is made small, as k-means does.
+
+    The inertia never rises but for roundings. A cluster without rows gets the one farthest from its centre. float32
+    rows stay float32, rows are not copied, and no number of threads changes a bit. I. S. Dhillon & D. S. Modha (2001),
+    Concept decompositions for large sparse text data using clustering, Mach. Learn. 42, 143-175.
 
     Parameters
     ----------
     n_clusters : int, default 8
         Number k of clusters.
     init : {"k-means++", "random"} or array_like, shape (k, p), default "k-means++"
-        First centres: by scikit-learn's `kmeans_plusplus` among unit rows, whose squared distances are 2 - 2 cosine,
-        at most 32 768 of them (or 200 k); random rows; or these.
+        First centres: by scikit-learn's `kmeans_plusplus` among at most 32 768 rows (or 200 k); random rows; or these.
     n_init : int or "auto", default "auto"
-        Number of starts, of which the best is taken; "auto" is 10 for random rows, else 1.
-    max_iter : int, default 300
-        Largest number of steps, each over all rows.
-    tol : float, default 1e-4
-        Share by which a step must make the inertia smaller to go on; of 0 it ends where no row changes its cluster.
+        Starts, of which the best is taken; "auto" is 10 for random rows, else 1.
+    max_iter, tol : int, float, default 300, 1e-4
+        Most steps, and the share by which each must make the inertia smaller; of 0 a fit ends where no row changes
+        its cluster.
     batch_size : int, optional
-        Rows of which, drawn at random without return, the centres are moved at a time: they are the directions of
-        sums of all rows that have come so far. By default all rows at a time.
+        Rows, drawn at random without return, that move the centres at a time: these are the directions of sums of all
+        rows that came so far. By default all rows at a time.
     random_state : None, int or numpy.random.RandomState
         Draws first centres and batches.
 
     Attributes
     ----------
-    cluster_centers_ : ndarray, shape (k, p)
-        Of length 1, in float64.
-    labels_ : ndarray, shape (n,)
-        Numbers of the rows' clusters; `partial_fit` has those of its own rows.
+    cluster_centers_, labels_ : ndarray, shape (k, p) and (n,)
+        Centres of length 1, and the numbers of the rows' clusters.
     inertia_ : float
         The weighted sum of 1 - cosine, to 1e-6 of the weights' sum in float32 and 1e-14 in float64.
     n_iter_, n_features_in_ : int
 
     Warns
     -----
-    ConvergenceWarning
-        If a fit has not settled after `max_iter` steps, or clusters have no rows, as where fewer rows differ.
-    UserWarning
-        If there are rows of zeros: they do not count.
-
-    Notes
-    -----
-    The inertia never rises from one step to the next but for roundings. A cluster that loses its rows gets the row
-    farthest from its centre. float32 rows stay float32, rows are not copied, and no number of threads changes a bit.
-
-    References
-    ----------
-    I. S. Dhillon & D. S. Modha (2001), Concept decompositions for large sparse text data using clustering, Mach. Learn.
-    42, 143-175.
+    ConvergenceWarning, UserWarning
+        If a fit has not settled after `max_iter` steps, or clusters have no rows, as where fewer rows differ; if there
+        are rows of zeros: they do not count.
 
     Examples
     --------
@@ -151,11 +139,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _check(self) -> int:
         """Check the parameters; return the number of starts."""
         _checks.integer(self.n_clusters, "n_clusters", minimum=1)
@@ -170,24 +153,16 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             return 10 if isinstance(self.init, str) and self.init == "random" else 1
         return _checks.integer(self.n_init, "n_init", minimum=1)
 
-    def _read(self, X: Any, sample_weight: Any, *, reset: bool = False) -> tuple[Any, Float64]:
-        rows = read_directions(self, X, reset=reset)
-        return rows, read_weights(rows, sample_weight)
-
     def _start(self, rows: Any, weights: Float64, rng: Any) -> Float64:
         """Return first centres (k, p)."""
-        k, present = int(self.n_clusters), np.flatnonzero(weights)
+        k = int(self.n_clusters)
         if not isinstance(self.init, str):
-            given = read_rows(_checks.floating(_checks.detached(self.init), "init", (k, rows.shape[1])), "init")
-            if not given.present().all():
-                raise ValueError("'init' must have rows that have a direction, got zeros")
-            return np.asarray(given.unit(), dtype=np.float64)
-        if len(present) < k:
-            raise ValueError(f"'X' must have at least n_clusters = {k} rows of positive weight, got {len(present)}")
-        count = max(SAMPLE, EACH * k)
-        chosen = np.sort(rng.choice(present, count, replace=False)) if len(present) > count else present
+            return read_start(self.init, (k, rows.shape[1]))
+        sample, share = draw_rows(rows, weights, max(SAMPLE, EACH * k), rng)
+        if len(sample) < k:
+            raise ValueError(f"'X' must have at least n_clusters = {k} rows of positive weight, got {len(sample)}")
         # repeated rows count as one that has their weights, in an order that is not that of the rows
-        unit, share = merge_equal(rows[chosen].unit(), weights[chosen] / weights.max())
+        unit, share = merge_equal(sample.values, share / weights.max())
         if unit.shape[0] < k:
             numbers = np.arange(k) % unit.shape[0]
         elif self.init == "random":

@@ -1,11 +1,10 @@
 """A density of directions by kernels, with scikit-learn's conventions.
 
-The arguments are the same throughout: `X` are dense rows (n, p), directions of any lengths above 0; an array of Dask
-is read into memory; `y` is not used; `sample_weight` are weights of rows (n,), at least 0, of which 2 counts a row
-twice; `n_samples` is how many rows are drawn, and `random_state` draws them: None, an int, a Generator or a
-RandomState; `region` is a function that tells of unit rows (k, p) whether they are inside, (k,), or a cap, its centre
-(p,) of any length and its angle in radians; `mass` are shares of probability, from 0 to 1. Error names (TypeError,
-ValueError) what was wrong with an argument, and NotFittedError what needs `fit` first.
+The arguments are the same throughout: `X` are dense rows (n, p), directions of any lengths above 0; `y` is not used;
+`sample_weight` are weights of rows (n,), at least 0; `n_samples` is how many rows are drawn by `random_state`, None, an
+int, a Generator or a RandomState; `region` tells of unit rows (k, p) whether they are inside, (k,), or is a cap, its
+centre (p,) and its angle in radians; `mass` are shares of probability, 0 to 1. Error names (TypeError, ValueError) what
+was wrong with an argument, and NotFittedError what needs `fit` first.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from ..._types import Bools, Float64
 from ...vmf import VonMisesFisher
 from ...vmf.sparse import is_sparse
 from .. import bandwidths
-from ..repeats import merge_equal
-from ..rows import Rows, read_rows
+from ..rows import Rows, merge_equal, read_rows
 from .validation import read_directions, read_weights
 
 with _checks.needs("scikit-learn 1.6 or newer", "SphericalKernelDensity", "learn"):
@@ -37,6 +35,11 @@ Region = Callable[[Float64], ArrayLike] | tuple[ArrayLike, float]
 class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     """The density of directions by a von Mises-Fisher kernel about each of them, on S^m of any dimension.
 
+    Rows that are the same to 12 decimals, 6 in float32, are one row of their added weights, which is left out as a
+    whole: else repeated rows, as of rounded data, would make the likelihood grow with the concentration for ever.
+    P. Hall, G. S. Watson & J. Cabrera (1987), Biometrika 74, 751-762; "rule" has h_AMI of E. Garcia-Portugues (2013),
+    Electron. J. Stat. 7, 1655-1685, on S^1 and S^2 as its limit for many rows.
+
     Parameters
     ----------
     concentration : "cv", "rule" or float, default "cv"
@@ -46,31 +49,10 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    concentration_ : float
-        What was given or chosen: from 1e-3, which is nearly uniform, to 1e12.
-    log_likelihood_ : float
-        With "cv", the weighted mean of the log densities of rows that were left out.
-    rows_ : ndarray, shape (n, n_features)
-        The different rows, of length 1, in float64.
-    weights_ : ndarray, shape (n,)
-        Their shares.
-    n_features_in_ : int
-        Columns of X.
-    feature_names_in_ : ndarray of str
-        Their names, if X has some.
-
-    Notes
-    -----
-    Rows that are the same to 12 decimals, 6 in float32, are one row of their added weights, which is left out as a
-    whole: else rows that repeat, as rounded data do, would make the likelihood grow with the concentration for ever.
-    A likelihood is one fast sum. The own term is subtracted where 6 digits of the rest are sure, and rows where they
-    are not, as isolated ones, are summed again without it.
-
-    References
-    ----------
-    P. Hall, G. S. Watson & J. Cabrera (1987), Kernel density estimation with spherical data, Biometrika 74, 751-762.
-    E. Garcia-Portugues (2013), Exact risk improvement of bandwidth selectors for kernel density estimation with
-    directional data, Electron. J. Stat. 7, 1655-1685: its h_AMI on S^1 and S^2 is the limit of "rule" for many rows.
+    concentration_, log_likelihood_ : float
+        What was given or chosen, 1e-3 to 1e12; with "cv", the weighted mean of the log densities of left-out rows.
+    rows_, weights_, n_features_in_ : ndarray, shape (n, n_features) and (n,), int
+        The different rows, of length 1, and their shares.
 
     Examples
     --------
@@ -78,7 +60,7 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     >>> X = VonMisesFisher([0.0, 0.0, 1.0], 20.0).rvs(1000, rng=0)
     >>> density = directional.SphericalKernelDensity().fit(X)
     >>> density.score_samples([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]).round(1)
-    array([  0.9, -62.3])
+    array([  0.9, -62.9])
     >>> share, error = density.probability(([0.0, 0.0, 1.0], 0.5))  # within half a radian of the pole
     >>> round(share, 2), error < 2e-3
     (0.88, True)
@@ -133,16 +115,14 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Float64:
         """Return rows (n_samples, p) of length 1, drawn from the density."""
-        n, rng = self._read_count(n_samples, random_state)
-        return self._draw(rng.random(n), rng)
+        return self._draw(n_samples, random_state, spread=False)
 
     def probability(self, region: Region, *, n_samples: int = SAMPLES, random_state: Any = 0) -> tuple[float, float]:
         """Return the density's probability of a region, and its standard error.
 
-        It is the share of random rows inside, spread evenly over the kernels. The error is that of independent rows, at
-        most 0.5 / sqrt(n_samples), and at least 1 / n_samples.
+        It is the share of random rows inside, spread evenly over the kernels; the error is at most 0.5/sqrt(n_samples).
         """
-        rows = self._spread(n_samples, random_state)
+        rows = self._draw(n_samples, random_state, spread=True)
         if not callable(region) and not (isinstance(region, tuple) and len(region) == 2):
             raise _checks.wrong_type(region, "region", "a function of rows, or a cap (centre, angle)")
         inside = np.asarray(_checks.called(region, rows) if callable(region) else _in_cap(rows, *region))
@@ -155,27 +135,18 @@ class SphericalKernelDensity(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def level(self, mass: ArrayLike, *, n_samples: int = SAMPLES, random_state: Any = 0) -> Any:
         """Return the log density above which lies a share of the probability: ``score_samples(x) >= level(0.5)``.
 
-        It is a quantile of random rows: what lies above it has the share up to sqrt(mass (1 - mass) / n_samples).
+        A quantile of random rows: what lies above it has the share up to sqrt(mass (1 - mass) / n_samples).
         """
         share = _checks.reals(mass, "mass", minimum=0.0, maximum=1.0, nan=False)
-        levels = np.quantile(self.score_samples(self._spread(n_samples, random_state)), 1.0 - share)
+        levels = np.quantile(self.score_samples(self._draw(n_samples, random_state, spread=True)), 1.0 - share)
         return float(levels) if np.ndim(levels) == 0 else levels
 
-    def _read_count(self, n_samples: int, random_state: Any) -> tuple[int, np.random.Generator]:
-        """Return how many rows are drawn, and from what."""
+    def _draw(self, n_samples: int, random_state: Any, *, spread: bool) -> Float64:
+        """Draw rows, at random or so that each kernel has its share up to one (systematic sampling)."""
         check_is_fitted(self)
         n, rng = _checks.integer(n_samples, "n_samples", minimum=1), _checks.generator(random_state, "random_state")
         _checks.memory(24.0 * n * self.rows_.shape[1], f"a sample of {n} rows", "lower 'n_samples'")
-        return n, rng
-
-    def _spread(self, n_samples: int, random_state: Any) -> Float64:
-        """Draw rows of which each kernel has its share up to one (systematic sampling)."""
-        n, rng = self._read_count(n_samples, random_state)
-        return self._draw((np.arange(n) + rng.random()) / n, rng)
-
-    def _draw(self, quantiles: Float64, rng: np.random.Generator) -> Float64:
-        """Draw a row about the centre at each quantile of the weights."""
-        ends = np.cumsum(self.weights_)
+        quantiles, ends = (np.arange(n) + rng.random()) / n if spread else rng.random(n), np.cumsum(self.weights_)
         centers = self.rows_[np.searchsorted(ends[:-1], quantiles * ends[-1], side="right")]
         return np.asarray(VonMisesFisher(centers, self.concentration_).rvs(size=(), rng=rng))
 

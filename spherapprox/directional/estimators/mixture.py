@@ -1,9 +1,9 @@
 """Mixtures of von Mises-Fisher distributions with scikit-learn's conventions.
 
 The arguments are the same throughout: `X` are rows (n, p), directions of any lengths above 0: an array, a tensor on the
-CPU, a sparse matrix or an array of Dask, which is read by tasks; `y` is not used; `sample_weight` are weights of rows
-(n,), at least 0, of which 2 counts a row twice; `n_samples` is how many to draw. Error names (TypeError, ValueError)
-what was wrong with an argument, and NotFittedError what needs `fit` first.
+CPU, a sparse matrix or an array of Dask; `y` is not used; `sample_weight` are weights of rows (n,), at least 0;
+`n_samples` is how many to draw. Error names (TypeError, ValueError) what was wrong with an argument, and NotFittedError
+what needs `fit` first.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ..._types import Array, Float64
 from ...vmf import VonMisesFisher
 from .. import mixtures
 from ..mixtures import Ascent, Parts, Sums
-from ..rows import Blocks, read_rows
+from ..rows import Blocks
 from .starts import draw_rows, find_means
-from .validation import read_directions, read_random_state, read_weights
+from .validation import DirectionalEstimator, read_directions, read_random_state, read_start
 
 with _checks.needs("scikit-learn 1.6 or newer", "VonMisesFisherMixture", "learn"):
-    from sklearn.base import BaseEstimator, DensityMixin
+    from sklearn.base import DensityMixin
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import check_is_fitted
@@ -33,8 +33,13 @@ FIRST_NOISE = 0.1  # share of the uniform part at the start
 FORGET = 0.6  # power of a batch's share of the weight so far with which it replaces older sums
 
 
-class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class VonMisesFisherMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
     """A mixture of von Mises-Fisher distributions, fitted by expectation and maximisation: clusters of directions.
+
+    float32 rows stay float32, rows are not copied, and no number of threads changes a bit. Densities are by the surface
+    measure, as SciPy's. The log-likelihood of a "soft" fit never falls but for roundings. It has no bound where a part
+    shrinks to a point: with more columns than rows in a part "equal" is safer. A. Banerjee et al. (2005), J. Mach.
+    Learn. Res. 6, 1345-1382; `partial_fit` is of O. Cappe & E. Moulines (2009), J. R. Stat. Soc. B 71, 593-613.
 
     Parameters
     ----------
@@ -47,47 +52,28 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     noise : bool, default False
         Whether a uniform part is added, for outliers: `predict` says -1 of its rows.
     init : {"k-means++", "random"} or array_like, shape (k, p), default "k-means++"
-        First mean directions: clusters of a sample of rows (8192, or 20 k), found by k-means in k columns from more
-        seeds than parts (with `noise` also of the rows in narrow clusters alone: the better fit is taken); random rows;
-        or these.
+        First mean directions: clusters of a sample of rows (8192, or 20 k) in k columns, with `noise` also of the rows
+        in narrow clusters alone, and the better fit is taken; random rows; or these.
     n_init, max_iter, tol : int, int, float, default 1, 100, 1e-4
-        Starts, of which the best is taken; most steps of each (a "stochastic" fit takes all of them); and the rise of
-        the mean log-likelihood in a step at which a fit ends.
-    random_state : None, int or numpy.random.RandomState
-        Draws samples, starts and stochastic steps.
-    warm_start : bool, default False
-        Whether `fit` starts from the last fit.
+        Starts, of which the best is taken; most steps of each ("stochastic" takes all); and the rise of the mean
+        log-likelihood in a step at which a fit ends.
+    random_state, warm_start : None, int or numpy.random.RandomState; bool, default False
+        Draws samples, starts and stochastic steps; whether `fit` starts from the last fit.
 
     Attributes
     ----------
-    weights_ : ndarray, shape (k,), or (k+1,) with noise
-        Shares of parts, the uniform one last.
-    means_, concentrations_ : ndarray, shape (k, p) and (k,)
-        Concentrations are at most 8.4e4 of float32 rows and 4.5e13 of float64 rows, where rounding of cosines is 0.01
-        in log densities: so narrow is a part of equal rows.
+    weights_, means_, concentrations_ : ndarray, shape (k,), or (k+1,) with noise, whose share is last, (k, p) and (k,)
+        Concentrations are at most 8.4e4 of float32 rows and 4.5e13 of float64 rows, as of a part of equal rows.
     lower_bound_ : float
         Mean log density of the rows, as `score`; of a "hard" fit of rows and their parts together.
     converged_, n_iter_, n_features_in_ : bool, int, int
 
     Warns
     -----
-    ConvergenceWarning
-        If a fit has not come to rest, or parts have no rows: their weights are 0.
-    UserWarning
-        If there are rows of zeros: they do not count, and are at right angles to all means in `predict`. By `bic` and
-        `aic` if parts shrank to one direction, as those of equal rows do, and of few rows may.
-
-    Notes
-    -----
-    float32 rows stay float32 in the two matrix products of a step, rows are copied nowhere, and no number of threads
-    changes a bit. Densities are by the surface measure, as SciPy's. The log-likelihood of a "soft" fit never falls. A
-    part's likelihood has no bound where it shrinks to a point: with more columns than rows in a part "equal" is safer.
-
-    References
-    ----------
-    A. Banerjee et al. (2005), Clustering on the unit hypersphere using von Mises-Fisher distributions, J. Mach. Learn.
-    Res. 6, 1345-1382. O. Cappe & E. Moulines (2009), On-line expectation-maximization algorithm for latent data models,
-    J. R. Stat. Soc. B 71, 593-613 (`partial_fit`).
+    ConvergenceWarning, UserWarning
+        If a fit has not come to rest, or parts have no rows: their weights are 0; if there are rows of zeros: they do
+        not count, and are at right angles to all means in `predict`; by `bic` and `aic` if parts shrank to one
+        direction, as those of equal rows do.
 
     Examples
     --------
@@ -100,14 +86,11 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     (array([  9.,  50., 202.]), array([0.33, 0.33, 0.33]))
     >>> model.predict(X[:3]), model.predict_proba(X[:3]).shape, model.score_samples(X[:3]).round(1)
     (array([2, 0, 1]), (3, 3), array([-1.8,  0.6,  2.3]))
-    >>> round(model.score(X), 3)
-    -0.115
     >>> other = VonMisesFisherMixture(2, random_state=0).fit(X)
-    >>> model.bic(X) < other.bic(X), model.aic(X) < other.aic(X)
-    (True, True)
-    >>> rows, numbers = model.sample(5)
-    >>> model.partial_fit(X[:300]).concentrations_.shape
-    (3,)
+    >>> model.score(X) > other.score(X), model.bic(X) < other.bic(X), model.aic(X) < other.aic(X)
+    (True, True, True)
+    >>> model.sample(5)[0].shape, model.partial_fit(X[:300]).n_iter_ > 1
+    ((5, 3), True)
     """
 
     def __init__(
@@ -122,19 +105,18 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture."""
         self._check()
-        rows = read_directions(self, X, reset=True)
-        return self._fit_rows(rows, read_weights(rows, sample_weight), rng=read_random_state(self.random_state))
+        rows, weights = self._read(X, sample_weight, reset=True)
+        return self._fit_rows(rows, weights, rng=read_random_state(self.random_state))
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to a first batch, of 50 rows a part or more, then take a step for each, from sums that forget slowly."""
         if not hasattr(self, "means_"):
             return self.fit(X, y, sample_weight)
         self._check()
-        rows = read_directions(self, X)
-        weights = read_weights(rows, sample_weight)
-        top = float(weights.max())
+        rows, weights = self._read(X, sample_weight)
+        top, rng = float(weights.max()), read_random_state(self.random_state)
         weights = weights / top  # which float32 can hold
-        batch = mixtures.gather_all(rows, weights, self._parts(), self.method, rng=read_random_state(self.random_state))
+        batch = mixtures.gather_all(rows, weights, self._parts(), self.method, rng=rng)
         count = float(weights.sum())
         self._count += top * count
         new = (top * count / self._count) ** FORGET
@@ -231,10 +213,7 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Return the first parts, those of first means that `init` says."""
         k, shape = int(self.n_components), (int(self.n_components), rows.shape[1])
         if not isinstance(self.init, str):
-            first = read_rows(_checks.floating(_checks.detached(self.init), "init", shape), "init")
-            if not first.present().all():
-                raise ValueError("'init' must have rows that have a direction, got a row of zeros")
-            means = first.unit()
+            means: Any = read_start(self.init, shape)
         elif self.init == "random":
             means = draw_rows(rows, weights, k, rng)[0].values
         else:
@@ -286,8 +265,3 @@ class VonMisesFisherMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             )
         sizes = {"free": k, "equal": 1}.get(self.concentration, 0) if isinstance(self.concentration, str) else 0
         return int(k * (self.means_.shape[1] - 1) + sizes + np.count_nonzero(self.weights_) - 1)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

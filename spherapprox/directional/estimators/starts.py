@@ -18,10 +18,9 @@ def find_means(rows: Any, weights: Float64, k: int, rng: Any, *, loose: bool = T
     """Return at most k unit vectors, the directions of clusters of a sample of rows; without loose ones, if there are.
 
     In many columns responsibilities are 0 or 1 from the first step on, and an ascent stays where it starts. So the
-    sample is projected on its k largest singular vectors, where the noise of p columns is not; up to 4 k small clusters
-    are sought there by k-means++ and k-means, so that no part is missed; those of the nearest directions are joined,
-    which does not depend on their sizes; k-means starts from what results, and the least sum of squares is taken. Rows
-    of no cluster would be taken for some: not `loose`, they are left out; None says that there are none.
+    sample is projected on its k largest singular vectors, which the noise of p columns is not in; 2, 3 and 4 k small
+    clusters are sought there, so that no part is missed, and joined by directions, which does not depend on sizes.
+    Rows of no cluster would be taken for some: not `loose`, they are left out; None says that there are none.
     """
     from threadpoolctl import threadpool_limits
 

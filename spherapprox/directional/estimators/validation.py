@@ -1,4 +1,4 @@
-"""What estimators of directions are given: rows and their weights."""
+"""What estimators of directions share: what they are given, read once, and their tags."""
 
 from __future__ import annotations
 
@@ -11,8 +11,23 @@ from ..._types import Float64
 from ..rows import read_rows
 
 with _checks.needs("scikit-learn 1.6 or newer", "estimators of directions", "learn"):
+    from sklearn.base import BaseEstimator
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import validate_data
+
+
+class DirectionalEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator of rows that may be sparse."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _read(self, X: Any, sample_weight: Any, *, reset: bool = False) -> tuple[Any, Float64]:
+        """Return rows and their weights."""
+        rows = read_directions(self, X, reset=reset)
+        return rows, read_weights(rows, sample_weight)
 
 
 def read_directions(estimator: Any, X: Any, *, reset: bool = False) -> Any:
@@ -57,3 +72,11 @@ def read_weights(rows: Any, sample_weight: Any) -> Float64:
         if not weights.any():
             raise ValueError("'X' must have rows that have a direction and a weight above 0, got none")
     return weights
+
+
+def read_start(init: Any, shape: tuple[int, int]) -> Float64:
+    """Return first directions that are given, of length 1."""
+    first = read_rows(_checks.floating(_checks.detached(init), "init", shape), "init")
+    if not first.present().all():
+        raise ValueError("'init' must have rows that have a direction, got a row of zeros")
+    return np.asarray(first.unit(), dtype=np.float64)

@@ -118,8 +118,8 @@ def test_search_finds_the_top_or_the_end_of_its_range_in_few_calls(top, limits, 
         calls.append(t)
         return -math.cosh(t - top)
 
-    x, value = bandwidths.maximize(f, 2.0, 0.5, limits)
+    x, value = bandwidths.maximize(f, 2.0, [1.0, 0.25], limits)
     assert abs(x - best) < 0.02
     assert value == -math.cosh(x - top)
-    assert len(set(calls)) == len(calls) < 12
+    assert len(calls) < 16
     assert limits[0] <= min(calls) <= max(calls) <= limits[1]

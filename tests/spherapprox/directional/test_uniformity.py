@@ -115,7 +115,7 @@ def test_tails_of_weighted_chi_squares():
         for x in (0.1, 0.9, 1.0, 1.01, 2.0, 20.0):
             got = log_tail(freedom * x, np.array([1.0]), np.array([freedom]))
             if freedom * x < 2000.0 or x < 1.05:  # beyond SciPy's logarithm is -inf
-                assert got == pytest.approx(chi2.logsf(freedom * x, freedom), rel=1e-10, abs=1e-13)
+                assert got == pytest.approx(chi2.logsf(freedom * x, freedom), rel=1e-10, abs=1e-11)
     # exponentials of many scales: sums of pairs in closed form
     weights = np.array([1.0, 0.8, 0.6, 0.45, 0.3, 0.25, 0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01])
     rates = [mp.mpf(1) / (2 * mp.mpf(float(weight))) for weight in weights]

@@ -13,7 +13,7 @@ from ._loading import load as _load
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import harmonics, points, prompts, special, sphere, targets
+    from . import directional, harmonics, points, prompts, special, sphere, targets
     from .error import sup_error
     from .heads import *  # noqa: F403
     from .heads.estimators import HeadRegressor as HeadRegressor
@@ -47,6 +47,7 @@ __all__ = [
     "Target",
     "VonMisesFisher",
     "attention",
+    "directional",
     "evaluate",
     "harmonics",
     "load",

@@ -66,7 +66,7 @@ class Session:
 
 
 session = Session()
-WINGS = ("prompts",)  # packages that stand on all others, and could be distributions of their own
+WINGS = ("directional", "prompts")  # packages that stand on all others, and could be distributions of their own
 
 
 def wings() -> Iterator[ModuleType]:

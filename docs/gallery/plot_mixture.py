@@ -2,34 +2,31 @@
 A mixture of three densities
 ============================
 
-Samples of three von Mises-Fisher distributions, over the density of their mixture. ``VonMisesFisher`` draws, fits and
-has densities at any dimension and concentration.
+Samples of three von Mises-Fisher distributions, and the density of the mixture that is fitted to them. Nobody says
+which point came from where.
 """
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from bounds.report import plot
-from spherapprox import VonMisesFisher, sphere
+from spherapprox import VonMisesFisher, directional, sphere
 
 means = sphere.from_latitude_longitude([30.0, -20.0, 5.0], [-70.0, 20.0, 110.0])
 parts = [VonMisesFisher(mean, rate) for mean, rate in zip(means, (60.0, 8.0, 25.0), strict=True)]
-shares = np.array([0.25, 0.45, 0.3])
+counts = (100, 180, 120)
+draws = np.concatenate([part.rvs(n, random_state=n) for n, part in zip(counts, parts, strict=True)])
 
-draws = [part.rvs(int(400 * share), random_state=i) for i, (share, part) in enumerate(zip(shares, parts, strict=True))]
+mixture = directional.VonMisesFisherMixture(3, random_state=0).fit(draws)
 
-figure = Figure(figsize=(7.6, 4.4), layout="constrained")
+figure = Figure(figsize=(7.6, 3.9), layout="constrained")
 axes = figure.add_subplot(projection="mollweide")
-image = plot.draw_map(
-    axes, lambda x: sum(share * part.pdf(x) for share, part in zip(shares, parts, strict=True)), np.concatenate(draws),
-    marks={"s": 7.0, "color": "white", "linewidths": 0.3}, cmap="magma",
-).image  # fmt: skip
-axes.set_title("Density of a mixture, and 400 draws", fontsize=15)
-figure.colorbar(image, ax=axes, shrink=0.7).set_label("density per steradian", size=12)
+directional.draw_globe(mixture, draws, ax=axes, cmap="Blues", color="0.15", markersize=2.0)
+axes.set_title("400 points, and the mixture fitted to them", fontsize=15)
+figure.colorbar(axes.collections[0], ax=axes, shrink=0.7).set_label("density per steradian", size=12)
 
 # %%
-# Fits of the three parts: concentrations near 60, 8 and 25.
+# Its three parts: shares near 0.25, 0.45 and 0.3, concentrations near 60, 8 and 25.
 
-for rows in draws:
-    direction, fitted = VonMisesFisher.fit(rows)
-    print(direction.round(2), round(fitted.concentration, 1))
+for i in np.argsort(mixture.weights_):
+    place = sphere.to_latitude_longitude(mixture.means_[i])
+    print(mixture.weights_[i].round(2), np.round(place), mixture.concentrations_[i].round(1))

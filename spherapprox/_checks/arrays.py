@@ -198,7 +198,9 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
 def _remedy_of_shape(shape: tuple[int, ...], name: str, dim: int | None) -> str:
     """Word what to do with an array of a shape that points do not have."""
     if len(shape) == 1:
-        single = dim is None or shape[0] == dim + 1
+        if dim in (None, 1):
+            return f"one point is {name}[None, :], and sphere.from_polar({name}[:, None]) makes points of angles"
+        single = shape[0] == dim + 1
         return f"one point is {name}[None, :]" if single else "points come before values, one row for each"
     if len(shape) > 2:
         return f"{name}.reshape(-1, {shape[-1]}) has one point in each row"
@@ -260,11 +262,11 @@ def _are_plain(values: Floats, n: int) -> bool:
     return fits and values.flags.carray and is_finite(values)
 
 
-def weights_for(weights: ArrayLike | None, name: str, n: int) -> Float64:
+def weights_for(weights: ArrayLike | None, name: str, n: int, owner: str = "row") -> Float64:
     """Return the weights of n rows, at least 0 and not all 0; None stands for ones."""
     if weights is None:
         return np.ones(n)
-    array = floating(weights, name, (n,), note=", one for each row").astype(np.float64)
+    array = floating(detached(weights), name, (n,), note=f", one for each {owner}").astype(np.float64)
     if array.min() < 0.0 or array.max() == 0.0:
         raise ValueError(f"'{name}' must be at least 0 and not all zero, got {array.min():g} to {array.max():g}")
     return array

@@ -42,23 +42,33 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
            [1., 0., 0.],
            [0., 1., 0.]])
     """
+    why = "the latitude comes first; of a colatitude c it is 90 - c"
+    return lift({"latitude": latitude, "longitude": longitude}, degrees, why)
+
+
+def lift(angles: dict[str, ArrayLike], degrees: bool, why: str) -> Float64:
+    """Return points from an elevation in [-90, 90] degrees, whose remedy is `why`, and an azimuth, by their names."""
+    radius, height, first, second = resolve(angles, degrees, why)
+    # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
+    return np.stack([radius * first, radius * second, height], axis=-1) + 0.0  # (..., 3)
+
+
+def resolve(angles: dict[str, ArrayLike], degrees: bool, why: str, least: float = -90.0) -> tuple[Float64, ...]:
+    """Return cosines and sines of an elevation in [least, 90] degrees, and of an azimuth, in their broadcast shape."""
     degrees = _checks.flag(degrees, "degrees")
-    top = 90.0 if degrees else np.pi / 2
-    why = "the latitude comes first; of a colatitude c it is 90 - c" if degrees else "degrees=True takes degrees"
-    north = _checks.reals(latitude, "latitude", minimum=-top, maximum=top, finite=True, nan=False, why=why)
-    east = _checks.reals(longitude, "longitude", finite=True, nan=False)
-    remedy = "latitude[:, None] and longitude give a grid"
-    _checks.broadcast_shape(remedy, latitude=north.shape, longitude=east.shape)
-    north, east = np.broadcast_arrays(north, east)
+    unit = 1.0 if degrees else np.pi / 180.0
+    (name, first), (other, second) = angles.items()
+    why = why if degrees else "degrees=True takes degrees"
+    up = _checks.reals(first, name, minimum=least * unit, maximum=90.0 * unit, finite=True, nan=False, why=why)
+    around = _checks.reals(second, other, finite=True, nan=False)
+    _checks.broadcast_shape(f"{name}[:, None] and {other} give a grid", **{name: up.shape, other: around.shape})
     cos, sin = np.cos, np.sin
     if degrees:
         from scipy.special import cosdg, sindg  # SciPy takes longer than what many a process does
 
         cos, sin = cosdg, sindg
-        east = np.fmod(east, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
-    radius = cos(north)
-    # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
-    return np.stack([radius * cos(east), radius * sin(east), sin(north)], axis=-1) + 0.0  # (..., 3)
+        around = np.fmod(around, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
+    return np.broadcast_arrays(cos(up), sin(up), cos(around), sin(around))
 
 
 def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, Any]:
@@ -87,19 +97,29 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, A
     >>> sphere.to_latitude_longitude([[0.0, -1.0, 0.0], [0.6, 0.0, 0.8]])
     (array([ 0.        , 53.13010235]), array([-90.,   0.]))
     """
-    degrees = _checks.flag(degrees, "degrees")
+    rows, single = points_of_s2(x)
+    north, east = elevations(rows, degrees=degrees)
+    return (float(north[0]), float(east[0])) if single else (north, east)
+
+
+def points_of_s2(x: ArrayLike) -> tuple[Float64, bool]:
+    """Return points of S^2 as rows, and whether it was a single one."""
     array = _checks.numeric(x, "x")
     if array.shape[-1:] == (2,):
         row = "x[None, :]" if array.ndim == 1 else "x"
         remedy = f"points of the circle have one angle, sphere.to_polar({row}, degrees=True)"
         _checks.shaped(array, "x", ("n", 3), (3,), remedy=remedy)
-    rows = _checks.rows(array[None] if array.shape == (3,) else array, dim=2).astype(np.float64)
-    north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
-    east = np.arctan2(rows[:, 1], rows[:, 0])
-    east[east == -np.pi] = np.pi
-    if degrees:
-        north, east = np.degrees(north), np.degrees(east)
-    return (float(north[0]), float(east[0])) if array.ndim == 1 else (north, east)
+    rows = _checks.rows(array[None] if array.shape == (3,) else array, dim=2)
+    return rows.astype(np.float64), array.ndim == 1
+
+
+def elevations(rows: Float64, degrees: bool) -> tuple[Float64, Float64]:
+    """Return angles above the plane of the first two axes, and from the first axis towards the second."""
+    degrees = _checks.flag(degrees, "degrees")
+    up = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
+    around = np.arctan2(rows[:, 1], rows[:, 0])
+    around[around == -np.pi] = np.pi
+    return (np.degrees(up), np.degrees(around)) if degrees else (up, around)
 
 
 def to_polar(x: ArrayLike, *, degrees: bool = False) -> Float64:

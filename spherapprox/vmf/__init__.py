@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
-from .distribution import Distribution, either
+from .distribution import either
 from .fitting import estimate_parameters
+from .pairs import Pairs
 
 __all__ = ["VonMisesFisher"]
 
@@ -19,20 +21,21 @@ MAX_CONCENTRATION = 1e300
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class VonMisesFisher(Distribution):
+class VonMisesFisher(Pairs):
     """The kernel K(t) = c e^(concentration t), t = <x, mean direction>, which is a probability density on S^m.
 
     ``VonMisesFisher(dim, concentration)`` is the kernel, whose methods `logpdf`, `pdf` and `rvs` are given a mean
-    direction; ``VonMisesFisher(mean_direction, concentration)`` holds one, as SciPy's frozen distribution does.
+    direction; ``VonMisesFisher(mean_direction, concentration)`` holds one, as SciPy's frozen distribution does. Arrays
+    of mean directions and concentrations are a batch of distributions, in one object.
 
     Parameters
     ----------
-    dim : int or array_like, shape (dim+1,)
+    dim : int or array_like, shape (..., dim+1)
         m of the sphere S^m in R^(m+1), 1 to 1e12 (SciPy users: one less than the number of columns). Or the mean
-        direction, a unit vector, which says the dimension too.
-    concentration : float
-        lambda, 0 to 1e300; 0 is the uniform distribution.
-    mean_direction : array_like, shape (dim+1,), optional
+        direction, a unit vector, which says the dimension too; unit rows are the mean directions of a batch.
+    concentration : float or array_like, shape (...)
+        lambda, 0 to 1e300; 0 is the uniform distribution. An array broadcasts with the mean directions.
+    mean_direction : array_like, shape (..., dim+1), optional
         By keyword instead of in the place of `dim`. It is kept as it is given, in float64.
     mu, kappa
         SciPy's names of `mean_direction` and `concentration`.
@@ -40,20 +43,27 @@ class VonMisesFisher(Distribution):
     Attributes
     ----------
     dim : int
-    concentration, kappa : float
-    mean_direction, mu : ndarray, shape (dim+1,), or None
+    concentration, kappa : float or ndarray
+    mean_direction, mu : ndarray, shape (..., dim+1), or None
         Read-only.
+    batch_shape : tuple of int
+        The shape to which concentrations and mean directions broadcast, () of a single distribution.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind, outside its range, or given under two names.
+        If an argument is of the wrong kind, outside its range, or given under two names, or shapes do not broadcast.
 
     Notes
     -----
-    Instances are immutable, comparable and hashable. With nu = (m-1)/2, the constant of the normalised measure is
-    c = 1 / 0F1(; nu+1; lambda^2/4) = (lambda/2)^nu / (Gamma(nu+1) I_nu(lambda)) and the Funk-Hecke eigenvalues are
-    a_k = I_{nu+k}(lambda) / I_nu(lambda) (docs/theorems/1-kernel.md).
+    Instances are immutable, comparable and hashable. Of a batch, methods return arrays of its shape, or of the
+    concentration's where means do not matter, `rvs` after the axes of its size, and points and cosines broadcast with
+    it, so that ``logpdf(x[:, None])`` is of all pairs; ``distribution[i]`` is a part of it. `mean_angle`, `eigenvalues`
+    and the integrals of shifts take one distribution.
+
+    With nu = (m-1)/2, the constant of the normalised measure is c = 1 / 0F1(; nu+1; lambda^2/4) = (lambda/2)^nu /
+    (Gamma(nu+1) I_nu(lambda)) and the Funk-Hecke eigenvalues are a_k = I_{nu+k}(lambda) / I_nu(lambda)
+    (docs/theorems/1-kernel.md).
 
     See Also
     --------
@@ -76,20 +86,23 @@ class VonMisesFisher(Distribution):
     >>> north = VonMisesFisher([0.0, 0.0, 1.0], 10.0)
     >>> round(north.pdf([0.0, 0.6, 0.8]), 6), north.rvs(5, random_state=0).shape
     (0.215393, (5, 3))
+    >>> both = VonMisesFisher([[0.0, 0.0, 1.0], [0.0, 0.6, 0.8]], [10.0, 100.0])
+    >>> both.logpdf([0.0, 0.6, 0.8]).round(6), both.rvs(5, random_state=0).shape, both[1].kappa
+    (array([-1.535292,  2.767293]), (5, 2, 3), 100.0)
     """
 
     dim: int
-    concentration: float
+    concentration: Any
     mean_direction: Float64 | None
 
     def __init__(
         self,
         dim: Any = None,
-        concentration: float | None = None,
+        concentration: float | ArrayLike | None = None,
         mean_direction: ArrayLike | None = None,
         *,
         mu: ArrayLike | None = None,
-        kappa: float | None = None,
+        kappa: float | ArrayLike | None = None,
     ) -> None:
         if _checks.is_vector(dim):
             (mean_direction, _), dim = either(mean_direction, dim, "mean_direction", alias="dim"), None
@@ -100,16 +113,18 @@ class VonMisesFisher(Distribution):
             )
         dim = None if dim is None else _checks.dimension(dim)
         if mean is not None:
-            mean = _checks.one_row(mean, name, dim=dim).astype(np.float64)
-            mean.flags.writeable = False
-            dim = mean.size - 1
+            mean = _directions(mean, name, dim)
+            dim = mean.shape[-1] - 1
         call = f", got none: {type(self).__name__}({'dim' if mean is None else 'mean_direction'}, concentration)"
         lam, name = either(concentration, kappa, "concentration", alias="kappa")
         if isinstance(lam, VonMisesFisher):
             raise TypeError(
                 f"'{name}' must be a real number, got a VonMisesFisher, as `fit` returns: its .concentration"
             )
-        lam = _checks.real(_checks.given(lam, name, call), name, minimum=0.0, maximum=MAX_CONCENTRATION)
+        lam = _concentrations(_checks.given(lam, name, call), name)
+        if not isinstance(lam, float) and mean is not None and mean.ndim > 1:
+            remedy = f"{name}[:, None] gives all pairs"
+            _checks.broadcast_shape(remedy, **{"mean_direction": mean.shape[:-1], name: lam.shape})
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "concentration", lam)
         object.__setattr__(self, "mean_direction", mean)
@@ -117,9 +132,20 @@ class VonMisesFisher(Distribution):
     def __reduce__(self) -> tuple[type[VonMisesFisher], tuple[int, float, Float64 | None]]:
         return type(self), (self.dim, self.concentration, self.mean_direction)
 
-    def _key(self) -> tuple[int, float, tuple[float, ...] | None]:
-        mean = self.mean_direction
-        return self.dim, self.concentration, None if mean is None else tuple(mean.tolist())
+    def _key(self) -> tuple[Any, ...]:
+        arrays = () if self.mean_direction is None else (self.mean_direction,)
+        parts = [(array.shape, *array.ravel().tolist()) for array in (np.asarray(self.concentration), *arrays)]
+        return self.dim, *parts
+
+    def __getitem__(self, index: Any) -> VonMisesFisher:
+        """Return one distribution of a batch, or a part of it, as an array of its shape is indexed."""
+        shape, mean = self.batch_shape, self.mean_direction
+        if not shape:
+            raise TypeError("one distribution has no parts: VonMisesFisher.fit returns a mean direction and it, a pair")
+        rows = np.arange(math.prod(shape)).reshape(shape)[index]
+        if mean is not None:
+            mean = np.broadcast_to(mean, (*shape, self.dim + 1)).reshape(-1, self.dim + 1)[rows]
+        return type(self)(self.dim, np.broadcast_to(self.concentration, shape).ravel()[rows], mean)
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, VonMisesFisher) else NotImplemented
@@ -130,7 +156,8 @@ class VonMisesFisher(Distribution):
     def __repr__(self) -> str:
         mean = None if self.mean_direction is None else _checks.show(self.mean_direction.tolist())
         first = f"dim={self.dim}" if mean is None else f"mean_direction={mean}"
-        return f"{type(self).__name__}({first}, concentration={self.concentration})"
+        lam = self.concentration if isinstance(self.concentration, float) else self.concentration.tolist()
+        return f"{type(self).__name__}({first}, concentration={_checks.show(lam)})"
 
     @property
     def mu(self) -> Float64 | None:
@@ -138,21 +165,21 @@ class VonMisesFisher(Distribution):
         return self.mean_direction
 
     @property
-    def kappa(self) -> float:
+    def kappa(self) -> Any:
         """The concentration, by SciPy's name."""
         return self.concentration
 
     @classmethod
-    def fit(
-        cls, x: ArrayLike, weights: ArrayLike | None = None, *, method: str = "mle"
-    ) -> tuple[Float64, VonMisesFisher]:
+    def fit(cls, x: Any, weights: ArrayLike | None = None, *, method: str = "mle") -> tuple[Float64, VonMisesFisher]:
         """Fit a distribution to points.
 
         Parameters
         ----------
-        x : array_like, shape (n, dim+1)
-            Unit rows. Each is divided by its length in float64 first: a fit is to directions, and a narrow sample's
-            spread may be less than the rounding of float32 lengths.
+        x : array_like, tensor or sparse matrix, shape (n, dim+1)
+            Unit rows, of at least two directions; rows of zeros have none: drop them. Each is divided by its length in
+            float64 first: a fit is to directions, and a narrow sample's spread may be less than the rounding of float32
+            lengths. Tensors of torch may have a graph, and 16 bits. Of a sparse matrix or array of SciPy the stored
+            elements alone are read; none is made dense.
         weights : array_like, shape (n,), optional
             Non-negative weights with a positive sum; a weight of 2 counts a row twice. For "mle" only.
         method : {"mle", "marginal"}
@@ -209,3 +236,24 @@ class VonMisesFisher(Distribution):
         """
         direction, concentration = estimate_parameters(x, weights, method)
         return direction, cls(direction, concentration)
+
+
+def _directions(mean: Any, name: str, dim: int | None) -> Float64:
+    """Return a read-only copy of a mean direction, or of an array of them."""
+    if _checks.numeric(mean, name).ndim < 2:
+        rows = _checks.one_row(mean, name, dim=dim)
+    else:
+        rows = _checks.floating(mean, name, (..., "dim+1" if dim is None else dim + 1))
+        _checks.rows(rows.reshape(-1, rows.shape[-1]), name)
+    directions = rows.astype(np.float64)
+    directions.flags.writeable = False
+    return directions
+
+
+def _concentrations(value: Any, name: str) -> Any:
+    """Return a concentration, or a read-only copy of an array of them."""
+    if not _checks.is_vector(value):
+        return _checks.real(value, name, minimum=0.0, maximum=MAX_CONCENTRATION)
+    array = _checks.reals(value, name, minimum=0.0, maximum=MAX_CONCENTRATION, finite=True, nan=False)
+    array.flags.writeable = False
+    return array

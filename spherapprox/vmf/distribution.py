@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 from . import sampling as sample
+from .cosine import Cosine
 from .kernel import refuse_class
-from .moments import Moments
 
 Rng = int | np.random.Generator | np.random.RandomState | None
 
 
-class Distribution(Moments):
+class Distribution(Cosine):
     """The kernel about a mean direction, which is stored or given to each method."""
 
     def logpdf(self, x: ArrayLike, mean_direction: ArrayLike | None = None) -> Any:
@@ -26,9 +26,9 @@ class Distribution(Moments):
         Parameters
         ----------
         x : array_like, shape (..., dim+1)
-            Points of unit length.
+            Points of unit length; their leading axes broadcast with those of the distributions.
         mean_direction : array_like, shape (dim+1,), optional
-            Unit vector; by default the one that is stored.
+            Unit vector; by default what is stored.
 
         Returns
         -------
@@ -52,13 +52,15 @@ class Distribution(Moments):
         remedy = _checks.remedy_of_dim(array.shape, self.dim)
         _checks.shaped(array, "x", (..., d), note=f" for dim = {self.dim}", remedy=remedy)
         points = _checks.rows(array.reshape(-1, d), "x")  # (n, dim+1)
-        result = np.empty(points.shape[0])
-        for part in sample.blocks(*points.shape):
-            result[part] = sample.squares(points[part] - mean)
+        lead, lam = array.shape[:-1], self.concentration
+        batch = self._batch(mean.shape[:-1])
+        if batch:
+            _checks.broadcast_shape("x[:, None] gives all pairs", x=lead, distributions=batch)
+        squares = sample.squares_between(points, lead, mean)
         with np.errstate(over="ignore"):  # beyond -1e308 it is -inf
-            result *= -0.5 * self.concentration
-        result += self._log_peak - self._log_area("surface")
-        return float(result[0]) if array.ndim == 1 else result.reshape(array.shape[:-1])
+            squares = np.multiply(squares, -0.5 * lam, out=squares if not batch else None)
+        squares += self._log_peak - self._log_area("surface")
+        return float(squares) if squares.ndim == 0 else squares
 
     def pdf(self, x: ArrayLike, mean_direction: ArrayLike | None = None) -> Any:
         """Return the density with respect to the surface measure: the exponential of `logpdf`.
@@ -106,7 +108,7 @@ class Distribution(Moments):
         mean_direction : array_like, shape (dim+1,), optional
             Unit vector; it is divided by its length in float64. By default the one that is stored.
         size : int or tuple of int, default 1
-            How many; () for a single point of shape (dim+1,).
+            How many of each distribution; () for a single point of shape (dim+1,).
         rng, random_state : None, int, numpy.random.Generator or numpy.random.RandomState
             Source of randomness, as for `numpy.random.default_rng`: a seed does not give what SciPy draws from it. A
             `RandomState` gives the seed.
@@ -114,7 +116,8 @@ class Distribution(Moments):
         Returns
         -------
         ndarray, shape (size, dim+1) or size + (dim+1,)
-            Unit rows to rounding, drawn exactly; the same for the same `rng` and arguments.
+            Or size + batch_shape + (dim+1,): unit rows to rounding, drawn exactly, and the same for the same `rng` and
+            arguments.
 
         Raises
         ------
@@ -145,20 +148,32 @@ class Distribution(Moments):
         refuse_class(self, "rvs(size)")
         rng, source = either(rng, random_state, "rng", alias="random_state")
         mean_direction, size, rng = self._reorder_arguments(mean_direction, size, rng)
-        mean = self._mean(mean_direction)
-        mean /= math.sqrt(mean @ mean)
+        mean, lam = self._unit_mean(mean_direction), self.concentration
         sizes = size if isinstance(size, tuple) else (1 if size is None else size,)
-        shape = tuple(_checks.integer(n, "size", minimum=0) for n in sizes)
+        sizes = tuple(_checks.integer(n, "size", minimum=0) for n in sizes)
+        shape = (*sizes, *self._batch(mean.shape[:-1]))
         n = math.prod(shape)
         _checks.memory(
             8.0 * (min(n, 2**53) * (self.dim + 2) + 2 * self.dim),
-            f"a sample of 'size' {_checks.show(shape)}",
+            f"a sample of 'size' {_checks.show(sizes)}",
             "draw it in parts",
         )
         generator = _checks.generator(rng, source)
         x = np.empty((n, self.dim + 1))
-        sample.place(sample.versines(float(self.dim), self.concentration, n, rng=generator), mean, x, rng=generator)
+        if isinstance(lam, float):
+            versines = sample.versines(float(self.dim), lam, n, rng=generator)
+        else:
+            versines = sample.versines_of_each(float(self.dim), np.broadcast_to(lam, shape).ravel(), rng=generator)
+        if mean.ndim > 1:  # one row for each distribution, which come in turn
+            mean = np.broadcast_to(mean, (*shape[len(sizes) :], self.dim + 1)).reshape(-1, self.dim + 1)
+        sample.place(versines, mean, x, rng=generator)
         return x.reshape(*shape, self.dim + 1)
+
+    def _unit_mean(self, direction: Any = None) -> Float64:
+        """Return the mean direction, or each of them, divided by its length in float64."""
+        mean = self._mean(direction)
+        mean /= math.sqrt(mean @ mean) if mean.ndim == 1 else np.sqrt(np.square(mean).sum(-1, keepdims=True))
+        return mean
 
     def _mean(self, direction: Any) -> Float64:
         """Return a copy of the mean direction that is given, or else stored."""

@@ -12,14 +12,16 @@ from .. import _checks
 from .._scalars import bessel_ratio
 from .._types import Float64
 from . import sampling as sample
+from . import sparse
 
 EQUAL = 1e-31  # 1 - |mean| of rows that differ by rounding alone: half the square of two units in the last place
+SHORT = 0.01  # how far lengths of rows of 8 bits may be from 1
 _ROWS = 2**11  # rows of which the second moments are taken
 
 
-def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
+def estimate_parameters(x: Any, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
     """Estimate the mean direction and the concentration by maximum likelihood, as `VonMisesFisher.fit` describes."""
-    points = _checks.rows(x, "x")
+    points = unit_rows(x)
     n, columns = points.shape
     marginal = _checks.choice(method, "method", ("mle", "marginal")) == "marginal"
     if marginal:
@@ -29,6 +31,45 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
     share = _checks.weights_for(weights, "weights", n)
     share /= share.max()
     share /= share.sum()
+    direction, length, complement = resultant(points, share)
+    if length == 0.0:
+        _warn_of_axes(points, share, 0.0, concentration=0.0)
+        return direction, 0.0
+    if complement < EQUAL:
+        raise ValueError(
+            f"'x' must hold at least two different points of positive weight, got {n} that agree"
+            f"{' but for 1e-31 of the weight' * (weights is not None)}: the likelihood grows without bound"
+        )
+    # the concentration at which a_1 = |mean|
+    order, length = 0.5 * (columns - 2), min(length, 1.0)
+    concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
+    _warn_of_axes(points, share, length, concentration=concentration)
+    if marginal:
+        concentration = marginal_concentration(order, n, length, complement=complement)
+    return direction, concentration
+
+
+def unit_rows(x: Any, name: str = "x") -> Any:
+    """Return rows of unit length, of a sparse matrix in the CSR format, or in float32 or float64."""
+    if sparse.is_sparse(x):
+        return sparse.sparse_rows(x, name)
+    is_short = str(getattr(x, "dtype", "")).endswith("bfloat16")  # of torch or ml_dtypes: lengths err by 0.4%
+    x = _checks.detached(x)
+    if not is_short:
+        return _checks.rows(x, name)
+    rows = np.asarray(x, dtype=np.float32)
+    length = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return _checks.rows(np.divide(rows, length, out=rows.copy(), where=abs(length - 1.0) < SHORT), name)
+
+
+def resultant(points: Any, share: Float64) -> tuple[Float64, float, float]:
+    """Return direction and length of the weighted mean of unit rows, and 1 - length without subtraction.
+
+    The pole and 0.0 of a mean that vanishes. `share` has the sum 1.
+    """
+    if sparse.is_sparse(points):
+        return sparse.sparse_resultant(points, share)
+    n, columns = points.shape
     # Step 1: the mean direction
     scale, mean = np.empty(n), np.zeros(columns)  # one over the rows' lengths (n,), their weighted mean (d,)
     for part in sample.blocks(n, columns):
@@ -37,8 +78,7 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
         mean += (share[part] * scale[part]) @ rows
     length = math.sqrt(mean @ mean)
     if length < 1e-300:
-        _warn_of_axes(points, share, 0.0, concentration=0.0)
-        return np.eye(1, columns, columns - 1)[0], 0.0
+        return np.eye(1, columns, columns - 1)[0], 0.0, 1.0
     direction = mean / length
     # Step 2: 1 - |mean| without subtraction
     square, offset = 0.0, np.zeros(columns)  # the weighted means of |x - direction|^2 and of x - direction
@@ -48,19 +88,7 @@ def estimate_parameters(x: ArrayLike, weights: ArrayLike | None, method: str) ->
         square += float(share[part] @ sample.squares(chord))
         offset += share[part] @ chord
     # 1 - |mean|^2 is the mean square about the mean: that about `direction`, which rounding may move, less a shift
-    complement = (square - float(offset @ offset)) / (1.0 + length)
-    if complement < EQUAL:
-        raise ValueError(
-            f"'x' must hold at least two different points of positive weight, got {n} that agree"
-            f"{' but for 1e-31 of the weight' * (weights is not None)}: the likelihood grows without bound"
-        )
-    # Step 3: the concentration at which a_1 = |mean|
-    order, length = 0.5 * (columns - 2), min(length, 1.0)
-    concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
-    _warn_of_axes(points, share, length, concentration=concentration)
-    return direction, _marginal(
-        order, n, length, complement=complement, top=concentration
-    ) if marginal else concentration
+    return direction, length, (square - float(offset @ offset)) / (1.0 + length)
 
 
 def _warn_of_axes(points: Any, share: Float64, length: float, concentration: float) -> None:
@@ -74,10 +102,15 @@ def _warn_of_axes(points: Any, share: Float64, length: float, concentration: flo
     if not near_zero and length * length > 0.1:
         return
     # Step 1: the mean of x x^T over some of the rows, or the smaller Gram matrix, which has its eigenvalues
-    stride = slice(None, None, -(-len(points) // _ROWS))
+    stride = slice(None, None, -(-points.shape[0] // _ROWS))
     part = share[stride] / share[stride].sum()
-    rows = points[stride].astype(np.float64) * np.sqrt(part)[:, None]
-    second = rows.T @ rows if d <= len(rows) else rows @ rows.T
+    rows = points[stride]
+    if sparse.is_sparse(rows):
+        rows.data *= np.sqrt(part)[sparse.owners(rows)]
+    else:
+        rows = rows.astype(np.float64) * np.sqrt(part)[:, None]
+    second = rows.T @ rows if d <= part.size else rows @ rows.T
+    second = second.toarray() if sparse.is_sparse(second) else second  # at most (_ROWS, _ROWS)
     # Step 2: its sum of squares, that of the fitted distribution, and what chance adds
     n, across = 1.0 / float(part @ part), length / concentration if concentration > 0.0 else 1.0 / d
     model = (1.0 - (d - 1) * across) ** 2 + (d - 1) * across**2 - 1.0 / d
@@ -99,10 +132,11 @@ def _chi_square(degrees: int, z: float) -> float:
     return degrees * (1.0 - share + z * math.sqrt(share)) ** 3
 
 
-def _marginal(order: float, n: int, length: float, complement: float, top: float) -> float:
+def marginal_concentration(order: float, n: int, length: float, complement: float) -> float:
     """Solve a_1(lambda) = r a_1(n r lambda), r the mean's length, below the root of a_1(lambda) = r (Schou 1978)."""
     if n * length * length <= 1.0:
         return 0.0
+    top = bessel_ratio.iv_ratio_inverse(order, length, complement)
     log_length = math.log1p(-complement) if complement < 0.5 else math.log(length)
 
     from scipy.optimize import brentq  # slow to load, and maximum likelihood does without

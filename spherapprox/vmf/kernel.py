@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks, special
-from .._scalars import bessel, bessel_ratio
+from .._scalars import bessel, bessel_ratio, divergence
 from .._types import Float64
 from ..special import arguments, dispatch
 
@@ -21,8 +22,35 @@ class Kernel:
     """The kernel K(t) = c e^(concentration t) on S^m, whatever its mean direction."""
 
     dim: int
-    concentration: float
+    concentration: Any
     mean_direction: Float64 | None
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The shape to which concentrations and mean directions broadcast, () of a single distribution."""
+        mean = self.mean_direction
+        return self._batch(() if mean is None else mean.shape[:-1])
+
+    def _batch(self, means: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape to which the concentrations and axes of mean directions broadcast."""
+        lam = self.concentration
+        return means if isinstance(lam, float) else np.broadcast_shapes(lam.shape, means)
+
+    def _of_each(self, kernel: Callable[..., float], *others: float | Float64, work: float = 1.0) -> Any:
+        """Return a scalar function of order, concentration and others, of each concentration."""
+        lam = self.concentration
+        if isinstance(lam, float) and not others:
+            return kernel(self._order, lam)
+        return dispatch.elementwise(kernel, self._order, lam, *others, work=work)
+
+    def _only(self, call: str) -> float:
+        """Return the concentration for what takes a single one."""
+        if not isinstance(self.concentration, float):
+            raise ValueError(
+                f"'{call}' needs one concentration, got an array of shape {self.concentration.shape}: take one "
+                f"distribution, as distribution[0].{call}(...)"
+            )
+        return self.concentration
 
     @property
     def _order(self) -> float:
@@ -30,20 +58,18 @@ class Kernel:
         return 0.5 * (self.dim - 1)
 
     @cached_property
-    def log_normalizer(self) -> float:
-        """Log c with respect to the normalised measure, K(t) = c e^(concentration t); 1e-15 relative, also near 0."""
+    def log_normalizer(self) -> Any:
+        """Log c of the factor in K(t) = c e^(concentration t), added in log K(t) = log_normalizer + concentration t.
+
+        K is with respect to the measure of total 1; 1e-15 relative, also near 0.
+        """
         # 1.1: 1/c = Gamma(nu+1) (2/lambda)^nu I_nu(lambda) = 0F1(; nu+1; lambda^2/4)
-        return 0.0 - bessel.log_0f1(self._order, self.concentration)  # 0.0 rather than -0.0 of the uniform case
+        return 0.0 - self._of_each(bessel.log_0f1)  # 0.0 rather than -0.0 of the uniform case
 
     @cached_property
-    def _log_peak(self) -> float:
+    def _log_peak(self) -> Any:
         """Log K(1) = log c + concentration, without that sum's cancellation."""
-        return 0.0 - bessel.log_0f1_scaled(self._order, self.concentration)
-
-    @property
-    def _is_flat(self) -> bool:
-        """Tell whether log c, at most half of concentration, is the term to build on, or else the peak's logarithm."""
-        return self.concentration <= self.dim + 1.0
+        return 0.0 - self._of_each(bessel.log_0f1_scaled)
 
     def log_density(self, t: ArrayLike, measure: str = "normalized") -> Any:
         """Return the logarithm of the density at points whose inner product with the mean direction is `t`.
@@ -51,7 +77,7 @@ class Kernel:
         Parameters
         ----------
         t : array_like
-            Cosines in [-1, 1], up to rounding.
+            Cosines in [-1, 1], up to rounding; they broadcast with the concentrations.
         measure : {"normalized", "surface"}
             Density with respect to the measure of total 1, or to the surface measure (SciPy's).
 
@@ -78,11 +104,14 @@ class Kernel:
         lam = self.concentration
         why = "cosines <x, mean_direction>; `pdf` and `logpdf` take points"
         cosine = _checks.reals(t, "t", minimum=-1.0 - SLACK, maximum=1.0 + SLACK, why=why)
-        if self.mean_direction is not None and _are_points(cosine, self.dim):
-            raise ValueError(f"'t' must hold cosines, got rows of unit length, shape {cosine.shape}: {why}")
+        refuse_points(cosine, self, why)
+        flat = lam <= self.dim + 1.0  # where log c, at most half of lam, is the term to build on
         with np.errstate(over="ignore"):  # beyond -1e308 it is -inf
-            flat = self._is_flat
-            result = self.log_normalizer + lam * cosine if flat else self._log_peak - lam * (1.0 - cosine)
+            if isinstance(lam, float):
+                result = self.log_normalizer + lam * cosine if flat else self._log_peak - lam * (1.0 - cosine)
+            else:
+                _checks.broadcast_shape("t[:, None] gives all pairs", t=cosine.shape, concentration=lam.shape)
+                result = np.where(flat, self.log_normalizer + lam * cosine, self._log_peak - lam * (1.0 - cosine))
         result = result - self._log_area(measure)
         return float(result) if np.ndim(result) == 0 else result
 
@@ -133,7 +162,8 @@ class Kernel:
         Returns
         -------
         float or ndarray
-            a_k = I_{nu+k}/I_nu in [0, 1], with the accuracy of `special.iv_ratio`.
+            a_k = I_{nu+k}/I_nu in [0, 1], with the accuracy of `special.iv_ratio`; degrees and concentrations
+            broadcast.
 
         Raises
         ------
@@ -192,7 +222,7 @@ class Kernel:
         Raises
         ------
         TypeError, ValueError
-            If `max_degree` is not an integer >= 0, or too large for memory.
+            If `max_degree` is not an integer >= 0, or too large for memory, or there is more than one concentration.
 
         Examples
         --------
@@ -207,10 +237,10 @@ class Kernel:
             _checks.memory(64.0 * (min(top, 2**60) + 1), *words)
         result = np.empty(top + 1)
         kernel = bessel_ratio.all_log_ratios if log else bessel_ratio.all_ratios
-        dispatch.run(kernel, float(top), self._order, self.concentration, result)
+        dispatch.run(kernel, float(top), self._order, self._only("eigenvalues"), result)
         return result
 
-    def entropy(self, measure: str = "surface") -> float:
+    def entropy(self, measure: str = "surface") -> Any:
         """Return the differential entropy, the mean of minus the log density.
 
         Parameters
@@ -221,7 +251,7 @@ class Kernel:
 
         Returns
         -------
-        float
+        float or ndarray
             The entropy. "normalized" is at most 0 and to 5e-15 relative; "surface" adds the logarithm of the sphere's
             area, so that its error is a few units in the last place of the larger of the two.
 
@@ -237,13 +267,7 @@ class Kernel:
         0.53529193
         """
         refuse_class(self, "entropy()")
-        lam = self.concentration
-        # For small lam it is about lam^2/(2(m+1)) - lam^2/(m+1): half of a term is left, as much as of the form beyond.
-        if self._is_flat:
-            value = 0.0 - self.log_normalizer - lam * bessel_ratio.first_ratio(self._order, lam)
-        else:
-            value = lam * bessel_ratio.first_complement(self._order, lam) - self._log_peak
-        return value + self._log_area(measure)
+        return (0.0 - self._of_each(divergence.bregman, 0.0)) + self._log_area(measure)
 
 
 def refuse_class(distribution: object, call: str) -> None:
@@ -252,11 +276,12 @@ def refuse_class(distribution: object, call: str) -> None:
         raise TypeError(f"a distribution must be made first: VonMisesFisher(mean_direction, concentration).{call}")
 
 
-def _are_points(t: Float64, dim: int) -> bool:
-    """Tell whether what should be cosines are points, rows of unit length."""
-    if t.ndim < 2 or t.shape[-1] != dim + 1 or not t.size:
-        return False
-    return bool(abs(np.einsum("...i,...i->...", t, t) - 1.0).max() < SLACK)
+def refuse_points(t: float | Float64, kernel: Kernel, why: str) -> None:
+    """Refuse points, rows of unit length, where cosines belong to a kernel that has a mean direction."""
+    if isinstance(t, float) or kernel.mean_direction is None or t.ndim < 2 or t.shape[-1] != kernel.dim + 1:
+        return
+    if t.size and abs(np.einsum("...i,...i->...", t, t) - 1.0).max() < SLACK:
+        raise ValueError(f"'t' must hold cosines, got rows of unit length, shape {t.shape}: {why}")
 
 
 def _degree(degree: ArrayLike) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .. import _checks
 from .._integrals import zonal
@@ -29,7 +30,7 @@ class Moments(Kernel):
         Raises
         ------
         TypeError, ValueError
-            If `power` is outside its range.
+            If `power` is outside its range, or there is more than one concentration.
 
         Notes
         -----
@@ -41,17 +42,17 @@ class Moments(Kernel):
         >>> round(VonMisesFisher(8, 2840.0).mean_angle(), 12)
         0.0514388689
         """
-        power = _checks.real(power, "power", minimum=0.0, maximum=4.0)
+        lam, power = self._only("mean_angle"), _checks.real(power, "power", minimum=0.0, maximum=4.0)
         if power == 0.0:
             return 1.0
-        return math.exp(zonal.log_moment(float(self.dim), self.concentration, power))
+        return math.exp(zonal.log_moment(float(self.dim), lam, power))
 
-    def mean_one_minus_cos(self) -> float:
+    def mean_one_minus_cos(self) -> Any:
         """Return E[1 - cos theta] = 1 - a_1 under the kernel, without subtraction.
 
         Returns
         -------
-        float
+        float or ndarray
             In [0, 1], to 1e-15 relative.
 
         Examples
@@ -60,7 +61,7 @@ class Moments(Kernel):
         >>> round(VonMisesFisher(2, 10.0).mean_one_minus_cos(), 12)
         0.099999995878
         """
-        return bessel_ratio.first_complement(self._order, self.concentration)  # 1.3
+        return self._of_each(bessel_ratio.first_complement)  # 1.3
 
     def shift_variation(self, radius: float, log: bool = False) -> float:
         """Return D, the integral of the larger of k((theta-rho)+) - k(theta) and k(theta) - k(min(theta+rho, pi)).
@@ -81,7 +82,7 @@ class Moments(Kernel):
         Raises
         ------
         TypeError, ValueError
-            If `radius` is outside its range.
+            If `radius` is outside its range, or there is more than one concentration.
 
         Notes
         -----
@@ -95,7 +96,7 @@ class Moments(Kernel):
         0.048210751
         """
         rho, log = _checks.real(radius, "radius", minimum=0.0, maximum=math.pi), _checks.flag(log, "log")
-        value = zonal.log_shift_variation(float(self.dim), self.concentration, rho)
+        value = zonal.log_shift_variation(float(self.dim), self._only("shift_variation"), rho)
         return value if log else _exp(value)
 
     def shifted_mean_angle(self, radius: float, log: bool = False) -> float:
@@ -117,7 +118,7 @@ class Moments(Kernel):
         Raises
         ------
         TypeError, ValueError
-            If `radius` is outside its range.
+            If `radius` is outside its range, or there is more than one concentration.
 
         Notes
         -----
@@ -130,7 +131,7 @@ class Moments(Kernel):
         0.110809284
         """
         rho, log = _checks.real(radius, "radius", minimum=0.0, maximum=math.pi), _checks.flag(log, "log")
-        value = zonal.log_shifted_mean(float(self.dim), self.concentration, rho)
+        value = zonal.log_shifted_mean(float(self.dim), self._only("shifted_mean_angle"), rho)
         return value if log else _exp(value)
 
 

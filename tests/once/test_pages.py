@@ -15,8 +15,13 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/how-to/*.md"), *ROOT.glob("docs/theorems/*.md")]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(PAGES)}
 TEXTS["README.md"] = (ROOT / "README.md").read_text(encoding="utf-8")
-EXTRAS = {"sklearn": "sklearn|HeadRegressor", "torch": "torch", "transformers": "transformers", "peft": "peft"}
-EXTRAS |= {"distributed": "distributed", "flint": "bounds.certify|enclosure"}
+EXTRAS = {
+    "sklearn": "sklearn|HeadRegressor|Mixture\\(|Spherical(KMeans|KernelDensity)",
+    "torch": "torch",
+    "transformers": "transformers",
+    "peft": "peft",
+}
+EXTRAS |= {"dask": "dask", "distributed": "distributed", "flint": "bounds.certify|enclosure"}
 PLAIN = ("README.md", "docs/format.md")  # run below, and by tests/spherapprox/test_io.py
 FENCE = re.compile(r"^```(\{code-cell\}|\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -20,13 +20,19 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from spherapprox._kernels.scalars.loops import LOOPS
-from spherapprox._scalars import bessel_ratio, beta, gegenbauer, gegenbauer_zeros
+from spherapprox._scalars import angle, bessel_ratio, beta, divergence, gegenbauer, gegenbauer_zeros
 
 Array = NDArray[np.float64]
 Kernel = Callable[..., Any]
 
 WHOLE_SEQUENCES = (bessel_ratio.all_ratios, bessel_ratio.all_log_ratios)
-SLOW = {gegenbauer_zeros.max_zero: 30, gegenbauer_zeros.max_zero_angle: 30, gegenbauer_zeros.lipschitz: 30}
+SLOW = {
+    angle.log_tail: 5,
+    angle.quantile: 30,
+    gegenbauer_zeros.max_zero: 30,
+    gegenbauer_zeros.max_zero_angle: 30,
+    gegenbauer_zeros.lipschitz: 30,
+}
 """Kernels that take so many times longer than others in plain Python, and get fewer points."""
 
 
@@ -64,9 +70,25 @@ class Sampler:
         return self.mix(self.counts(1, 12), self.counts(1, 300), self.counts(1, 1e12))
 
 
+def of_distribution(kernel: Kernel, draw: Sampler) -> tuple[Array, ...]:
+    """Return arguments of the kernels of a distribution's angle and divergence."""
+    if kernel.__module__ == divergence.__name__:
+        x = draw.mix(draw.rng.uniform(0.0, 200.0, draw.n), draw.spread(1e-3, 1e9), draw.spread(1e-300, 1e300), 0.0)
+        return (draw.orders(), x, draw.mix(x * draw.spread(0.4, 2.5), x[::-1], 0.0))[: kernel.__code__.co_argcount]
+    dims = draw.mix(draw.counts(1, 12), draw.counts(1, 300), draw.counts(1, 1e5))
+    concentrations = draw.mix(draw.spread(1e-6, 1e7), draw.spread(0.1, 10.0) * dims, draw.spread(1e-300, 1e12), 0.0)
+    t = draw.mix(
+        draw.rng.uniform(-1.0, 1.0, draw.n), 1.0 - draw.spread(1e-16, 1.0), draw.spread(1e-16, 1.0) - 1.0, 1.0, -1.0
+    )
+    logs = -draw.mix(draw.spread(0.7, 1.0), draw.spread(0.7, 700.0), draw.spread(1.0, 1e300), math.inf)
+    return dims, concentrations, t if kernel is angle.log_tail else logs, draw.mix(angle.INSIDE, angle.OUTSIDE)
+
+
 def arguments(kernel: Kernel, rng: np.random.Generator, n: int) -> tuple[Array, ...]:
     """Return n arguments of a kernel from its whole range, runs of equal ones among them."""
     draw = Sampler(rng, n)
+    if kernel.__module__ in (angle.__name__, divergence.__name__):
+        return of_distribution(kernel, draw)
     if kernel in (beta.log_cap_measure, beta.cap_angle, beta.log_surface_area):
         dims = draw.dims()
         dims[: n // 3] = np.sort(dims[: n // 3])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._scalars import bessel, bessel_ratio, beta, gegenbauer, gegenbauer_zeros
+from ..._scalars import angle, bessel, bessel_ratio, beta, divergence, gegenbauer, gegenbauer_zeros
 from ..._scalars.bessel_ratio import LONG, SHORT, SHORT_FROM
 from ..jit import njit, subroutine
 from . import subroutines  # noqa: F401
@@ -259,11 +259,14 @@ def over(kernel: Callable[..., float]) -> Any:
 
 BESSEL = (
     bessel.log_iv,
+    bessel.log_0f1,
+    bessel.log_0f1_scaled,
     bessel_ratio.iv_ratio,
     bessel_ratio.iv_ratio_complement,
     bessel_ratio.log_iv_ratio,
     bessel_ratio.iv_ratio_inverse,
 )
+DISTRIBUTION = (divergence.ratio_slope, divergence.bregman, angle.log_tail, angle.quantile)
 CAPS = (beta.cap_angle, beta.log_surface_area)
 POLYNOMIALS = (
     gegenbauer.derivative,
@@ -274,7 +277,9 @@ POLYNOMIALS = (
     gegenbauer_zeros.lipschitz,
 )
 
-LOOPS: dict[Callable[..., Any], Any] = {kernel: over(kernel) for kernel in (*BESSEL, *CAPS, *POLYNOMIALS)} | {
+LOOPS: dict[Callable[..., Any], Any] = {
+    kernel: over(kernel) for kernel in (*BESSEL, *DISTRIBUTION, *CAPS, *POLYNOMIALS)
+} | {
     bessel_ratio.first_ratio: first_ratio_loop,
     bessel_ratio.first_complement: first_complement_loop,
     bessel_ratio.first_log_ratio: first_log_ratio_loop,

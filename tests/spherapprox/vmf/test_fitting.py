@@ -5,6 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy.sparse
 import scipy.stats
 from processes import peak_memory
 from sums import tilted
@@ -204,3 +205,76 @@ def test_the_marginal_fit_takes_most_of_the_bias_away(dim, lam, n):
     spread = 1.25 * np.subtract(*np.quantile(estimates, [0.84, 0.16], axis=0)) / 2 / math.sqrt(trials)
     assert mle > 4 * spread[0]
     assert abs(marginal) < 0.25 * mle + 2 * spread[1]
+
+
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array", "lil_array"])
+def test_sparse_rows_have_the_fit_of_dense_ones(form):
+    rng = np.random.default_rng(0)
+    x = rng.random((60, 40)) * (rng.random((60, 40)) < 0.2) + np.eye(60, 40)
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    x[40:] = 0.0
+    x[40:, 3], x[40:, 7] = 0.6, 0.8  # rows that agree
+    weights = rng.random(60) * (rng.random(60) < 0.8)
+    matrix = getattr(scipy.sparse, form)(x)
+    for arguments in ((None, "mle"), (weights, "mle"), (None, "marginal")):
+        direction, fitted = VonMisesFisher.fit(x, arguments[0], method=arguments[1])
+        same, sparse = VonMisesFisher.fit(matrix, arguments[0], method=arguments[1])
+        np.testing.assert_allclose(same, direction, atol=1e-15)
+        assert sparse.kappa == pytest.approx(fitted.kappa, rel=1e-13)
+    np.testing.assert_array_equal(matrix.toarray(), x)  # as it was
+    single = VonMisesFisher.fit(matrix.astype(np.float32))[1]
+    assert single.kappa == pytest.approx(VonMisesFisher.fit(x)[1].kappa, rel=1e-6)
+
+
+def test_sparse_rows_of_narrow_samples_and_of_axes():
+    x = VonMisesFisher(tilted(9), 1e13).rvs(200, rng=0)
+    assert VonMisesFisher.fit(scipy.sparse.csr_array(x))[1].kappa == pytest.approx(
+        VonMisesFisher.fit(x)[1].kappa, rel=1e-6
+    )
+    with pytest.raises(ValueError, match="at least two different points"):
+        VonMisesFisher.fit(scipy.sparse.csr_array(np.tile(x[:1], (50, 1))))
+    turned = VonMisesFisher(np.eye(400)[0], 4e3).rvs(50, rng=0) * np.where(np.arange(50) % 2, 1.0, -1.0)[:, None]
+    with pytest.warns(RuntimeWarning, match="but an axis"):
+        VonMisesFisher.fit(scipy.sparse.csr_array(turned))
+
+
+def test_sparse_rows_without_weight_and_elements_in_parts_count_as_they_should():
+    x = VonMisesFisher(tilted(9), 1e13).rvs(200, rng=0)
+    weights = np.r_[np.full(200, 0.1), np.zeros(10)]
+    with_others = scipy.sparse.csr_array(np.concatenate([x, np.eye(10)]))
+    assert VonMisesFisher.fit(with_others, weights)[1].kappa == pytest.approx(VonMisesFisher.fit(x)[1].kappa, rel=1e-6)
+    halves = scipy.sparse.csr_array(
+        (np.repeat(0.5 * x.ravel(), 2), np.tile(np.repeat(np.arange(10), 2), 200), np.arange(0, 4001, 20)), (200, 10)
+    )
+    assert VonMisesFisher.fit(halves)[1].kappa == pytest.approx(VonMisesFisher.fit(x)[1].kappa, rel=1e-6)
+    assert halves.nnz == 4000
+
+
+def test_sparse_rows_are_never_made_dense():
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 10**5, (20_000, 8))
+    x = scipy.sparse.csr_array(
+        (np.full(160_000, 8**-0.5), columns.ravel(), np.arange(0, 160_001, 8)), shape=(20_000, 10**5)
+    )
+    x.sum_duplicates()
+    x.data /= np.repeat(np.sqrt(x.power(2).sum(axis=1)), np.diff(x.indptr))
+    (direction, fitted), peak = peak_memory(lambda: VonMisesFisher.fit(x))
+    assert fitted.dim == 10**5 - 1
+    assert direction.shape == (10**5,)
+    assert peak < 1e8  # the rows would take 1.6e10, 2048 by 2048 inner products for the warning of axes 3e7
+
+
+def test_tensors_and_numbers_of_16_bits_have_a_fit():
+    torch = pytest.importorskip("torch")
+    for columns, kappa in ((3, 50.0), (300, 400.0)):
+        x = VonMisesFisher(tilted(columns - 1), kappa).rvs(400, rng=0)
+        expected = VonMisesFisher.fit(x)[1].kappa
+        tensor = torch.tensor(x, requires_grad=True)
+        assert VonMisesFisher.fit(tensor)[1].kappa == expected
+        assert VonMisesFisher.fit(x.astype(np.float16))[1].kappa == pytest.approx(expected, rel=1e-3)
+        for kind in (torch.float16, torch.bfloat16):
+            assert VonMisesFisher.fit(tensor.to(kind), torch.ones(400))[1].kappa == pytest.approx(expected, rel=5e-3)
+    with pytest.raises(ValueError, match="got length 2"):
+        VonMisesFisher.fit(2 * torch.eye(3, dtype=torch.bfloat16))
+    with pytest.raises(ValueError, match=r"1 of length 0, row 2 first: .* drop them, x\[np.any"):
+        VonMisesFisher.fit(torch.diag(torch.tensor([1.0, 1.0, 0.0])).to(torch.bfloat16))

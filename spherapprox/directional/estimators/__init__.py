@@ -1,0 +1,1 @@
+"""Estimators of directions with scikit-learn's conventions."""

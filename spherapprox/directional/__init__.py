@@ -31,6 +31,7 @@ ESTIMATORS = {
     "SphericalKernelDensity": "estimators.kernel_density",
     "VonMisesFisherClassifier": "estimators.classifier",
     "VonMisesFisherMixture": "estimators.mixture",
+    "WatsonMixture": "estimators.watson_mixture",
 }
 """Those of scikit-learn's kind."""
 

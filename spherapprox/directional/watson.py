@@ -25,6 +25,7 @@ from ..vmf import sampling
 from .densities import Density, read_directions, read_sample
 
 MAX_CONCENTRATION = 1e10  # the table that `rvs` draws from grows with its root
+SAME = 1e-30  # a mean square of cosines, or of sines, below which all are 0 to rounding
 CUT = 42.0  # the rule ends where the density is below e^-42 of its largest value
 STEP, SHARE = 0.07, 0.55  # the rule's step at most, and in standard deviations at the mode: e^-40 is left out
 LONGEST = 300.0  # no side is longer than 90
@@ -104,8 +105,14 @@ class Watson(Density):
             raise ValueError(f"'x' must have at least {d} rows for a girdle, got {n}: they all lie across some axes")
         first, last = _end_axes(rows, share)
         signs = {"bipolar": [1.0], "girdle": [-1.0]}.get(form, [1.0, -1.0] if n >= d else [1.0])
-        axes = [last if sign > 0.0 else first for sign in signs]
-        fits = [cls(a, _concentration(rows, share, a, sign=sign)) for a, sign in zip(axes, signs, strict=True)]
+        fits = []
+        for sign in signs:
+            axis = last if sign > 0.0 else first
+            square, rest = (float(share @ part) for part in split_squares(rows, axis))
+            if min(square, rest) < SAME:
+                place = "on one axis" if sign > 0.0 else "on one great circle or great sphere"
+                raise ValueError(f"'x' must not lie {place}, as its {n} rows do: the likelihood grows without bound")
+            fits.append(cls(axis, solve_concentration(d - 1.0, square, rest, sign=sign)))
         return max(fits, key=lambda fitted: float(share @ fitted._log_densities(rows)))
 
     def _log_densities(self, rows: Float64) -> Float64:
@@ -162,17 +169,21 @@ def _end_axes(rows: Float64, share: Float64) -> tuple[Float64, ...]:
     wide = len(rows) < rows.shape[1]
     vectors = eigh(scaled @ scaled.T if wide else scaled.T @ scaled)[1][:, [0, -1]]
     axes = (scaled.T @ vectors if wide else vectors).T
-    lengths = np.linalg.norm(axes, axis=1)
-    return tuple(a / r * np.copysign(1.0, a[np.flatnonzero(a)[-1]]) for a, r in zip(axes, lengths, strict=True))
+    return tuple(orient(axis / np.linalg.norm(axis)) for axis in axes)
 
 
-def _concentration(rows: Float64, share: Float64, axis: Float64, *, sign: float) -> float:
-    """Return the likeliest concentration of a sign, between the bounds of Sra and Karp (2013), 3.2."""
-    square, rest = (float(share @ part) for part in split_squares(rows, axis))
-    if min(square, rest) < 1e-30:
-        place = "on one axis" if sign > 0.0 else "on one great circle or great sphere"
-        raise ValueError(f"'x' must not lie {place}, as its {len(rows)} rows do: the likelihood grows without bound")
-    m = axis.size - 1.0
+def orient(axis: Float64) -> Float64:
+    """Return that end of an axis whose last number that is not 0 is positive."""
+    return np.asarray(axis * np.copysign(1.0, axis[np.flatnonzero(axis)[-1]]))
+
+
+def solve_concentration(m: float, square: float, rest: float, *, sign: float) -> float:
+    """Return the likeliest concentration of a sign on S^m, between the bounds of Sra and Karp (2013), 3.2.
+
+    For the mean square of the cosine with the axis, and what it lacks of 1.
+    """
+    if min(square, rest) < SAME:
+        return sign * MAX_CONCENTRATION
     lead = 0.5 * ((m + 1.0) * square - 1.0) / (square * rest)
     if lead * sign <= 0.0:
         return 0.0

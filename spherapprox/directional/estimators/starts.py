@@ -12,6 +12,7 @@ from ..rows import Rows
 
 SAMPLE, NUMBERS, EACH = 2**13, 2**22, 20  # rows of a sample at most, numbers there, but at least so many rows a part
 SEEDS = (2, 3, 4)  # small clusters for each part
+AXES = 1000  # rows of a sample of axes at most, but EACH a part
 
 
 def find_means(rows: Any, weights: Float64, k: int, rng: Any, *, loose: bool = True) -> Float64 | None:
@@ -92,3 +93,23 @@ def _project(sample: Rows, share: Float64, k: int, rng: Any) -> Array:
 
     weighted = Rows(sample.values, np.sqrt(share / share.max()) if np.ptp(share) else None).unit()
     return np.asarray(TruncatedSVD(k, random_state=rng).fit(weighted).transform(sample.values))
+
+
+def group_axes(rows: Any, weights: Float64, k: int, rng: Any) -> tuple[Rows, Float64, Array]:
+    """Return a sample of rows, their weights, and the numbers of k groups of axes.
+
+    The squared cosine of two rows is the scalar product of their x x^T, in whose principal coordinates k-means groups.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import KernelPCA
+    from threadpoolctl import threadpool_limits
+
+    sample, share = draw_rows(rows, weights, max(EACH * k, AXES), rng)
+    if k == 1:
+        return sample, share, np.zeros(len(sample), dtype=int)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fewer different rows than groups
+        kernel = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 0.0}
+        reduced = KernelPCA(min(k, len(sample)), **kernel, eigen_solver="randomized", random_state=rng)
+        points = reduced.fit_transform(sample.values)
+        return sample, share, KMeans(k, n_init=10, random_state=rng).fit(points, sample_weight=share).labels_

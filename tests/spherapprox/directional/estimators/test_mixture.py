@@ -90,7 +90,7 @@ def test_a_criterion_of_a_part_that_is_a_point_is_warned_of():
     x = np.concatenate((X, np.tile([0.6, 0.0, 0.8], (50, 1))))
     fitted = model(4, init=np.vstack((np.eye(3), x[-1]))).fit(x)
     for criterion in (fitted.bic, fitted.aic):
-        with pytest.warns(UserWarning, match=r"1 of 4 parts shrank to one direction.*concentration='equal'"):
+        with pytest.warns(UserWarning, match=r"1 of 4 parts have no width left.*concentration='equal'"):
             criterion(x)
 
 

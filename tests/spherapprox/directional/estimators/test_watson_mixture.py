@@ -1,0 +1,180 @@
+"""Mixtures of axes: scikit-learn's checks, parts of any form, storages, a likelihood that never falls."""
+
+import math
+import warnings
+
+import dask.array
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from spherapprox import sphere
+from spherapprox.directional import Watson, WatsonMixture, mixtures
+from spherapprox.directional.axes import AxialParts
+from spherapprox.directional.rows import read_rows
+
+AXES = np.eye(3)
+X = np.concatenate([Watson(a, k).rvs(300, rng=0) for a, k in zip(AXES, (20.0, 60.0, 200.0), strict=True)])
+LABELS = np.repeat(np.arange(3), 300)
+
+
+def model(k=3, **options):
+    return WatsonMixture(k, **{"random_state": 0, **options})
+
+
+@pytest.mark.filterwarnings("ignore:'X' has rows of zeros")
+@parametrize_with_checks([WatsonMixture(), WatsonMixture(form="either", method="hard")])
+def test_the_estimator_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "hard"}, {"method": "stochastic"}, {"noise": True}])
+def test_parts_are_found_whatever_the_signs_of_rows(options):
+    fitted = model(**options).fit(X)
+    order = np.argsort(fitted.concentrations_)
+    assert fitted.concentrations_[order] == pytest.approx([20.0, 60.0, 200.0], rel=0.15)
+    assert np.abs(fitted.axes_[order]) == pytest.approx(AXES, abs=0.04)
+    assert adjusted_rand_score(fitted.predict(X), LABELS) > 0.98
+    signs = np.where(np.arange(900) % 2, -1.0, 1.0)[:, None]
+    other = model(**options).fit(X * signs)
+    assert other.axes_ == pytest.approx(fitted.axes_, abs=1e-8)
+    assert np.array_equal(other.predict(-X), fitted.predict(X))
+
+
+def test_girdles_and_clusters_are_told_apart():
+    x = np.concatenate([Watson(AXES[0], -60.0).rvs(400, rng=1), Watson(AXES[0], 60.0).rvs(200, rng=2)])
+    fitted = model(2, form="either").fit(x)
+    assert np.sort(fitted.concentrations_) == pytest.approx([-60.0, 60.0], rel=0.2)
+    assert np.abs(fitted.axes_[:, 0]) == pytest.approx(1.0, abs=1e-3)
+    assert adjusted_rand_score(fitted.predict(x), np.repeat([0, 1], [400, 200])) > 0.98
+    crossed = np.concatenate([Watson(axis, -80.0).rvs(300, rng=3) for axis in AXES[:2]])
+    fitted = model(2, form="girdle").fit(crossed)
+    assert np.abs(fitted.axes_) @ AXES[:2].T == pytest.approx(np.eye(2)[np.argmax(np.abs(fitted.axes_), 1)], abs=0.1)
+    assert (fitted.concentrations_ < -40.0).all()
+
+
+def test_thirty_axes_in_256_columns_are_found():
+    axes = sphere.uniform(255, 30, rng=0)
+    x = np.concatenate([Watson(axis, 1000.0).rvs(60, rng=i) for i, axis in enumerate(axes)])
+    assert adjusted_rand_score(model(30).fit(x).predict(x), np.repeat(np.arange(30), 60)) == 1.0
+
+
+def test_one_part_is_watsons_fit():
+    for form, kappa in (("bipolar", 1e6), ("girdle", -1e4), ("either", -3.0)):
+        x = Watson([0.0, 0.6, 0.8], kappa).rvs(200, rng=0)
+        fitted, own = WatsonMixture(form=form).fit(x), Watson.fit(x, form=form)
+        assert fitted.axes_[0] == pytest.approx(own.axis, abs=1e-8)
+        assert fitted.concentrations_[0] == pytest.approx(own.concentration, rel=1e-6)
+        assert fitted.score_samples(x) == pytest.approx(own.logpdf(x), abs=1e-6)
+
+
+def test_densities_and_shares_are_those_of_the_parts():
+    fitted = model(form="either", noise=True).fit(X)
+    laws = [Watson(a, k) for a, k in zip(fitted.axes_, fitted.concentrations_, strict=True)]
+    parts = np.stack([*(law.pdf(X) for law in laws), np.full(900, 0.25 / math.pi)], axis=1) * fitted.weights_
+    assert fitted.score_samples(X) == pytest.approx(np.log(parts.sum(axis=1)), abs=1e-10)
+    assert fitted.predict_proba(X) == pytest.approx(parts / parts.sum(axis=1, keepdims=True), abs=1e-10)
+    assert fitted.score(X) == pytest.approx(fitted.lower_bound_, abs=1e-12)
+    assert fitted.aic(X) == pytest.approx(2 * (3 * 2 + 3 + 3) - 2 * fitted.score_samples(X).sum())
+
+
+def test_samples_have_the_mixtures_law():
+    fitted = model(noise=True).fit(X)
+    axes, numbers = fitted.sample(4000)
+    for j in range(3):
+        own = Watson.fit(axes[numbers == j])
+        assert own.axis == pytest.approx(fitted.axes_[j], abs=0.05)
+        assert own.concentration == pytest.approx(fitted.concentrations_[j], rel=0.15)
+    assert (numbers == -1).mean() == pytest.approx(fitted.weights_[3], abs=0.02)
+
+
+STORAGES = {
+    "CSR": scipy.sparse.csr_array,
+    "Dask": lambda x: dask.array.from_array(x, chunks=(400, 2)),
+    "float32": np.float32,
+    "other lengths": lambda x: x * np.linspace(0.1, 1e5, len(x))[:, None],
+}
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_a_fit_does_not_depend_on_the_storage(storage):
+    x, fitted, other = STORAGES[storage](X), model(noise=True, tol=1e-10).fit(X), model(noise=True, tol=1e-10)
+    other.fit(x)
+    tolerance = 1e-4 if storage == "float32" else 1e-10
+    assert other.axes_ == pytest.approx(fitted.axes_, abs=tolerance)
+    assert other.concentrations_ == pytest.approx(fitted.concentrations_, rel=30 * tolerance)
+    assert np.array_equal(other.predict(x), fitted.predict(X))
+
+
+def test_a_weight_of_two_is_a_row_twice():
+    weights = np.random.default_rng(4).integers(3, size=len(X))
+    fits = [model().fit(X, sample_weight=weights), model().fit(X.repeat(weights, axis=0))]
+    order = [np.argsort(fitted.concentrations_) for fitted in fits]
+    for name, digits in (("axes_", 1e-3), ("concentrations_", 0.5), ("weights_", 1e-3)):
+        a, b = (getattr(fitted, name)[own] for fitted, own in zip(fits, order, strict=True))
+        assert a == pytest.approx(b, abs=digits)
+
+
+def test_batches_come_near_the_whole_fit():
+    fitted = model()
+    for batch in np.array_split(np.random.default_rng(8).permutation(len(X)), 5):
+        fitted.partial_fit(X[batch])
+    assert fitted.score(X) == pytest.approx(model().fit(X).score(X), abs=0.02)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    p=st.sampled_from([2, 3, 10, 60]), k=st.integers(1, 4), seed=st.integers(0, 10**6), noise=st.booleans(),
+    form=st.sampled_from(["bipolar", "girdle", "either"]), spread=st.sampled_from([1e-3, 0.3, 2.0]),
+    single=st.booleans(),
+)  # fmt: skip
+def test_the_likelihood_never_falls(p, k, seed, noise, form, spread, single):
+    dtype, rng = np.float32 if single else np.float64, np.random.default_rng(seed)
+    x = rng.standard_normal((80, p)) * spread + rng.standard_normal((3, p))[rng.integers(3, size=80)]
+    rows, weights = read_rows(x.astype(dtype)), rng.exponential(size=80) * (rng.random(80) < 0.9)
+    axes, sizes = sphere.uniform(p - 1, k, rng=rng), rng.standard_normal(k) * 10.0
+    parts, bounds = AxialParts.of(rng.dirichlet(np.ones(k + noise)), axes, sizes), []
+    for _ in range(8):
+        sums = mixtures.gather_all(rows, weights, parts, "soft", rng=None)
+        bounds.append(sums.log_likelihood / weights.sum())
+        assert np.isfinite(bounds[-1])
+        rounding = 8.0 * np.finfo(dtype).eps * (1.0 + p + np.abs(parts.concentrations).max())
+        assert len(bounds) < 2 or bounds[-1] >= bounds[-2] - rounding
+        parts = mixtures.maximize(sums, parts, form, dtype=rows.dtype)
+        assert parts.shares.sum() == pytest.approx(1.0)
+
+
+def test_parts_that_shrink_end_at_the_stated_concentrations_and_are_told():
+    x = np.concatenate([X[:300], np.tile([0.0, 0.0, 1.0], (50, 1)) * np.where(np.arange(50) % 2, 1.0, -1.0)[:, None]])
+    for dtype, largest in ((np.float32, 0.01 / 2.0**-23), (np.float64, 1e10)):
+        fitted = model(2).fit(x.astype(dtype))
+        assert fitted.concentrations_.max() == pytest.approx(largest, rel=1e-12)
+        assert np.isfinite(fitted.score_samples(x)).all()
+        with pytest.warns(UserWarning, match=r"1 of 2 parts have no width left.*lower 'n_components'"):
+            fitted.bic(x)
+
+
+def test_more_parts_than_different_rows():
+    with pytest.warns(ConvergenceWarning, match="parts have no rows and the weight 0"):
+        fitted = model(5).fit(np.repeat(np.eye(4)[:3], 20, axis=0))
+    assert np.isfinite(fitted.predict_proba(np.eye(4))).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"n_components": 0}, ValueError, "'n_components' must be at least 1, got 0"),
+        ({"form": "bipola"}, ValueError, "did you mean 'bipolar'"),
+        ({"form": 3.0}, (TypeError, ValueError), "'form'"),
+        ({"method": "em"}, ValueError, "'method' must be one of"),
+        ({"n_components": 1000}, ValueError, "at least n_components = 1000 rows, got 900"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(options, error, words):
+    with warnings.catch_warnings(), pytest.raises(error, match=words):
+        model().set_params(**options).fit(X)

@@ -70,6 +70,9 @@ def confidence_cone(
     >>> bool(mean[2] > np.cos(angle)), round(float(np.degrees(angle)), 2)
     (True, 2.65)
     """
+    if np.ndim(level):
+        text = "'level' must be one number such as 0.95, got an array: 'x' alone has the directions, as unit rows"
+        raise TypeError(f"{text}; sphere.from_declination_inclination makes them of degrees")
     level = _checks.real(level, "level", above=0.0, below=1.0, why="0.95 for 95 percent")
     method = _checks.choice(method, "method", ("F", "conditional", "bootstrap"))
     count = _checks.integer(n_resamples, "n_resamples", minimum=99, maximum=10**6)

@@ -116,10 +116,11 @@ def _test(x: ArrayLike, statistic: Statistic, law: Law, n_resamples: int, rng: S
     if n < 2:
         raise ValueError(f"'x' must have at least 2 rows, got {n}: one direction is as good as any other")
     samples, generator = _checks.integer(n_resamples, "n_resamples", minimum=0), _checks.generator(rng)
+    cost = 20.0 * n * (p + 20.0) if statistic is _gine_statistic else 4.0 * p  # of a row
+    _checks.operations(cost * n * samples, f"{samples} 'n_resamples' of {n} rows", "take fewer")
     value = statistic(rows)
     if not samples:
         return SignificanceResult(value, law(value, n, p))
-    _checks.operations(4.0 * samples * n * p, f"{samples} 'n_resamples'", "take fewer")
     drawn = (statistic(sphere.uniform(p - 1, n, rng=generator)) for _ in range(samples))
     larger = sum(other >= value * (1.0 - 1e-12) for other in drawn)
     return SignificanceResult(value, (1.0 + larger) / (1.0 + samples))

@@ -169,3 +169,5 @@ def test_complaints(test):
         test([[1.0, 0.0], [3.0, 4.0]])
     with pytest.raises(ValueError, match="'n_resamples' must be at least 0"):
         test(np.eye(3), n_resamples=-1)
+    with pytest.raises(ValueError, match=r"1000000000000 'n_resamples' of 3 rows would take .*: take fewer"):
+        test(np.eye(3), n_resamples=10**12)

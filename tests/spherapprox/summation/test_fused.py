@@ -1,18 +1,11 @@
 """The fused kernel, as it is compiled here, and both kernels as they are compiled without AVX-512."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-import sums
-from numba.core.registry import cpu_target
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.simd import alignment
-from spherapprox._kernels.simd.registers import has_avx512
 from spherapprox._kernels.summation import layout, packing
 from spherapprox.summation import explain_sum
 from spherapprox.summation.dense import all_pairs
@@ -216,40 +209,6 @@ def test_distant_rows_are_in_the_bound_of_products_alone():
     for rtol in (1e-6, None):
         plan = explain_sum(x, b, np.ones(4000), 1e6, normalize=True, method="dense", rtol=rtol)[1]
         assert plan.rtol >= 4e-9
-
-
-PORTABLE = """
-import sys
-sys.path[:0] = sys.argv[1:]
-from test_fused import *
-import test_shifted as shifted
-from spherapprox.summation import dense
-assert not has_avx512()
-for concentration in (1.0, 1e3, 1e8):
-    for d, columns in ((3, (1,)), (20, (1,)), (14, (6, 190))):
-        for normalize in (False, True):
-            assert deviation(np.float64, d, columns, concentration, normalize) <= 2e-15, d
-for dtype in (np.float64, np.float32):
-    for d, p in ((3, 1), (30, 3)):
-        assert dots_deviation(dtype, d, p, 8.0, False) <= 0.5, (d, p)
-for rate in (0.0, 1.0, 1e8, 1e30):
-    for shape in ((3, 131, 1), (25, 64, 6)):
-        assert shifted.deviation(np.float64, *shape, rate) <= 2e-15, (rate, shape)
-shifted.test_exponentials_below_the_normal_range_are_zero(np.float64)
-shifted.test_only_the_nearest_count_at_the_largest_rates(5e299)
-shifted.test_mean_angles_keep_their_digits(50.0)
-"""
-
-
-@wide
-@pytest.mark.skipif(not has_avx512(), reason="without AVX-512 all tests are of the portable form")
-def test_the_portable_form_keeps_its_digits():
-    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
-    names = [f"-{feature[1:]}" if "avx512" in feature else feature for feature in features.split(",")]
-    name = "x86-64-v3" if "x86" in triple else name
-    settings = os.environ | {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ",".join(names)}
-    folders = [os.path.dirname(file) for file in (__file__, sums.__file__)]
-    subprocess.run([sys.executable, "-c", PORTABLE, *folders], env=settings, check=True)
 
 
 def test_rows_of_any_layout_are_summed_by_one_form_of_the_kernel():

@@ -14,21 +14,19 @@ from typing import Any, Self
 import numpy as np
 
 from ... import _checks
-from ..._threads import one_blas_thread
 from ..._types import Array, Float64, Int32
 from ...vmf.sparse import is_sparse
 from .. import clusters
 from ..rows import Rows, merge_equal, read_rows
-from .starts import draw_rows
+from .starts import draw_rows, find_means
 from .validation import DirectionalEstimator, read_directions, read_random_state, read_start
 
 with _checks.needs("scikit-learn 1.6 or newer", "SphericalKMeans", "learn"):
     from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-    from sklearn.cluster import kmeans_plusplus
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.validation import check_is_fitted
 
-SAMPLE, EACH = 2**15, 200  # rows among which first centres are sought, at least so many for each
+SAMPLE, EACH = 2**13, 20  # rows among which first centres are sought, at least so many for each
 
 
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, DirectionalEstimator):  # type: ignore[misc]
@@ -43,7 +41,8 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     n_clusters : int, default 8
         Number k of clusters.
     init : {"k-means++", "random"} or array_like, shape (k, p), default "k-means++"
-        First centres: by scikit-learn's `kmeans_plusplus` among at most 32 768 rows (or 200 k); random rows; or these.
+        First centres: clusters that scikit-learn's `KMeans` finds in k columns among at most 8192 rows (or 20 k), as of
+        `VonMisesFisherMixture`; random rows; or these.
     n_init : int or "auto", default "auto"
         Starts, of which the best is taken; "auto" is 10 for random rows, else 1.
     max_iter, tol : int, float, default 300, 1e-4
@@ -163,14 +162,12 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             raise ValueError(f"'X' must have at least n_clusters = {k} rows of positive weight, got {len(sample)}")
         # repeated rows count as one that has their weights, in an order that is not that of the rows
         unit, share = merge_equal(sample.values, share / weights.max())
-        if unit.shape[0] < k:
-            numbers = np.arange(k) % unit.shape[0]
-        elif self.init == "random":
-            numbers = rng.choice(len(share), k, replace=False, p=share / share.sum())
-        else:
-            ones = np.ones(len(share), unit.dtype)
-            with one_blas_thread():
-                numbers = kmeans_plusplus(unit, k, sample_weight=share, x_squared_norms=ones, random_state=rng)[1]
+        if self.init == "k-means++" and unit.shape[0] >= k:
+            means = find_means(Rows(unit, None), share, k, rng)
+            if means is not None and len(means) == k:
+                return means
+        few = unit.shape[0] < k
+        numbers = np.arange(k) % len(share) if few else rng.choice(len(share), k, replace=False, p=share / share.sum())
         centers = read_rows(unit[numbers]).unit()
         return np.asarray(centers.toarray() if is_sparse(centers) else centers, dtype=np.float64)
 

@@ -36,7 +36,7 @@ def lloyd(x, weights, centers, steps):
 @pytest.mark.filterwarnings("ignore:'X' has rows of zeros")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [SphericalKMeans(), SphericalKMeans(3, init="random", tol=0.0), SphericalKMeans(3, batch_size=20)]
+    [SphericalKMeans(), SphericalKMeans(3, init="random", tol=0.0), SphericalKMeans(3, batch_size=100)]
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -214,12 +214,12 @@ def test_batches_come_one_after_another():
 
 def test_a_start_that_does_not_settle_is_warned_of():
     with pytest.warns(ConvergenceWarning, match="max_iter = 2"):
-        SphericalKMeans(20, max_iter=2, tol=0.0, random_state=0).fit(sphere.uniform(3, 2000, rng=0))
+        SphericalKMeans(20, init="random", max_iter=2, tol=0.0, random_state=0).fit(sphere.uniform(3, 2000, rng=0))
 
 
 def test_more_starts_are_never_worse():
     x = sphere.uniform(4, 400, rng=0)
-    one, ten = (SphericalKMeans(12, n_init=n, random_state=7).fit(x).inertia_ for n in (1, 10))
+    one, ten = (SphericalKMeans(12, init="random", n_init=n, random_state=7).fit(x).inertia_ for n in (1, 10))
     assert ten < one
 
 

@@ -36,7 +36,7 @@ class WatsonMixture(BaseMixture):
     form : {"bipolar", "girdle", "either"}, default "bipolar"
         Parts about the ends of axes, about great circles (or spheres) across axes, or each part the likelier.
     method, noise, n_init, max_iter, tol, random_state : as in `VonMisesFisherMixture`
-        A start is clusters of a sample of rows, 1000 or 20 k, by scikit-learn's `KernelPCA` of the squared cosines.
+        A start is clusters of a sample of rows, 1000 or 20 k, in principal coordinates of their squared cosines.
 
     Attributes
     ----------

@@ -24,8 +24,8 @@ class WatsonMixture(BaseMixture):
     """A mixture of Watson distributions: clusters and girdles of axes, where x and -x are the same.
 
     The rows, methods and warnings are those of `VonMisesFisherMixture`. A step takes the eigenvectors of k matrices
-    p x p, and memory for three of each. It has no bound where a part shrinks to an axis or, as a girdle, to a great
-    sphere, where any p - 1 rows lie: girdles need many rows. S. Sra & D. Karp (2013), The multivariate Watson
+    p x p, and memory for three of each. The likelihood has no bound where a part shrinks to an axis or, as a girdle, to
+    a great sphere, where any p - 1 rows lie: girdles need many rows. S. Sra & D. Karp (2013), The multivariate Watson
     distribution, J. Multivar. Anal. 114, 256-269; "hard" is diametrical clustering, I. S. Dhillon, E. M. Marcotte &
     U. Roshan (2003), Bioinformatics 19, 1612-1619.
 

@@ -20,7 +20,7 @@ from ..._types import Array, Float64
 from .. import mixtures
 from ..mixtures import Ascent, Parts, Sums
 from ..rows import Blocks
-from .validation import DirectionalEstimator, read_directions, read_random_state
+from .validation import DirectionalEstimator, check_kept, read_directions, read_random_state
 
 with _checks.needs("scikit-learn 1.6 or newer", "mixtures of directions", "learn"):
     from sklearn.base import DensityMixin
@@ -60,6 +60,9 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
         if not hasattr(self, "weights_"):
             return self.fit(X, y, sample_weight)
         self._check()
+        k = len(self.concentrations_)
+        check_kept(self, "n_components", k)
+        check_kept(self, "noise", len(self.weights_) > k)
         rows, weights = self._read(X, sample_weight)
         top, rng = float(weights.max()), read_random_state(self.random_state)
         weights = weights / top  # which float32 can hold

@@ -19,7 +19,7 @@ from ...vmf.sparse import is_sparse
 from .. import clusters
 from ..rows import Rows, merge_equal, read_rows
 from .starts import draw_rows, find_means
-from .validation import DirectionalEstimator, read_directions, read_random_state, read_start
+from .validation import DirectionalEstimator, check_kept, read_directions, read_random_state, read_start
 
 with _checks.needs("scikit-learn 1.6 or newer", "SphericalKMeans", "learn"):
     from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -108,6 +108,8 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """Move the centres to the directions of the sums of all rows that have come so far; the first ones start."""
         self._check()
         is_new = not hasattr(self, "cluster_centers_")
+        if not is_new:
+            check_kept(self, "n_clusters", len(self.cluster_centers_))
         rows, weights = self._read(X, sample_weight, reset=is_new)
         if is_new:
             self.cluster_centers_ = self._start(rows, weights, read_random_state(self.random_state))
@@ -161,7 +163,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if len(sample) < k:
             raise ValueError(f"'X' must have at least n_clusters = {k} rows of positive weight, got {len(sample)}")
         # repeated rows count as one that has their weights, in an order that is not that of the rows
-        unit, share = merge_equal(sample.values, share / weights.max())
+        unit, share = merge_equal(sample.values, share)
         if self.init == "k-means++" and unit.shape[0] >= k:
             means = find_means(Rows(unit, None), share, k, rng)
             if means is not None and len(means) == k:

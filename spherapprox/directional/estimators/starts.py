@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import _checks
 from ..._types import Array, Float64
 from ..rows import Rows
 
@@ -78,11 +79,12 @@ def _cluster(points: Array, share: Float64, k: int, small: int, *, rng: Any) -> 
 
 
 def draw_rows(rows: Any, weights: Float64, count: int, rng: Any) -> tuple[Rows, Float64]:
-    """Return at most so many of the rows of positive weight, in their order, of length 1, and their weights."""
+    """Return at most so many of the rows of positive weight, in their order, of length 1, and their weights up to 1."""
     chosen = np.flatnonzero(weights)
     if len(chosen) > count:
         chosen = np.sort(rng.choice(chosen, count, replace=False))
-    return Rows(rows[chosen].unit(), None), weights[chosen]
+    share = weights[chosen]
+    return Rows(rows[chosen].unit(), None), share / share.max()  # which float32 can hold
 
 
 def _project(sample: Rows, share: Float64, k: int, rng: Any) -> Array:
@@ -91,7 +93,7 @@ def _project(sample: Rows, share: Float64, k: int, rng: Any) -> Array:
         return np.asarray(sample.values.toarray() if hasattr(sample.values, "toarray") else sample.values)
     from sklearn.decomposition import TruncatedSVD
 
-    weighted = Rows(sample.values, np.sqrt(share / share.max()) if np.ptp(share) else None).unit()
+    weighted = Rows(sample.values, np.sqrt(share) if np.ptp(share) else None).unit()
     return np.asarray(TruncatedSVD(k, random_state=rng).fit(weighted).transform(sample.values))
 
 
@@ -101,7 +103,7 @@ def group_axes(rows: Any, weights: Float64, k: int, rng: Any) -> tuple[Rows, Flo
     The squared cosine of two rows is the scalar product of their x x^T, in whose principal coordinates k-means groups.
     """
     from sklearn.cluster import KMeans
-    from sklearn.decomposition import KernelPCA
+    from sklearn.utils.extmath import randomized_svd, safe_sparse_dot
     from threadpoolctl import threadpool_limits
 
     sample, share = draw_rows(rows, weights, max(EACH * k, AXES), rng)
@@ -109,7 +111,8 @@ def group_axes(rows: Any, weights: Float64, k: int, rng: Any) -> tuple[Rows, Flo
         return sample, share, np.zeros(len(sample), dtype=int)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fewer different rows than groups
-        kernel = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 0.0}
-        reduced = KernelPCA(min(k, len(sample)), **kernel, eigen_solver="randomized", random_state=rng)
-        points = reduced.fit_transform(sample.values)
-        return sample, share, KMeans(k, n_init=10, random_state=rng).fit(points, sample_weight=share).labels_
+        _checks.memory(16.0 * len(sample) ** 2, f"a start of n_components = {k} axes", "lower 'n_components'")
+        squares = np.square(safe_sparse_dot(sample.values, sample.values.T, dense_output=True))
+        vectors, sizes, _ = randomized_svd(squares, min(k + 1, len(sample)), random_state=rng)
+        groups = KMeans(min(k, len(sample)), n_init=10, random_state=rng)
+        return sample, share, groups.fit(vectors * np.sqrt(sizes), sample_weight=share).labels_

@@ -51,6 +51,12 @@ def read_directions(estimator: Any, X: Any, *, reset: bool = False) -> Any:
         raise kind(f"'X' must hold rows of real numbers, got {_checks.show(X)}: {text[:300]}") from None
 
 
+def check_kept(estimator: Any, name: str, fitted: int) -> None:
+    """Refuse a number of parts that is not the fitted one, with which `partial_fit` goes on."""
+    if (value := getattr(estimator, name)) != fitted:
+        raise ValueError(f"'{name}' must stay {fitted} in partial_fit, as fitted, got {value}: fit begins anew")
+
+
 def read_random_state(value: Any) -> Any:
     """Return scikit-learn's source of randomness."""
     if value is not None and not isinstance(value, np.random.RandomState):

@@ -24,8 +24,8 @@ class WatsonMixture(BaseMixture):
     """A mixture of Watson distributions: clusters and girdles of axes, where x and -x are the same.
 
     The rows, methods and warnings are those of `VonMisesFisherMixture`. A step takes the eigenvectors of k matrices
-    p x p, and memory for three of each. It has no bound where a part shrinks to an axis or, as a girdle, to a great
-    sphere, where any p - 1 rows lie: girdles need many rows. S. Sra & D. Karp (2013), The multivariate Watson
+    p x p, and memory for three of each. The likelihood has no bound where a part shrinks to an axis or, as a girdle, to
+    a great sphere, where any p - 1 rows lie: girdles need many rows. S. Sra & D. Karp (2013), The multivariate Watson
     distribution, J. Multivar. Anal. 114, 256-269; "hard" is diametrical clustering, I. S. Dhillon, E. M. Marcotte &
     U. Roshan (2003), Bioinformatics 19, 1612-1619.
 
@@ -36,7 +36,7 @@ class WatsonMixture(BaseMixture):
     form : {"bipolar", "girdle", "either"}, default "bipolar"
         Parts about the ends of axes, about great circles (or spheres) across axes, or each part the likelier.
     method, noise, n_init, max_iter, tol, random_state : as in `VonMisesFisherMixture`
-        A start is clusters of a sample of rows, 1000 or 20 k, by scikit-learn's `KernelPCA` of the squared cosines.
+        A start is clusters of a sample of rows, 1000 or 20 k, in principal coordinates of their squared cosines.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spherapprox import sphere
-from spherapprox.directional import Watson, WatsonMixture, mixtures
+from spherapprox.directional import SphericalKMeans, VonMisesFisherMixture, Watson, WatsonMixture, mixtures
 from spherapprox.directional.axes import AxialParts
 from spherapprox.directional.rows import read_rows
 
@@ -163,6 +163,47 @@ def test_more_parts_than_different_rows():
     with pytest.warns(ConvergenceWarning, match="parts have no rows and the weight 0"):
         fitted = model(5).fit(np.repeat(np.eye(4)[:3], 20, axis=0))
     assert np.isfinite(fitted.predict_proba(np.eye(4))).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*parts have no rows")
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 1.0), (0.6, 0.48, 0.64)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_may_all_lie_on_one_axis(axis, dtype):
+    fitted = model(4).fit((np.where(np.arange(60) % 2, 1.0, -1.0)[:, None] * axis).astype(dtype))
+    assert fitted.axes_[fitted.weights_.argmax()] == pytest.approx(axis, abs=1e-6)
+    assert np.isfinite(fitted.predict_proba(np.eye(3))).all()
+
+
+def test_more_parts_than_rows_of_positive_weight():
+    with pytest.warns(ConvergenceWarning, match="3 of 5 parts have no rows"):
+        fitted = model(5).fit(X, sample_weight=np.isin(np.arange(900), [0, 400]) + 0.0)
+    assert np.isfinite(fitted.score_samples(X)).all()
+
+
+def test_more_axes_than_a_start_has_memory_for():
+    with pytest.raises(ValueError, match=r"a start of n_components = 1200 axes .* lower 'n_components'"):
+        model(1200).fit(np.tile(X, (30, 1)))
+
+
+@pytest.mark.filterwarnings("ignore:.*parts have no rows")
+@pytest.mark.parametrize("estimator", [WatsonMixture, VonMisesFisherMixture])
+def test_a_sample_may_be_of_rows_of_tiny_weight_alone(estimator):
+    x, weights = np.tile(X, (12, 1)).astype(np.float32), np.full(10800, 1e-50)
+    weights[0] = 1.0
+    assert np.isfinite(estimator(2, random_state=0).fit(x, sample_weight=weights).lower_bound_)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "other"),
+    [(WatsonMixture, "n_components", 3), (WatsonMixture, "noise", True), (VonMisesFisherMixture, "n_components", 3),
+     (SphericalKMeans, "n_clusters", 3)],
+)  # fmt: skip
+def test_batches_go_on_with_the_fitted_number_of_parts(estimator, name, other):
+    fitted = estimator(2, random_state=0).partial_fit(X)
+    before = getattr(fitted, name)
+    with pytest.raises(ValueError, match=rf"'{name}' must stay {before} in partial_fit, as fitted, got {other}"):
+        fitted.set_params(**{name: other}).partial_fit(X)
+    assert getattr(fitted.fit(X), name) == other
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,8 @@ def floats(loc: Any, concentration: Any) -> tuple[Any, Any]:
         raise ValueError(f"'loc' must hold rows of at least 2 columns, got shape {tuple(loc.shape)}")
     shape, batch = tuple(numbers.shape), tuple(loc.shape[:-1])
     column = shape == (*batch, 1) and max(batch, default=1) > 1
-    if column or any(a != b and 1 not in (a, b) for a, b in zip(shape[::-1], batch[::-1], strict=False)):
+    ends = zip(shape[::-1], batch[::-1])  # noqa: B905 - strict=False is True to torch 2.6's compiler
+    if column or any(a != b and 1 not in (a, b) for a, b in ends):
         remedy = ": pass concentration.squeeze(-1)" if column else ""
         words = f"a number for each row of 'loc', shape {batch} or one that broadcasts with it"
         raise ValueError(f"'concentration' must have {words}, got shape {shape}{remedy}")

@@ -41,7 +41,7 @@ class Zonal(Distribution):
         """Set parameters of a batch shape; what is to be checked has been checked."""
         self.loc = loc.expand(*batch, -1)
         self.concentration = self._numbers if self._numbers.shape == batch else self._numbers.expand(batch)
-        super().__init__(torch.Size(batch), loc.shape[-1:], validate_args=False)
+        super().__init__(self.concentration.shape, loc.shape[-1:], validate_args=False)
         self._validate_args = validate
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
@@ -86,7 +86,7 @@ class Zonal(Distribution):
         Gradients in `loc` and `concentration` are pathwise, by implicit differentiation of the angle's distribution
         function, to 1e-10 in float64, and can be taken once.
         """
-        shape = self._extended_shape(sample_shape)
+        shape = *sample_shape, *self.batch_shape, *self.event_shape
         kappa = widen(self.concentration).expand(shape[:-1])
         angle = draw_angle(kappa, torch.rand((), device=kappa.device), shape[-1], self.kind is Power)
         work = torch.promote_types(self.loc.dtype, torch.float32)

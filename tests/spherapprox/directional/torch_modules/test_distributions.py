@@ -213,8 +213,8 @@ def test_compiled_and_mapped():
     assert torch.equal(*(torch.autograd.grad(y, k)[0] for y in (compiled, loss(loc, k, x))))
     mapped = torch.func.vmap(lambda loc, k, x: VonMisesFisher(loc, k, validate_args=False).log_prob(x))(loc, k, x)
     torch.testing.assert_close(mapped, VonMisesFisher(loc, k).log_prob(x), rtol=0.0, atol=1e-14)
-    peak = torch.compile(lambda loc: VonMisesFisher(loc, 3.0).log_prob(loc), backend="eager")
-    for loc in directions(5), directions(7):
+    peak = torch.compile(lambda loc: VonMisesFisher(loc, 3.0).log_prob(loc), backend="eager", fullgraph=True)
+    for loc in directions(5), directions(7), directions(5, 4), directions(5, 3):
         assert torch.equal(peak(loc), VonMisesFisher(loc, 3.0).log_prob(loc))
 
 
@@ -227,13 +227,14 @@ def test_compiled_samples(kind):
         q = kind(loc, k, validate_args=False)
         return torch.stack([q.rsample(), q.rsample()])  # of the same arguments, and not the same
 
-    results = []
-    for function in (sample, torch.compile(sample, backend="aot_eager", fullgraph=True)):
+    compiled, results = torch.compile(sample, backend="aot_eager", fullgraph=True), []
+    for function in (sample, compiled):
         torch.manual_seed(0)
         x = function(loc, k)
         results.append((x.detach(), torch.autograd.grad(x[..., 0].sum(), k)[0]))
     assert not torch.equal(*results[1][0])
     assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+    assert compiled(loc[:7], k.detach()[:7]).shape == (2, 7, 3)  # a last batch, whose size becomes a symbol
 
 
 @pytest.mark.parametrize("columns", [2, 43])

@@ -55,6 +55,7 @@ def link_docstring(app: Sphinx, kind: str, name: str, thing: Any, options: Any, 
 
     for i, line in enumerate(lines):
         lines[i] = re.sub(r"`{0,2}\bdocs/((?:theorems/|how-to/)?[\w.-]+)\.md`{0,2}", link, line)
+        lines[i] = re.sub(r"^( *(?:\.\. \[\S+\] )?[A-Z])\. (?=[A-Z])", r"\1\\. ", lines[i])  # initials number no list
         if not line.lstrip().startswith((">>>", "...")):  # |x| is a size, not a substitution
             lines[i] = re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", lines[i])
     if pages := theorems_of().get(name):
@@ -105,6 +106,11 @@ def set_theorem(app: Sphinx, page: str, source: list[str]) -> None:
         )  # fmt: skip
 
 
+def drop_last_blank_lines(app: Sphinx, page: str, source: list[str]) -> None:
+    """End no block of code with the blank line by which doctest tells output from the fence."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n\n")
+
+
 def drop_docstring_of_class(app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Let a constant not take the docstring of tuple or dict for its own; the page says what it is."""
     if kind == "data" and lines and lines[0] == (inspect.getdoc(type(thing)) or "").partition("\n")[0]:
@@ -119,5 +125,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", drop_docstring_of_class, priority=100)
     app.connect("source-read", set_theorem)
     app.connect("source-read", list_theorems)
+    app.connect("source-read", drop_last_blank_lines)
     app.add_transform(LinkNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,9 +1,9 @@
 """
-From 10^668 tokens to 10^10
-===========================
+From 10⁶⁶⁸ tokens to 10¹⁰
+=========================
 
 How many tokens approximate every function on :math:`S^8` of Lipschitz constant 1 to 0.1? By the thesis, with the
-constants that it leaves open set to 1, 10^668 suffice; this library proves that 10^10 do and 10^8 do not.
+constants that it leaves open set to 1, 10⁶⁶⁸ suffice; this library proves that 10¹⁰ do and 10⁸ do not.
 """
 
 import numpy as np

@@ -25,7 +25,8 @@ axes.set_title("400 points, and the mixture fitted to them", fontsize=15)
 figure.colorbar(axes.collections[0], ax=axes, shrink=0.7).set_label("density per steradian", size=12)
 
 # %%
-# Its three parts: shares near 0.25, 0.45 and 0.3, concentrations near 60, 8 and 25.
+# Its three parts: share, latitude and longitude of the mean, concentration. The samples are 0.25, 0.3 and 0.45 of the
+# points, and were drawn with concentrations 60, 25 and 8.
 
 for i in np.argsort(mixture.weights_):
     place = sphere.to_latitude_longitude(mixture.means_[i])

@@ -80,8 +80,9 @@ def list_faults(
     from playwright.sync_api import sync_playwright
 
     faults: list[str] = []
+    path = browser()  # it tries Playwright, which does not start within itself
     with served(site) as address, sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=browser(), args=[*FLAGS])
+        chromium = play.chromium.launch(executable_path=path, args=[*FLAGS])
         for scheme, (device, width) in [(s, w) for s in ("light", "dark") for w in WIDTHS.items()]:
             tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             texts = listen(tab, address)

@@ -34,7 +34,7 @@ FORGET = 0.6  # power of a batch's share of the weight so far with which it repl
 class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
     """A mixture; subclasses have the parameters, find starts, and make distributions."""
 
-    kind: ClassVar[type[Parts]]
+    _kind: ClassVar[type[Parts]]
     means: ClassVar[str]  # the attribute that keeps parts' directions
     choice: ClassVar[str]  # the parameter that says which concentrations
     words: ClassVar[dict[str, str]]  # that parameters which are texts may be
@@ -163,7 +163,7 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
         return means
 
     def _parts(self) -> Parts:
-        return self.kind.of(self.weights_, self._means, self.concentrations_)
+        return self._kind.of(self.weights_, self._means, self.concentrations_)
 
     def _describe(self, X: Any, what: str) -> Array:
         """Return what `mixtures.describe` tells of rows that are given or were read."""
@@ -177,7 +177,7 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
     def _count_parameters(self) -> int:
         """Count the free parameters of parts that have rows: shares, directions, concentrations."""
         k, p = self._means.shape
-        ends = [self.kind.largest(dtype) for dtype in (np.float32, np.float64)]
+        ends = [self._kind.largest(dtype) for dtype in (np.float32, np.float64)]
         points = int(np.isin(np.abs(self.concentrations_), ends).sum())
         if points and k > 1:
             _checks.warn(

@@ -83,7 +83,7 @@ class VonMisesFisherMixture(BaseMixture):
     ((5, 3), True)
     """
 
-    kind = Parts
+    _kind = Parts
     means = "means_"
     choice = "concentration"
     words: ClassVar = {"init": "k-means++ random", "concentration": "free equal"}

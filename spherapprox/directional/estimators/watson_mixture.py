@@ -55,7 +55,7 @@ class WatsonMixture(BaseMixture):
     (array([[0., 1., 0.]]), array([30., 30.]))
     """
 
-    kind = AxialParts
+    _kind = AxialParts
     means = "axes_"
     choice = "form"
     words: ClassVar = {"form": "bipolar girdle either"}

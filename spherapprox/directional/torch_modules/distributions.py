@@ -24,7 +24,7 @@ class Zonal(Distribution):
     arg_constraints: ClassVar = {"loc": checks.unit_rows, "concentration": constraints.nonnegative}
     support = checks.unit_rows
     has_rsample = True
-    kind: ClassVar = Exponential
+    _kind: ClassVar = Exponential
     _validate_args: bool
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
@@ -33,7 +33,7 @@ class Zonal(Distribution):
         if validate:
             checks.rows(loc, "loc")
             checks.concentrations(concentration)
-        self._law = self.kind(len(range(loc.shape[-1])))  # a number, of which `torch.compile` may make a symbol
+        self._law = self._kind(len(range(loc.shape[-1])))  # a number, of which `torch.compile` may make a symbol
         self._numbers = concentration  # of its own shape, that nothing is computed twice
         self._fill(loc, torch.broadcast_shapes(loc.shape[:-1], concentration.shape), validate)
 
@@ -88,7 +88,7 @@ class Zonal(Distribution):
         """
         shape = *sample_shape, *self.batch_shape, *self.event_shape
         kappa = widen(self.concentration).expand(shape[:-1])
-        angle = draw_angle(kappa, torch.rand((), device=kappa.device), shape[-1], self.kind is Power)
+        angle = draw_angle(kappa, torch.rand((), device=kappa.device), shape[-1], self._kind is Power)
         work = torch.promote_types(self.loc.dtype, torch.float32)
         return place(angle, self.loc.expand(shape).to(work)).to(self.loc.dtype)
 
@@ -158,7 +158,7 @@ class PowerSpherical(Zonal):
     tensor([0.0000, 0.0000, 0.8000])
     """
 
-    kind = Power
+    _kind = Power
 
 
 class HypersphericalUniform(Zonal):

@@ -107,10 +107,10 @@ def head_constants(
     --------
     >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
     >>> from spherapprox.error import head_constants
-    >>> head = SplitHead.from_target(targets.zonal_harmonic(2, 3), EqualMeasurePartition(2, 300), 40.0)
+    >>> head = SplitHead.from_target(targets.zonal_harmonic(2, 3), EqualMeasurePartition(2, 100), 20.0)
     >>> interval = head_constants(head, slack=0.1).lipschitz
     >>> print(round(interval.lower, 2), interval.upper <= 1.1 * interval.lower)
-    1.79 True
+    1.61 True
     """
     if not hasattr(head, "family"):
         raise TypeError(f"'head' must be a head, a CoreHead, SplitHead or ClassicalHead, got {type(head).__name__}")

@@ -9,7 +9,7 @@ from spherapprox.directional import Kent, Watson, goodness_of_fit
 
 
 @pytest.mark.parametrize("dim", [1, 2, 40])
-@pytest.mark.parametrize("size", [0.0, 4.0, 1e4, 1e8])
+@pytest.mark.parametrize("size", [0.0, 4.0, 1e8])
 def test_pvalues_are_uniform_under_the_distribution(dim, size):
     rng = np.random.default_rng(6)
     mean = sphere.uniform(dim, 1, rng)[0]

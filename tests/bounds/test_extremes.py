@@ -41,7 +41,7 @@ def falls(bounds, side):
     return all(a >= b - SMOOTH * max(1.0, abs(b)) for a, b in itertools.pairwise(logs))
 
 
-@pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
+@pytest.mark.parametrize("dim", [1, 8, 10_000])
 @pytest.mark.parametrize("theorem", COUNTED)
 def test_prefixes_shorten_as_eps_grows(theorem, dim):
     bounds = prefix_length(EPS, dim=dim, theorem=with_options(theorem, smoothness=1.0), sup_norm=3.0)

@@ -125,12 +125,11 @@ def test_the_same_head_with_every_kernel_of_blas():
         "import numpy as np; from spherapprox import *\n"
         "t = np.linspace(-3.0, 3.0, 200); x = sphere.inverse_stereographic(t[:, None] / 1.7)\n"
         "x2 = sphere.uniform(2, 80, rng=0); y2 = np.tanh(4.0 * x2[:, 0]) + 0.3 * np.cos(np.arange(80.0) ** 2)\n"
-        "for kind in (CoreHead, SplitHead):\n"
-        "    for rows, y, n in ((x, np.sin(2.0 * t), 8), (x2, y2, 9)):\n"
-        "        head = kind.fit(rows, y, n=n, points='free', rng=0); print(*head(rows[::10]), head.concentration)"
+        "for kind, rows, y, n in ((CoreHead, x, np.sin(2.0 * t), 8), (SplitHead, x2, y2, 9)):\n"
+        "    head = kind.fit(rows, y, n=n, points='free', rng=0); print(*head(rows[::10]), head.concentration)"
     )
     kernels = ("Nehalem", "Prescott")
     told = [run(code, OPENBLAS_CORETYPE=kernel, OPENBLAS_NUM_THREADS="1").splitlines() for kernel in kernels]
-    assert len(told[0]) == 4
+    assert len(told[0]) == 2
     for one, other in zip(*told, strict=True):
         np.testing.assert_allclose(np.array(one.split(), float), np.array(other.split(), float), rtol=0, atol=1e-6)

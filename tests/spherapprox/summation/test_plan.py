@@ -169,7 +169,7 @@ MODULES = {"dense": dense, "numpy": numpy_tiles, "truncated": truncated, "harmon
 @pytest.mark.parametrize("method", MODULES)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_a_sum_is_planned_without_being_evaluated(method, normalize, monkeypatch):
-    x, b, values = sphere(9000, 2, 1), sphere(6000, 2, 2), np.random.default_rng(3).random((6000, 2))
+    x, b, values = sphere(6000, 2, 1), sphere(4000, 2, 2), np.random.default_rng(3).random((4000, 2))
     options = {"normalize": normalize, "method": method, "rtol": 1e-9}
     concentration = 1e4 if method == "truncated" else 2.0
     evaluate(x, b, values, concentration, **options)  # loads the kernels

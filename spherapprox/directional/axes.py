@@ -42,10 +42,10 @@ class AxialParts(Parts):
         _checks.memory(24.0 * k * p * p, f"second moments of {k} parts in {p} columns", "reduce the columns first")
         sums = np.empty((k, p, p))
         for mass, moments in zip(masses.astype(rows.dtype, copy=False), sums, strict=True):
-            if is_sparse(unit):
-                moments[:] = (unit.T @ unit.multiply(mass[:, None]).tocsr()).toarray()
-            else:
-                moments[:] = unit.T @ (mass[:, None] * unit)
+            own = np.flatnonzero(mass)
+            part = unit[own]
+            weighted = part.multiply(mass[own, None]).tocsr() if is_sparse(unit) else mass[own, None] * part
+            moments[:] = (part.T @ weighted).toarray() if is_sparse(unit) else part.T @ weighted
         return sums
 
     def refit(self, masses: Float64, sums: Float64, choice: str | float, top: float) -> tuple[Float64, Float64]:

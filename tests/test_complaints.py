@@ -38,8 +38,13 @@ def sections():
                 yield pytest.param(start + setup, lines, id=f"{path.name}:{first}" + f", {i}" * bool(i))
 
 
+def is_extra(error):
+    """Tell whether an error says which extra to install."""
+    return isinstance(error, ImportError) and "pip install" in str(error)
+
+
 def fault(call, error, words, names):
-    """Return what is wrong with a complaint, None if nothing is or an extra that the call takes is not installed."""
+    """Return what is wrong with a complaint, None if nothing is, and the error itself if an extra is not installed."""
     try:
         value = eval(call, names)
     except eval(error, names) as caught:
@@ -48,23 +53,22 @@ def fault(call, error, words, names):
             return f"says {text!r}"
         # whatever the value, a long one is cut; the names of all theorems are 525
         return None if len(text) < 600 else f"says {len(text)} letters"
-    except ImportError as missing:
-        return None if "pip install" in str(missing) else f"{missing!r}"
     except Exception as other:
-        return f"{other!r}"
+        return other if is_extra(other) else f"{other!r}"
     return f"returns {value!r}"
 
 
 @pytest.mark.parametrize(("setup", "lines"), tuple(sections()))
 def test_complaints(setup, lines):
-    names, faults = dict(NAMES), []
+    names = dict(NAMES)
     try:
         exec(setup, names)
-    except ImportError as missing:
-        if "pip install" not in str(missing):
+    except ImportError as error:
+        if not is_extra(error):
             raise
-        pytest.skip(str(missing))  # an extra is not installed
-    for number, line in lines:
-        if found := fault(*line.rsplit(" | ", 2), names):
-            faults.append(f"line {number}, {line.rsplit(' | ', 2)[0]}: {found}")
+        pytest.skip(str(error))
+    results = [(number, line, fault(*line.rsplit(" | ", 2), dict(names))) for number, line in lines]
+    faults = [f"line {number}, {line}: {text}" for number, line, text in results if isinstance(text, str)]
     assert not faults, "\n".join(faults)
+    if missing := [str(error) for _, _, error in results if error]:
+        pytest.skip(missing[0])

@@ -11,7 +11,7 @@ from .._types import Array, Float64
 from ..vmf.sparse import is_sparse
 from .mixtures import Parts
 from .rows import Rows
-from .watson import MAX_CONCENTRATION, KummerLaw, orient, solve_concentration
+from .watson import MAX_CONCENTRATION, log_densities, orient, solve_concentration, square_law
 
 SIGNS = {"bipolar": (1.0,), "girdle": (-1.0,), "either": (1.0, -1.0)}
 """Of the concentrations of a form."""
@@ -23,7 +23,8 @@ class AxialParts(Parts):
     @staticmethod
     def log_peaks(columns: int, concentrations: Float64) -> Float64:
         """Return the logarithms of the largest densities, at the ends of bipolar parts and the circles of girdles."""
-        return np.array([-_law(columns, kappa).log_constants[int(kappa > 0.0)] for kappa in concentrations])
+        laws = [(square_law(columns, kappa), kappa) for kappa in concentrations]
+        return np.array([log_densities(*law, square=float(law[1] > 0.0), rest=float(law[1] <= 0.0)) for law in laws])
 
     @staticmethod
     def largest(dtype: Any) -> float:
@@ -68,11 +69,4 @@ def _fit(shares: Float64, sign: float, top: float) -> tuple[float, float, int]:
     end = len(shares) - 1 if sign > 0.0 else 0
     square, rest = float(shares[end]), float(np.delete(shares, end).sum())
     kappa = sign * min(abs(solve_concentration(len(shares) - 1.0, square, rest, sign=sign)), top)
-    law = _law(len(shares), kappa)
-    log = -law.log_constants[1] - kappa * rest if kappa > 0.0 else kappa * square - law.log_constants[0]
-    return log, kappa, end
-
-
-def _law(columns: int, kappa: float) -> KummerLaw:
-    """Return the law of the square of the cosine with the axis."""
-    return KummerLaw(0.5, 0.5 * (columns - 1.0), kappa)
+    return log_densities(square_law(len(shares), kappa), kappa, square, rest), kappa, end

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,7 +75,7 @@ class Watson(Density):
     @cached_property
     def _law(self) -> KummerLaw:
         """The law of <x, axis>^2."""
-        return KummerLaw(0.5, 0.5 * self.dim, self.concentration)
+        return square_law(self.dim + 1, self.concentration)
 
     @property
     def log_normalizer(self) -> float:
@@ -116,10 +117,7 @@ class Watson(Density):
         return max(fits, key=lambda fitted: float(share @ fitted._log_densities(rows)))
 
     def _log_densities(self, rows: Float64) -> Float64:
-        square, rest = split_squares(rows, self.axis)
-        if self.concentration > 0.0:
-            return np.asarray(-self._law.log_constants[1] - self.concentration * rest)
-        return np.asarray(self.concentration * square - self.log_normalizer)
+        return np.asarray(log_densities(self._law, self.concentration, *split_squares(rows, self.axis)))
 
     def _draw(self, n: int, rng: np.random.Generator) -> Float64:
         square, rest = draw_squares(self.dim, self.concentration, n, rng=rng)
@@ -127,6 +125,18 @@ class Watson(Density):
         sampling.place(rest / (1.0 + np.sqrt(square)), self.axis, x, rng)
         x *= (2.0 * rng.integers(0, 2, n) - 1.0)[:, None]
         return x
+
+
+def square_law(columns: int, concentration: float) -> KummerLaw:
+    """Return the law of the square of the cosine with the axis."""
+    return KummerLaw(0.5, 0.5 * (columns - 1.0), concentration)
+
+
+def log_densities(law: KummerLaw, concentration: float, square: Any, rest: Any) -> Any:
+    """Return log densities at squares of cosines with the axis and what they lack of 1, or the mean one at means."""
+    if concentration > 0.0:
+        return -law.log_constants[1] - concentration * rest
+    return concentration * square - law.log_constants[0]
 
 
 def split_squares(rows: Float64, axis: Float64) -> tuple[Float64, Float64]:

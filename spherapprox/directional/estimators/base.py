@@ -35,10 +35,9 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
     """A mixture; subclasses have the parameters, find starts, and make distributions."""
 
     _kind: ClassVar[type[Parts]]
-    means: ClassVar[str]  # the attribute that keeps parts' directions
-    choice: ClassVar[str]  # the parameter that says which concentrations
-    words: ClassVar[dict[str, str]]  # that parameters which are texts may be
-    remedy: ClassVar[str]  # where parts shrink: drop repeated rows, or this
+    _directions: ClassVar[str]  # the attribute that keeps parts' directions
+    _choice: ClassVar[str]  # the parameter that says which concentrations
+    _remedy: ClassVar[str]  # where parts shrink: drop repeated rows, or this
     warm_start = False
 
     def _starts(self, rows: Any, weights: Float64, rng: Any) -> Iterator[Parts]:
@@ -71,7 +70,7 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
         self._count += top * count
         new = (top * count / self._count) ** FORGET
         sums = Sums(*((1.0 - new) * a + new / count * b for a, b in zip(self._sums, batch, strict=True)))
-        parts = mixtures.maximize(sums, self._parts(), getattr(self, self.choice), dtype=rows.dtype)
+        parts = mixtures.maximize(sums, self._parts(), getattr(self, self._choice), dtype=rows.dtype)
         end = Ascent(parts, sums, batch.log_likelihood / count, self.n_iter_ + 1, self.converged_)
         return self._keep(end, count=1.0)
 
@@ -119,9 +118,7 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
         for name in ("noise", "warm_start"):
             _checks.flag(getattr(self, name), name)
         _checks.real(self.tol, "tol", minimum=0.0)
-        for name, words in {"method": "soft hard stochastic", **self.words}.items():
-            if name in ("method", "form") or isinstance(getattr(self, name), str):
-                _checks.choice(getattr(self, name), name, words.split())
+        _checks.choice(self.method, "method", ("soft", "hard", "stochastic"))
 
     def _fit_rows(self, rows: Any, weights: Float64, *, rng: Any) -> Self:
         """Fit the mixture to rows that were read."""
@@ -146,12 +143,12 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
 
     def _climb(self, rows: Any, weights: Float64, parts: Parts, *, rng: Any) -> Ascent:
         options = {"method": self.method, "max_iter": self.max_iter, "tol": self.tol, "rng": rng}
-        return mixtures.climb(rows, weights, parts, getattr(self, self.choice), **options)
+        return mixtures.climb(rows, weights, parts, getattr(self, self._choice), **options)
 
     def _keep(self, end: Ascent, *, count: float) -> Self:
         """Keep the result of a fit, and its sums for each unit of weight."""
         self.weights_, means, self.concentrations_, _ = end.parts
-        setattr(self, self.means, means)
+        setattr(self, self._directions, means)
         self._sums = tuple(term / count for term in end.sums)
         self.lower_bound_ = end.bound - self._log_area()
         self.converged_, self.n_iter_ = end.converged, end.steps
@@ -159,7 +156,7 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
 
     @property
     def _means(self) -> Float64:
-        means: Float64 = getattr(self, self.means)
+        means: Float64 = getattr(self, self._directions)
         return means
 
     def _parts(self) -> Parts:
@@ -182,9 +179,9 @@ class BaseMixture(DensityMixin, DirectionalEstimator):  # type: ignore[misc]
         if points and k > 1:
             _checks.warn(
                 f"{points} of {k} parts have no width left, where a likelihood has no bound: the criterion does not "
-                f"tell how many parts there are. Drop repeated rows or {self.remedy}",
+                f"tell how many parts there are. Drop repeated rows or {self._remedy}",
                 UserWarning,
             )
-        full, choice = int(np.count_nonzero(self.weights_[:k])), getattr(self, self.choice)
+        full, choice = int(np.count_nonzero(self.weights_[:k])), getattr(self, self._choice)
         sizes = 0 if not isinstance(choice, str) else 1 if choice == "equal" else full
         return int(full * (p - 1) + sizes + np.count_nonzero(self.weights_) - 1)

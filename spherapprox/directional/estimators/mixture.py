@@ -9,7 +9,7 @@ what needs `fit` first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -84,10 +84,9 @@ class VonMisesFisherMixture(BaseMixture):
     """
 
     _kind = Parts
-    means = "means_"
-    choice = "concentration"
-    words: ClassVar = {"init": "k-means++ random", "concentration": "free equal"}
-    remedy = "take concentration='equal'"
+    _directions = "means_"
+    _choice = "concentration"
+    _remedy = "take concentration='equal'"
 
     def __init__(
         self, n_components: int = 1, *, concentration: Any = "free", method: str = "soft", noise: bool = False,
@@ -100,7 +99,11 @@ class VonMisesFisherMixture(BaseMixture):
 
     def _check(self) -> None:
         super()._check()
-        if not isinstance(self.concentration, str):
+        if isinstance(self.init, str):
+            _checks.choice(self.init, "init", ("k-means++", "random"))
+        if isinstance(self.concentration, str):
+            _checks.choice(self.concentration, "concentration", ("free", "equal"))
+        else:
             _checks.real(self.concentration, "concentration", minimum=0.0, maximum=1e13)
 
     def _starts(self, rows: Any, weights: Float64, rng: Any) -> Iterator[Parts]:

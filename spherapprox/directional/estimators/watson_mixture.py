@@ -7,13 +7,14 @@ wrong with an argument, and NotFittedError what needs `fit` first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
+from ... import _checks
 from ..._types import Float64
 from .. import mixtures
-from ..axes import AxialParts
+from ..axes import SIGNS, AxialParts
 from ..mixtures import Parts, Sums
 from ..watson import Watson
 from .base import BaseMixture
@@ -56,10 +57,9 @@ class WatsonMixture(BaseMixture):
     """
 
     _kind = AxialParts
-    means = "axes_"
-    choice = "form"
-    words: ClassVar = {"form": "bipolar girdle either"}
-    remedy = "lower 'n_components'"
+    _directions = "axes_"
+    _choice = "form"
+    _remedy = "lower 'n_components'"
 
     def __init__(
         self, n_components: int = 1, *, form: str = "bipolar", method: str = "soft", noise: bool = False,
@@ -67,6 +67,10 @@ class WatsonMixture(BaseMixture):
     ) -> None:  # fmt: skip
         self.n_components, self.form, self.method, self.noise = n_components, form, method, noise
         self.n_init, self.max_iter, self.tol, self.random_state = n_init, max_iter, tol, random_state
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.choice(self.form, "form", SIGNS)
 
     def _starts(self, rows: Any, weights: Float64, rng: Any) -> Iterator[Parts]:
         """Yield the parts that are the likeliest for groups of a sample of rows."""

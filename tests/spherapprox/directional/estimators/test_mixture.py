@@ -3,10 +3,8 @@
 import math
 import warnings
 
-import dask.array
 import numpy as np
 import pytest
-import scipy.sparse
 from scipy.stats import vonmises_fisher
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -136,26 +134,6 @@ def test_samples_have_the_mixtures_law():
         assert mean == pytest.approx(fitted.means_[j], abs=0.03)
         assert law.concentration == pytest.approx(fitted.concentrations_[j], rel=0.15)
     assert fitted.score(directions) == pytest.approx(fitted.lower_bound_, abs=0.1)
-
-
-STORAGES = {
-    "CSR": scipy.sparse.csr_array,
-    "Dask": lambda x: dask.array.from_array(x, chunks=(400, 2)),
-    "float32": np.float32,
-    "other lengths": lambda x: x * np.linspace(0.1, 1e5, len(x))[:, None],
-}
-
-
-@pytest.mark.parametrize("storage", STORAGES)
-def test_a_fit_does_not_depend_on_the_storage(storage):
-    x, fitted, other = STORAGES[storage](X), model(noise=True).fit(X), model(noise=True)
-    other.fit(x)
-    tolerance = 1e-5 if storage == "float32" else 1e-10
-    assert other.means_ == pytest.approx(fitted.means_, abs=tolerance)
-    assert other.concentrations_ == pytest.approx(fitted.concentrations_, rel=10 * tolerance)
-    assert other.lower_bound_ == pytest.approx(fitted.lower_bound_, abs=tolerance)
-    assert np.array_equal(other.predict(x), fitted.predict(X))
-    assert other.score_samples(x) == pytest.approx(fitted.score_samples(X), abs=300 * tolerance)
 
 
 @pytest.mark.parametrize("method", ["soft", "hard"])

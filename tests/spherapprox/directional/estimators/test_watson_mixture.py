@@ -3,10 +3,8 @@
 import math
 import warnings
 
-import dask.array
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
@@ -91,24 +89,6 @@ def test_samples_have_the_mixtures_law():
         assert own.axis == pytest.approx(fitted.axes_[j], abs=0.05)
         assert own.concentration == pytest.approx(fitted.concentrations_[j], rel=0.15)
     assert (numbers == -1).mean() == pytest.approx(fitted.weights_[3], abs=0.02)
-
-
-STORAGES = {
-    "CSR": scipy.sparse.csr_array,
-    "Dask": lambda x: dask.array.from_array(x, chunks=(400, 2)),
-    "float32": np.float32,
-    "other lengths": lambda x: x * np.linspace(0.1, 1e5, len(x))[:, None],
-}
-
-
-@pytest.mark.parametrize("storage", STORAGES)
-def test_a_fit_does_not_depend_on_the_storage(storage):
-    x, fitted, other = STORAGES[storage](X), model(noise=True, tol=1e-10).fit(X), model(noise=True, tol=1e-10)
-    other.fit(x)
-    tolerance = 1e-4 if storage == "float32" else 1e-10
-    assert other.axes_ == pytest.approx(fitted.axes_, abs=tolerance)
-    assert other.concentrations_ == pytest.approx(fitted.concentrations_, rel=30 * tolerance)
-    assert np.array_equal(other.predict(x), fitted.predict(X))
 
 
 def test_a_weight_of_two_is_a_row_twice():

@@ -1,0 +1,1 @@
+"""Models of transformers: what their attention layers compute, layer by layer."""

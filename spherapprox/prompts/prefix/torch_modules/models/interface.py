@@ -1,0 +1,161 @@
+"""Attention as models of transformers call it: one function that may be watched, and adds biases that a cache carries.
+
+Models look the function up by name in their configuration (``AttentionInterface``), so that it sees queries, keys and
+values as they are behind rotary positions, norms and adapters, with the mask, the scale and what else the layer asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from ....._checks import needs
+
+with needs("transformers", "prompts.prefix.of_model", "interop"):
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import sdpa_mask
+
+NAME = "spherapprox"
+"""The name under which models find the function."""
+_BIAS = "_spherapprox_bias"
+"""The attribute of a tensor of keys by which a cache hands biases to the function."""
+
+
+class Call(NamedTuple):
+    """What an attention layer asks for: queries (batch, heads, T, s), keys and values (batch, shared heads, n, ...).
+
+    `mask` is None or added to logits, of shapes that broadcast to (batch, heads, T, n): the model's own, positions'
+    biases and biases of keys together. `softcap` is None or c of ``c tanh(logit / c)``, before the mask.
+    """
+
+    module: torch.nn.Module
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: torch.Tensor | None
+    scale: float
+    softcap: float | None
+    window: int | None
+
+    def logits(self) -> torch.Tensor:
+        """Return the logits (batch, heads, T, n), -inf where a key is not seen."""
+        logits = self.scale * (self.query @ self.repeated(self.key).transpose(-1, -2))
+        if self.softcap is not None:
+            logits = self.softcap * torch.tanh(logits / self.softcap)
+        return logits if self.mask is None else logits + self.mask
+
+    def weights(self) -> torch.Tensor:
+        """Return the attention (batch, heads, T, n); 0 for a query that sees no key."""
+        logits = self.logits()
+        weights = torch.softmax(logits, dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+        return weights.masked_fill(logits.isneginf().all(dim=-1, keepdim=True), 0.0).to(logits.dtype)
+
+    def repeated(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return keys or values repeated for the heads of queries that share them."""
+        return rows.repeat_interleave(self.query.shape[1] // rows.shape[1], dim=1)
+
+    def attend(self, dropout: float = 0.0) -> torch.Tensor:
+        """Return the outputs (batch, heads, T, p)."""
+        if self.softcap is None:
+            return torch.nn.functional.scaled_dot_product_attention(
+                self.query, self.repeated(self.key), self.repeated(self.value), attn_mask=self.mask,
+                dropout_p=dropout, scale=self.scale,
+            )  # fmt: skip
+        return torch.nn.functional.dropout(self.weights(), dropout) @ self.repeated(self.value)
+
+
+Listener = Callable[[Call, torch.Tensor], torch.Tensor | None]
+"""Takes a call and its outputs (batch, heads, T, p); what it returns, if it does, takes their place."""
+_LISTENERS: dict[int, Listener] = {}
+"""Of modules that are watched, by their `id`."""
+
+
+def attention_forward(
+    module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+    attention_mask: torch.Tensor | None, dropout: float = 0.0, scaling: float | None = None, **options: Any,
+) -> tuple[torch.Tensor, None]:  # fmt: skip
+    """Return outputs (batch, T, heads, p) of one layer, as transformers' interface has it, and None for weights."""
+    if options.get("s_aux") is not None:
+        raise NotImplementedError(f"{type(module).__name__} has attention sinks, which are not read")
+    mask = _added(attention_mask, query)
+    if attention_mask is None and query.shape[2] > 1 and _is_causal(module, options):
+        mask = query.new_full((query.shape[2], key.shape[2]), -torch.inf).triu(1 + key.shape[2] - query.shape[2])
+    for part in (options.get("position_bias"), _bias_of(key, query)):
+        mask = part if mask is None else mask if part is None else mask + part.to(mask.dtype)
+    scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    call = Call(module, query, key, value, mask, scale, options.get("softcap"), options.get("sliding_window"))
+    outputs = call.attend(dropout)
+    listener = _LISTENERS.get(id(module))
+    changed = None if listener is None else listener(call, outputs)
+    return (outputs if changed is None else changed).transpose(1, 2).contiguous(), None
+
+
+def _is_causal(module: torch.nn.Module, options: dict[str, Any]) -> bool:
+    given = options.get("is_causal")
+    return bool(getattr(module, "is_causal", True) if given is None else given)
+
+
+def _added(mask: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor | None:
+    """Return a mask as numbers that are added to logits."""
+    if mask is None or mask.dtype != torch.bool:
+        return mask
+    return torch.zeros_like(mask, dtype=like.dtype).masked_fill(~mask, -torch.inf)
+
+
+def with_bias(key: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Return keys (batch, shared heads, n, s) whose first columns have biases, up to (batch, shared heads, T, t)."""
+    setattr(key, _BIAS, bias)
+    return key
+
+
+def _bias_of(key: torch.Tensor, query: torch.Tensor) -> torch.Tensor | None:
+    """Return the biases that keys carry, as a mask."""
+    bias = getattr(key, _BIAS, None)
+    if bias is None:
+        return None
+    padded = torch.nn.functional.pad(bias, (0, key.shape[2] - bias.shape[-1]))
+    return padded.repeat_interleave(query.shape[1] // key.shape[1], dim=1) if bias.shape[1] > 1 else padded
+
+
+def _whole_mask(*arguments: Any, **options: Any) -> torch.Tensor | None:
+    """Return the mask of torch's function, never left out for causal attention."""
+    mask: torch.Tensor | None = sdpa_mask(*arguments, **{**options, "allow_is_causal_skip": False})
+    return mask
+
+
+AttentionInterface.register(NAME, attention_forward)
+AttentionMaskInterface.register(NAME, _whole_mask)
+
+
+@contextlib.contextmanager
+def attending(model: torch.nn.Module) -> Iterator[None]:
+    """Let all layers of a model attend by `attention_forward` until the end."""
+    configurations = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
+    before = [
+        (configuration, configuration._attn_implementation)
+        for configuration in configurations.values()
+        if hasattr(configuration, "_attn_implementation")
+    ]
+    try:
+        for configuration, _ in before:
+            configuration._attn_implementation = NAME
+        yield
+    finally:
+        for configuration, name in before:
+            configuration._attn_implementation = name
+
+
+@contextlib.contextmanager
+def watching(model: torch.nn.Module, listener: Listener) -> Iterator[None]:
+    """Let a listener see each call of each layer of a model, until the end."""
+    modules = [id(part) for part in model.modules() if id(part) not in _LISTENERS]
+    with attending(model):
+        try:
+            _LISTENERS.update(dict.fromkeys(modules, listener))
+            yield
+        finally:
+            for number in modules:
+                _LISTENERS.pop(number, None)

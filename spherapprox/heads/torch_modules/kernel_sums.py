@@ -130,7 +130,7 @@ class ExponentialSum(_Rows):
     -----
     It is ``sum_k values_k exp(-concentration_k |x - b_k|^2 / 2)``, by chords as in ``head(x)``: relative to the sum of
     the |terms| the two agree, where some control point is near, to 1e-14 in float64 and 5e-6 in float32. The gradient
-    can be taken once, not twice.
+    can be taken once, not twice. ONNX has no `torch.cdist`: there a call of m rows holds m n (dim+1) numbers.
 
     Examples
     --------

@@ -82,6 +82,7 @@ class ExecutorModule(Whole):
     Notes
     -----
     Inputs beyond the executor's radius and records beyond its bounds are not refused: nothing is promised for them.
+    Autocast rounds nothing.
 
     Examples
     --------

@@ -51,7 +51,9 @@ class RecurrentModule(Whole):
     Notes
     -----
     Nothing is trainable: weights of gates reach mu / eps, so that sigmoids are 0 or 1 and their gradients vanish, or
-    are as large as mu. Long sequences are run a part at a time: memory grows with the outputs only.
+    are as large as mu, and autocast rounds nothing. Long sequences are run a part at a time: memory grows with the
+    outputs only. `torch.export` and `torch.onnx` make a loop of torch's cells, which takes sequences of any length.
+    `torch.vmap` has no rule for recurrent layers: the module takes batches itself.
 
     Examples
     --------

@@ -218,25 +218,6 @@ def test_compiled_and_mapped():
         assert torch.equal(peak(loc), VonMisesFisher(loc, 3.0).log_prob(loc))
 
 
-@each
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
-def test_compiled_samples(kind):
-    loc, k = directions(3, 40), torch.logspace(-3, 7, 40, dtype=float64, requires_grad=True)
-
-    def sample(loc, k):
-        q = kind(loc, k, validate_args=False)
-        return torch.stack([q.rsample(), q.rsample()])  # of the same arguments, and not the same
-
-    compiled, results = torch.compile(sample, backend="aot_eager", fullgraph=True), []
-    for function in (sample, compiled):
-        torch.manual_seed(0)
-        x = function(loc, k)
-        results.append((x.detach(), torch.autograd.grad(x[..., 0].sum(), k)[0]))
-    assert not torch.equal(*results[1][0])
-    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
-    assert compiled(loc[:7], k.detach()[:7]).shape == (2, 7, 3)  # a last batch, whose size becomes a symbol
-
-
 @pytest.mark.parametrize("columns", [2, 43])
 def test_few_operations_are_left_to_the_compiler(columns):
     def step(loc, k):

@@ -8,10 +8,20 @@ torch = pytest.importorskip("torch")
 
 from torch_zoo import KINDS, dynamic  # noqa: E402
 
-from spherapprox.directional.torch_modules import PowerSpherical, VonMisesFisher  # noqa: E402
+from spherapprox.directional.torch_modules import (  # noqa: E402
+    HypersphericalUniform,
+    PowerSpherical,
+    VonMisesFisher,
+    iv_ratio,
+    log_iv,
+)
 
 each = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 SIZES = (4, 6), (2, 7), (1, 3), (5, 1)
+
+
+def directions(columns, *batch):
+    return torch.nn.functional.normalize(torch.randn(*batch, columns, dtype=torch.float64), dim=-1)
 
 
 @each
@@ -62,8 +72,7 @@ def test_onnx(kind, dtype, limit):
 @pytest.mark.parametrize("distribution", [PowerSpherical, VonMisesFisher])
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
 def test_compiled_samples(distribution):
-    loc = torch.nn.functional.normalize(torch.randn(40, 3, dtype=torch.float64), dim=-1)
-    k = torch.logspace(-3, 7, 40, dtype=torch.float64, requires_grad=True)
+    loc, k = directions(3, 40), torch.logspace(-3, 7, 40, dtype=torch.float64, requires_grad=True)
 
     def sample(loc, k):
         q = distribution(loc, k, validate_args=False)
@@ -77,3 +86,37 @@ def test_compiled_samples(distribution):
     assert not torch.equal(*results[1][0])
     assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
     assert compiled(loc[:7], k.detach()[:7]).shape == (2, 7, 3)  # a last batch, whose size becomes a symbol
+
+
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+def test_compiled_and_exported_densities():
+    loc, x = directions(5, 4), directions(5, 4)
+    k = torch.tensor([0.0, 1.0, 10.0, 1e3], dtype=torch.float64, requires_grad=True)
+
+    def loss(loc, k, x):
+        q = VonMisesFisher(loc, k, validate_args=True)
+        return q.log_prob(x).sum() + torch.distributions.kl_divergence(q, HypersphericalUniform(5)).sum()
+
+    class Loss(torch.nn.Module):
+        forward = staticmethod(loss)
+
+    compiled = torch.compile(loss, backend="aot_eager", fullgraph=True)(loc, k, x)
+    assert compiled == loss(loc, k, x)
+    assert torch.equal(*(torch.autograd.grad(y, k)[0] for y in (compiled, loss(loc, k, x))))
+    batch = {0: torch.export.Dim("batch")}
+    exported = torch.export.export(Loss(), (loc, k, x), dynamic_shapes=(batch, batch, batch)).module()
+    assert exported(loc[:2], k[:2], x[:2]) == loss(loc[:2], k[:2], x[:2])
+    peak = torch.compile(lambda loc: VonMisesFisher(loc, 3.0).log_prob(loc), backend="eager", fullgraph=True)
+    for loc in directions(5), directions(7), directions(5, 4), directions(5, 3):
+        assert torch.equal(peak(loc), VonMisesFisher(loc, 3.0).log_prob(loc))
+
+
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+def test_compiled_bessel_functions():
+    def both(x):
+        return log_iv(31.0, x).sum() + iv_ratio(17.0, x).sum()
+
+    x = torch.tensor([0.3, 2.0, 50.0], dtype=torch.float64, requires_grad=True)
+    compiled = torch.compile(both, backend="aot_eager", fullgraph=True)(x)
+    assert compiled == both(x)
+    assert torch.equal(*(torch.autograd.grad(y, x)[0] for y in (compiled, both(x))))

@@ -139,7 +139,7 @@ def look(statistics: Callable[[Any], Any], x: Any) -> list[float] | None:
     """Return statistics of a tensor as floats; None where it has none to read: in graphs, on "meta", under a vmap."""
     if torch.compiler.is_compiling() or torch.jit.is_tracing():  # asked for first: the rest is in no graph
         return None
-    if x.numel() == 0 or x.is_meta or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
+    if x.numel() == 0 or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
         return None
     numbers = statistics(x.detach() if x.requires_grad else x)
     try:

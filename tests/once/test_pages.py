@@ -20,6 +20,7 @@ EXTRAS = {
     "torch": "torch",
     "transformers": "transformers",
     "peft": "peft",
+    "onnxruntime": "onnx",
 }
 EXTRAS |= {"dask": "dask", "distributed": "distributed", "flint": "bounds.certify|enclosure"}
 PLAIN = ("README.md", "docs/format.md")  # run below, and by tests/spherapprox/test_io.py

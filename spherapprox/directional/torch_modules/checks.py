@@ -57,8 +57,8 @@ def floats(loc: Any, concentration: Any) -> tuple[Any, Any]:
 
 
 def rows(x: Any, name: str) -> None:
-    """Refuse rows that are not of unit length; compiled code cannot look."""
-    if torch.compiler.is_compiling() or bool((fine := unit_rows.check(x)).all()):
+    """Refuse rows that are not of unit length; compiled code cannot look, and "meta" has no numbers."""
+    if torch.compiler.is_compiling() or x.is_meta or bool((fine := unit_rows.check(x)).all()):
         return
     words = f"'{name}' must hold rows of unit length, got one of length {show(float(lengths(x)[~fine][0]))}"
     raise ValueError(f"{words}: torch.nn.functional.normalize({name}, dim=-1) makes them")
@@ -66,7 +66,7 @@ def rows(x: Any, name: str) -> None:
 
 def concentrations(x: Any) -> None:
     """Refuse concentrations that are negative or not finite."""
-    if torch.compiler.is_compiling() or bool((fine := (x >= 0.0) & torch.isfinite(x)).all()):
+    if torch.compiler.is_compiling() or x.is_meta or bool((fine := (x >= 0.0) & torch.isfinite(x)).all()):
         return
     words = f"'concentration' must be at least 0 and finite, got {show(float(x.detach()[~fine][0]))}"
     raise ValueError(f"{words}: torch.nn.functional.softplus(concentration) makes it so")

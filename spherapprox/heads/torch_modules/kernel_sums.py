@@ -130,7 +130,7 @@ class ExponentialSum(_Rows):
     -----
     It is ``sum_k values_k exp(-concentration_k |x - b_k|^2 / 2)``, by chords as in ``head(x)``: relative to the sum of
     the |terms| the two agree, where some control point is near, to 1e-14 in float64 and 5e-6 in float32. The gradient
-    can be taken once, not twice.
+    can be taken once, not twice. ONNX has no `torch.cdist`: there a call of m rows holds m n (dim+1) numbers.
 
     Examples
     --------
@@ -146,8 +146,11 @@ class ExponentialSum(_Rows):
     kind = CoreHead
 
     def _evaluate(self, rows: Any, points: Any, values: Any) -> Any:
-        chords = torch.cdist(rows, points, compute_mode="donot_use_mm_for_euclid_dist")  # (rows, n)
-        return torch.exp(chords.square() * (-0.5 * self.concentration)) @ values
+        if torch.onnx.is_in_onnx_export():  # which has no cdist
+            squares = (rows[:, None] - points).square().sum(dim=2)  # (rows, n)
+        else:
+            squares = torch.cdist(rows, points, compute_mode="donot_use_mm_for_euclid_dist").square()
+        return torch.exp(squares * (-0.5 * self.concentration)) @ values
 
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""

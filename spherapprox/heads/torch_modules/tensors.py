@@ -28,8 +28,17 @@ UNIT_TOLERANCE = (1e-3, 1e-2)
 _USUAL = nullcontext()
 
 
-class Stateful(torch.nn.Module):
-    """A module whose scalars are in its state_dict too, and which loads one as a whole or not at all."""
+class Whole(torch.nn.Module):
+    """A module that loads a state as a whole or not at all."""
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Load a state as a whole or not at all: torch itself copies what fits before it complains of the rest."""
+        torch.nn.Module.load_state_dict(copy.deepcopy(self), state_dict, strict, assign)
+        return super().load_state_dict(state_dict, strict, assign)
+
+
+class Stateful(Whole):
+    """A module whose scalars are in its state_dict too."""
 
     scalars: ClassVar[dict[str, Callable[[float], Any]]]
     """What makes each of its number."""
@@ -45,11 +54,6 @@ class Stateful(torch.nn.Module):
         for (name, kind), number in zip(self.scalars.items(), state.tolist(), strict=True):
             if not isinstance(getattr(self, name), torch.Tensor) and not (kind is float and math.isnan(number)):
                 setattr(self, name, kind(number))
-
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Load a state as a whole or not at all: torch itself copies what fits before it complains of the rest."""
-        torch.nn.Module.load_state_dict(copy.deepcopy(self), state_dict, strict, assign)
-        return super().load_state_dict(state_dict, strict, assign)
 
 
 def _number(scalar: Any) -> float:
@@ -123,7 +127,40 @@ def in_parts(function: Callable[[Any], Any], x: Any, numbers: int, *, limit: int
 
 def exported() -> bool:
     """Tell whether a graph is made for any number of rows, which a part at a time would fix."""
-    return bool(torch.jit.is_tracing() or getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)())
+    return torch.jit.is_tracing() or exporting()
+
+
+def exporting() -> bool:
+    """Tell whether `torch.export` makes the graph, which `torch.onnx` calls too."""
+    return bool(getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)())
+
+
+def look(statistics: Callable[[Any], Any], x: Any) -> list[float] | None:
+    """Return statistics of a tensor as floats; None where it has none to read: in graphs, on "meta", under a vmap."""
+    if torch.compiler.is_compiling() or torch.jit.is_tracing():  # asked for first: the rest is in no graph
+        return None
+    if x.numel() == 0 or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
+        return None
+    numbers = statistics(x.detach() if x.requires_grad else x)
+    try:
+        return [float(number) for number in numbers]
+    except RuntimeError:
+        return None
+
+
+def fits_dtype(x: Any, dtype: Any) -> bool:
+    """Tell whether a tensor has a dtype, or autocast will see to it: float64 it leaves alone."""
+    return x.dtype == dtype or (autocasts(x) and torch.float64 not in (x.dtype, dtype))
+
+
+def autocasts(x: Any) -> bool:
+    """Tell whether autocast is on where a tensor is: torch does not say of "meta"."""
+    return not x.is_meta and torch.is_autocast_enabled(x.device.type)
+
+
+def unrounded(x: Any) -> AbstractContextManager[Any]:
+    """Return the context in which autocast does not round to half precision, in which programs do not run."""
+    return torch.autocast(x.device.type, enabled=False) if autocasts(x) else nullcontext()
 
 
 def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
@@ -134,32 +171,27 @@ def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
     if x.ndim == 0 or x.shape[-1] != width or (sequences and x.ndim not in (2, 3)):
         shapes = f"(T, {width}) or (batch, T, {width})" if sequences else f"(..., {width})"
         raise ValueError(f"'x' must have shape {shapes}, got {tuple(x.shape)}")
-    if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
+    if not fits_dtype(x, like.dtype):
         raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
     check_lengths(x, "x")
 
 
 def check_lengths(x: Any, name: str) -> None:
     """Check that the rows of a tensor have unit length."""
-    if torch.compiler.is_compiling() or torch.jit.is_tracing():  # asked for first: the rest is in no graph
+    extremes = look(_extreme_lengths, x)
+    if extremes is None:
         return
-    worst = _worst_length(x.detach() if x.requires_grad else x)
+    low, high = extremes
+    worst = high if abs(high - 1.0) >= abs(low - 1.0) else low
     if not abs(worst - 1.0) <= UNIT_TOLERANCE[x.element_size() < 4]:
         remedy = f"torch.nn.functional.normalize({name}, dim=-1)" if worst else "zeros have no direction, drop them"
         raise ValueError(f"'{name}' must have rows of unit length, got length {worst:.9g}: {remedy}")
 
 
-def _worst_length(x: Any) -> float:
-    """Return the length farthest from 1 of rows, or 1 where none can be read: in CUDA graphs, under `torch.vmap`."""
-    if x.numel() == 0 or (x.is_cuda and torch.cuda.is_current_stream_capturing()):
-        return 1.0
+def _extreme_lengths(x: Any) -> Any:
+    """Return the least and the largest length of rows."""
     precise = torch.float32 if x.element_size() < 4 else None
-    extremes = torch.aminmax(torch.linalg.vector_norm(x, dim=-1, dtype=precise))
-    try:
-        low, high = (float(extreme) for extreme in extremes)
-        return high if abs(high - 1.0) >= abs(low - 1.0) else low
-    except RuntimeError:
-        return 1.0
+    return torch.aminmax(torch.linalg.vector_norm(x, dim=-1, dtype=precise))
 
 
 def attention_path(logit: float, x: Any, *tensors: Any) -> AbstractContextManager[Any]:

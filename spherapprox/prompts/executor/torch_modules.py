@@ -9,7 +9,7 @@ from ..._checks import instance, needs
 with needs("PyTorch", "to_torch", "torch"):
     import torch
 
-from ...heads.torch_modules.tensors import float_dtype, held, in_parts
+from ...heads.torch_modules.tensors import Whole, float_dtype, held, in_parts, unrounded
 from .blocks import Block
 from .executor import Executor
 
@@ -63,7 +63,7 @@ class ResidualBlock(torch.nn.Module):
         return state + self.feed_forward(state)
 
 
-class ExecutorModule(torch.nn.Module):
+class ExecutorModule(Whole):
     """A transformer with frozen weights that runs the network that its prompt holds.
 
     See docs/theorems/9.1-executor.md.
@@ -82,6 +82,7 @@ class ExecutorModule(torch.nn.Module):
     Notes
     -----
     Inputs beyond the executor's radius and records beyond its bounds are not refused: nothing is promised for them.
+    Autocast rounds nothing.
 
     Examples
     --------
@@ -119,7 +120,8 @@ class ExecutorModule(torch.nn.Module):
         start = layout.ends["output"][0]
         outputs = pad(inputs[:, None], (start, layout.width - start - sizes[0], 0, layout.workers - 1))
         state = torch.cat([records.expand(inputs.shape[0], *shape), names + outputs], dim=1)  # (batch, m + W, d)
-        outputs = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
+        with unrounded(state):
+            outputs = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
         return outputs[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
 
     def _run(self, state: Any) -> Any:

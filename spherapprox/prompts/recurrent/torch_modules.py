@@ -15,7 +15,7 @@ with needs("PyTorch", "to_torch", "torch"):
     import torch
 
 from ..._types import Float64
-from ...heads.torch_modules.tensors import NUMBERS, exported, float_dtype, held
+from ...heads.torch_modules.tensors import NUMBERS, Whole, exporting, fits_dtype, float_dtype, held, look, unrounded
 from .gates import Gates, relu_network
 from .layer import MODULES, Layer
 from .network import Network
@@ -24,9 +24,10 @@ OPEN = 1000.0
 """Where a sigmoid is exactly 1, and at the negative exactly 0."""
 _Part: TypeAlias = tuple[Float64, Float64, Float64]
 _STOCK = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
+_CELLS = {"rnn": torch.rnn_relu_cell, "lstm": torch.lstm_cell, "gru": torch.gru_cell}
 
 
-class RecurrentModule(torch.nn.Module):
+class RecurrentModule(Whole):
     """A `Network` as one stock `torch.nn.RNN`, `torch.nn.LSTM` or `torch.nn.GRU`, and a `torch.nn.Linear`.
 
     See docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md.
@@ -50,7 +51,9 @@ class RecurrentModule(torch.nn.Module):
     Notes
     -----
     Nothing is trainable: weights of gates reach mu / eps, so that sigmoids are 0 or 1 and their gradients vanish, or
-    are as large as mu. Long sequences are run a part at a time: memory grows with the outputs only.
+    are as large as mu, and autocast rounds nothing. Long sequences are run a part at a time: memory grows with the
+    outputs only. `torch.export` and `torch.onnx` make a loop of torch's cells, which takes sequences of any length.
+    `torch.vmap` has no rule for recurrent layers: the module takes batches itself.
 
     Examples
     --------
@@ -91,19 +94,39 @@ class RecurrentModule(torch.nn.Module):
         x is of the module's dtype and on its device; TypeError or ValueError says what does not fit.
         """
         self._check(x)
-        batch = x if x.ndim == 3 else x[None]
-        if not batch.numel():
-            return x.new_zeros((*x.shape[:-1], self.readout.out_features))
+        batch = (x if x.ndim == 3 else x[None]).to(self.dtype)
         start = self.start[:, None].expand(-1, batch.shape[0], -1).contiguous()
-        state = (start, torch.zeros_like(start)) if self.kind == "lstm" else start
-        steps = batch.shape[1] if exported() else max(1, self.numbers // (len(batch) * self.readout.in_features * 4))
-        outputs = []
-        with _unrounded(x), _precise(x):
-            for part in batch.split(steps, dim=1):
-                hidden, state = self.rnn(part, state)
-                outputs.append(self.readout(hidden))
-        values = torch.cat(outputs, dim=1)
+        with unrounded(x), _precise(x):
+            values = self._scan(batch, start) if exporting() else self._run(batch, start)
         return values if x.ndim == 3 else values[0]
+
+    def _run(self, batch: Any, start: Any) -> Any:
+        """Return the outputs (batch, L, p), a part of the sequences at a time."""
+        if not batch.numel():
+            return batch.new_zeros((*batch.shape[:-1], self.readout.out_features))
+        state = (start, torch.zeros_like(start)) if self.kind == "lstm" else start
+        steps = max(1, self.numbers // (len(batch) * self.readout.in_features * 4))
+        outputs = []
+        for part in batch.split(batch.shape[1] if torch.jit.is_tracing() else steps, dim=1):
+            hidden, state = self.rnn(part, state)
+            outputs.append(self.readout(hidden))
+        return torch.cat(outputs, dim=1)
+
+    def _scan(self, batch: Any, start: Any) -> Any:
+        """Return the outputs (batch, L, p) by steps of torch's cells, for graphs that take any length."""
+        from torch._higher_order_ops import scan  # a module's steps become a graph of the length that was traced
+
+        weights, cell, lstm = self.rnn.all_weights, _CELLS[self.kind], self.kind == "lstm"
+
+        def step(states: Any, x: Any) -> tuple[Any, Any]:
+            after = []
+            for state, layer in zip(states, weights, strict=True):
+                after.append(cell(x, state, *layer))
+                x = after[-1][0] if lstm else after[-1]
+            return after, torch.nn.functional.linear(x, self.readout.weight, self.readout.bias)
+
+        states = [(state, torch.zeros_like(state)) if lstm else state for state in map(torch.clone, start)]
+        return scan(step, states, batch.transpose(0, 1))[1].transpose(0, 1)
 
     def _check(self, x: Any) -> None:
         like, dim = self.readout.weight, self.rnn.input_size
@@ -115,11 +138,11 @@ class RecurrentModule(torch.nn.Module):
             raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")
         if x.ndim not in (2, 3) or x.shape[-1] != dim:
             raise ValueError(f"'x' must have shape (L, {dim}) or (batch, L, {dim}), got {tuple(x.shape)}")
-        if x.dtype != like.dtype:
+        if not fits_dtype(x, like.dtype):
             raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
         if x.device != like.device:
             raise ValueError(f"'x' must be on the module's device {like.device}, got {x.device}: x.to() moves it")
-        if not torch.compiler.is_compiling() and not torch.isfinite(x).all():
+        if look(lambda x: [torch.isfinite(x).all()], x) == [0.0]:
             raise ValueError("'x' must be finite, got inf or nan")
 
     def extra_repr(self) -> str:
@@ -271,12 +294,6 @@ def _copy(module: Any, arrays: dict[str, Float64]) -> None:
         for name, array in arrays.items():
             parameter = getattr(module, name)
             parameter.copy_(held(array, parameter.dtype, "network"))
-
-
-def _unrounded(x: Any) -> Any:
-    """Return the context in which autocast does not round to half precision, in which no gate is a step."""
-    kind = x.device.type
-    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
 def _precise(x: Any) -> Any:

@@ -10,6 +10,7 @@ with needs("PyTorch", "to_torch", "torch"):
     import torch
 
 from ...heads.torch_modules.tensors import (
+    Whole,
     attention_path,
     check,
     float_dtype,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .head import SequenceHead
 
 
-class SequenceAttention(torch.nn.Module):
+class SequenceAttention(Whole):
     """A `SequenceHead` as two `torch.nn.MultiheadAttention` of one head each, behind a network of two `nn.Linear`.
 
     See docs/theorems/7.2-two-layers.md.

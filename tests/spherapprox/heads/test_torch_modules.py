@@ -33,8 +33,8 @@ def hard_points(rows, seed):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8, 63])
-@pytest.mark.parametrize("p", [None, 1, 3, "dim+1"])
-@pytest.mark.parametrize("concentration", [0.0, 10.0, 1e3, 1e4, 1e6])
+@pytest.mark.parametrize("p", [None, 1, "dim+1"])
+@pytest.mark.parametrize("concentration", [0.0, 10.0, 1e3, 1e6])
 def test_attention_is_the_head(dim, p, concentration):
     head = SplitHead(*recipe(dim, 100, dim + 1 if p == "dim+1" else p), concentration)
     limit = max(1e-12, 1e-15 * concentration) * np.abs(head.values).max()
@@ -215,22 +215,6 @@ def test_state_dicts_round_trip(kind, trainable, several):
     assert torch.equal(one.train()(x), copy.deepcopy(one).eval()(x))
 
 
-@each
-@pytest.mark.parametrize("several", [False, True])
-def test_states_are_tensors_that_safetensors_holds(kind, several, tmp_path):
-    safetensors = pytest.importorskip("safetensors.torch")
-    one, other = (kind(*recipe(2, 9, 2, s), np.linspace(s, 9.0, 9) if several else 3.0 + s).to_torch() for s in (1, 2))
-    assert all(isinstance(tensor, torch.Tensor) for tensor in one.state_dict().values())
-    safetensors.save_model(one, tmp_path / "module.safetensors")
-    safetensors.load_model(other, tmp_path / "module.safetensors")
-    x = torch.tensor(sphere.uniform(2, 5, rng=3))
-    assert torch.equal(one(x), other(x))
-    assert repr(one) == repr(other)
-    empty = copy.deepcopy(other).to("meta")
-    empty.load_state_dict(one.state_dict(), assign=True)
-    assert torch.equal(one(x), empty(x))
-
-
 def test_a_state_that_does_not_fit_changes_nothing():
     x = torch.tensor(sphere.uniform(2, 5, rng=3))
     own, several = (SplitHead(*recipe(2, 9, seed=1), c).to_torch() for c in (5.0, np.linspace(1.0, 9.0, 9)))
@@ -254,16 +238,6 @@ def test_a_state_that_does_not_fit_changes_nothing():
     own.load_state_dict(other.state_dict(), strict=False)
     assert own.concentration == 5.0  # which the state has not
     assert torch.equal(own.values, other.values)
-
-
-@each
-@pytest.mark.filterwarnings("ignore")  # of tracing
-def test_exported_modules_take_any_number_of_rows(kind):
-    module, x = kind(*recipe(2, 9, 2), 3.0).to_torch(), torch.tensor(sphere.uniform(2, 10, rng=0)).reshape(5, 2, 3)
-    traced = torch.jit.trace(module, (x,))
-    torch.testing.assert_close(traced(x[:2]), module(x[:2]), rtol=1e-13, atol=1e-15)
-    exported = torch.export.export(module, (x,), dynamic_shapes=({0: torch.export.Dim("batch")},)).module()
-    torch.testing.assert_close(exported(x[:2]), module(x[:2]), rtol=1e-13, atol=1e-15)
 
 
 def test_a_state_dict_brings_its_shapes():

@@ -10,6 +10,7 @@ import torch
 
 from ...._checks import choice, flag, instance
 from ...._types import Float64
+from ....heads.torch_modules.tensors import Whole
 from ..layer.reading import check_plain
 from ..layer.rows import Prefix, as_prefix, fitting
 from .projections import check_rows, content_mask, joined, projected
@@ -19,7 +20,7 @@ class _PlainPath(torch.Tensor):
     """A tensor at whose sight `torch.nn.TransformerEncoder` passes padded sequences on, not nested ones."""
 
 
-class PrefixAttention(torch.nn.Module):
+class PrefixAttention(Whole):
     """A frozen `torch.nn.MultiheadAttention` whose queries see the tokens of a prefix before the content.
 
     Parameters

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from .... import _checks
-from ....heads.torch_modules.tensors import check_lengths
+from ....heads.torch_modules.tensors import Whole, check_lengths
 from ..layer.reading import check_plain
 from ..programs.programmed import ProgrammedPrefix
 from ..programs.programming import program
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ....heads import SplitHead
 
 
-class ProgrammedAttention(torch.nn.Module):
+class ProgrammedAttention(Whole):
     """A frozen attention layer with the prefix of `program`, the embedding of points before it and the read-out behind.
 
     See docs/theorems/8.6-programming-a-layer.md.
@@ -83,7 +83,7 @@ class ProgrammedAttention(torch.nn.Module):
             shape = tuple(y.shape) if isinstance(y, torch.Tensor) else type(y).__name__
             raise ValueError(f"'y' must be a Tensor of shape (T, {width}) or (batch, T, {width}), got {shape}")
         points = y.to(self.embedding.dtype)
-        check_lengths(points, "y")
+        check_lengths(y if y.is_floating_point() else points, "y")
         x = points @ self.embedding.T + self.shift
         rows = x if content is None else content
         first = self.attention.batch_first or y.ndim == 2

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ...._checks import instance
+from ....heads.torch_modules.tensors import fits_dtype
 from ..layer.reading import check_plain
 
 
@@ -55,7 +56,7 @@ def check_rows(mha: Any, tensor: Any, name: str, like: Any) -> None:
     if tensor.is_nested:
         raise ValueError(f"'{name}' must be a padded tensor, got a nested one: to_padded_tensor(0.) makes one")
     dtype = mha.in_proj_weight.dtype
-    if tensor.dtype != dtype and not torch.is_autocast_enabled(tensor.device.type):
+    if not fits_dtype(tensor, dtype):
         raise TypeError(f"'{name}' must be of the module's dtype {dtype}, got {tensor.dtype}: {name}.to({dtype}) is")
     batch = 0 if mha.batch_first else 1
     layout = f"(batch, T, {mha.embed_dim})" if mha.batch_first else f"(T, batch, {mha.embed_dim})"

@@ -127,17 +127,6 @@ def test_vmap_and_tensors_of_orders(function):
     torch.testing.assert_close(gradient(orders, x), slopes, rtol=1e-13, atol=0.0)
 
 
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # torch's own, of its compiler
-def test_compiled_without_a_break():
-    def both(x):
-        return log_iv(31.0, x).sum() + iv_ratio(17.0, x).sum()
-
-    x = torch.tensor([0.3, 2.0, 50.0], dtype=float64, requires_grad=True)
-    compiled = torch.compile(both, backend="aot_eager", fullgraph=True)(x)
-    assert compiled == both(x)
-    assert torch.equal(*(torch.autograd.grad(y, x)[0] for y in (compiled, both(x))))
-
-
 @pytest.mark.parametrize("kind", ["log", "log_scaled", "ratio", "deficit", "slope", "curvature", "divergence"])
 def test_operators_as_torch_wants_them(kind):
     x, orders = (torch.tensor(a, dtype=float64).expand(4, 3) for a in ([0.3, 2.0, 50.0], [0.0, 1.0, 30.0]))

@@ -199,42 +199,11 @@ def test_gradients_of_the_density():
     torch.testing.assert_close(slope, (loc * x).sum() - 3.0 * iv_ratio(2.0, shared))
 
 
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # torch's own, of its compiler
-def test_compiled_and_mapped():
+def test_mapped():
     loc, x = directions(5, 4), directions(5, 4, seed=1)
     k = torch.tensor([0.0, 1.0, 10.0, 1e3], dtype=float64, requires_grad=True)
-
-    def loss(loc, k, x):
-        q = VonMisesFisher(loc, k, validate_args=True)
-        return q.log_prob(x).sum() + kl_divergence(q, HypersphericalUniform(5)).sum()
-
-    compiled = torch.compile(loss, backend="aot_eager", fullgraph=True)(loc, k, x)
-    assert compiled == loss(loc, k, x)
-    assert torch.equal(*(torch.autograd.grad(y, k)[0] for y in (compiled, loss(loc, k, x))))
     mapped = torch.func.vmap(lambda loc, k, x: VonMisesFisher(loc, k, validate_args=False).log_prob(x))(loc, k, x)
     torch.testing.assert_close(mapped, VonMisesFisher(loc, k).log_prob(x), rtol=0.0, atol=1e-14)
-    peak = torch.compile(lambda loc: VonMisesFisher(loc, 3.0).log_prob(loc), backend="eager", fullgraph=True)
-    for loc in directions(5), directions(7), directions(5, 4), directions(5, 3):
-        assert torch.equal(peak(loc), VonMisesFisher(loc, 3.0).log_prob(loc))
-
-
-@each
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
-def test_compiled_samples(kind):
-    loc, k = directions(3, 40), torch.logspace(-3, 7, 40, dtype=float64, requires_grad=True)
-
-    def sample(loc, k):
-        q = kind(loc, k, validate_args=False)
-        return torch.stack([q.rsample(), q.rsample()])  # of the same arguments, and not the same
-
-    compiled, results = torch.compile(sample, backend="aot_eager", fullgraph=True), []
-    for function in (sample, compiled):
-        torch.manual_seed(0)
-        x = function(loc, k)
-        results.append((x.detach(), torch.autograd.grad(x[..., 0].sum(), k)[0]))
-    assert not torch.equal(*results[1][0])
-    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
-    assert compiled(loc[:7], k.detach()[:7]).shape == (2, 7, 3)  # a last batch, whose size becomes a symbol
 
 
 @pytest.mark.parametrize("columns", [2, 43])

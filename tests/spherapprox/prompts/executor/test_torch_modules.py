@@ -42,14 +42,6 @@ def test_torch_computes_what_numpy_does(sizes, eps, seed):
     assert np.abs(outputs - network(x)).max() <= single.bound.value <= eps
 
 
-@pytest.mark.filterwarnings("ignore")  # of tracing
-def test_traces_take_any_number_of_inputs():
-    budget = prompts.executor_budget((1, 2, 1), 0.5, row_bound=1.5)
-    module, prompt = budget.executor().to_torch(), budget.executor().encode(random_network(budget))
-    prompt, x = torch.tensor(prompt), torch.linspace(-1.0, 1.0, 5, dtype=torch.float64)[:, None]
-    torch.testing.assert_close(torch.jit.trace(module, (prompt, x))(prompt, x[:2]), module(prompt, x[:2]))
-
-
 def test_weights_are_the_same_for_all_networks():
     budget = prompts.executor_budget((2, 4, 1), 0.1, row_bound=2.0)
     executor = budget.executor()

@@ -56,7 +56,7 @@ def test_every_model_is_the_program(case, tmp_path):
     single=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_random_programs_are_within_their_bounds_of_exact_arithmetic(dim, length, style, blocks, single, seed):
     rng = np.random.default_rng(seed)
     program = random_program(dim, blocks, style, rng)
@@ -152,14 +152,6 @@ def test_gates_are_for_one_dtype(kind):
         network.to_torch(kind).half()(x.half())
     with torch.device("meta"):
         assert network.to_torch(kind, device="cpu").start.device.type == "cpu"
-
-
-@pytest.mark.parametrize("kind", MODULES)
-@pytest.mark.filterwarnings("ignore")  # of tracing
-def test_traces_take_any_number_of_sequences(kind):
-    program = Program(step(LinState(2.0 * Input(1, bound=1.0) - 1.0, 1.0, bound=16.0)))
-    module, x = program.compile().to_torch(kind), torch.eye(5, dtype=torch.float64)[..., None]
-    assert torch.equal(torch.jit.trace(module, (x,))(x[:2]), module(x[:2]))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

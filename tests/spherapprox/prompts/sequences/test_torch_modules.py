@@ -73,9 +73,3 @@ def test_the_prefix_trains():
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
-
-
-@pytest.mark.filterwarnings("ignore")  # of tracing
-def test_traces_take_any_number_of_sequences():
-    module, x = made().to_torch(), torch.tensor(sequences())
-    torch.testing.assert_close(torch.jit.trace(module, (x,))(x[:4]), module(x[:4]), rtol=0, atol=1e-14)

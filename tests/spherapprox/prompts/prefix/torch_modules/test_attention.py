@@ -21,17 +21,6 @@ from spherapprox.prompts.prefix.torch_modules import PrefixAttention, head_input
 SPACES = ("key_values", "tokens")
 
 
-class Alone(nn.Module):
-    """Self-attention without weights, of one input."""
-
-    def __init__(self, module):
-        super().__init__()
-        self.module = module
-
-    def forward(self, x):
-        return self.module(x, x, x, need_weights=False)[0]
-
-
 def tokens_before(mha, tokens, x):
     """Return tokens and then content, in the module's order of axes."""
     if x.ndim == 2:
@@ -351,18 +340,6 @@ def test_autocast():
             torch.testing.assert_close(
                 result.float(), expected, rtol=0, atol=0.05 * float(expected.detach().abs().max())
             )
-
-
-@pytest.mark.parametrize("space", SPACES)
-@pytest.mark.filterwarnings("ignore")  # of tracing
-def test_exported_modules_take_any_number_of_sequences(space):
-    mha = random_module(batch_first=True)
-    module, x = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12)), space=space), torch.randn(3, 5, 12)
-    wrapped, x = Alone(module), x.double()
-    traced = torch.jit.trace(wrapped, (x,))
-    exported = torch.export.export(wrapped, (x,), dynamic_shapes=({0: torch.export.Dim("batch")},)).module()
-    for function in (traced, exported):
-        torch.testing.assert_close(function(x[:2]), wrapped(x[:2]), rtol=0, atol=1e-14)
 
 
 def test_dropout_is_the_modules():

@@ -28,8 +28,9 @@ _WORK, _MEANS = 4e10, 0.1
 _ENTRY, _SHRINKING, _LEAST_BRIEF = 80.0, 8, 20
 """Operations for each entry of the matrix, beside products; iterations that a start stands for, and least ones from it.
 """
-_PASSES, _MASS = 16, 8.0
-"""Passes of the pursuit over all masses for each e-fold of tokens, and operations that a mass in memory stands for."""
+_PURSUIT, _PASSES, _MASS = 0.15, 16, 8.0
+"""Part of the operations that the pursuit takes at most, its passes over all masses at first and for each e-fold of
+tokens, and operations that a mass in memory stands for."""
 _HOPELESS, _PROMISING = 20.0, 2.5
 """Errors over the one asked for beyond which a brief fit is not continued, and the largest one is not lowered."""
 
@@ -67,7 +68,8 @@ class Effort:
         clusters = int(_MEANS * work / max(taken, 1) / (2.0 * n * length * d))
         brief = min(int(share / max(taken, 1)) - _SHRINKING, 100)
         rows = min(m, max(ENTRIES // n, 1))
-        pursuit = rows * (_MASS * n * _PASSES * (1.0 + math.log(length)) + 6.0 * length**2) < 0.5 * work
+        passes = _PASSES * (1.0 + math.log(max(length / _PASSES, 1.0)))
+        pursuit = rows * (_MASS * n * passes + 6.0 * length**2) < _PURSUIT * work
         return cls(
             pursuit,
             taken,

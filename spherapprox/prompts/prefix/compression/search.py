@@ -17,7 +17,7 @@ from ....fitting.tokens import Tokens
 from .fitting import Effort, Fit, fit_briefly, fit_fully
 from .problem import Problem
 from .result import Trial
-from .selection import CLOSED, Masses, fit_chosen, starts
+from .selection import CLOSED, Masses, fit_chosen, fit_means, starts
 
 Result = TypeVar("Result")
 _PRUNINGS = 16
@@ -139,6 +139,9 @@ class Search:
             indices = self.masses.choose(method, length)
             tokens = fit_chosen(self.masses, indices)
             found.append(Fit(tokens, 0.0, self.problem.errors(tokens), start=method, indices=indices))
+        if not (effort.starts or self.stop()):
+            tokens = fit_means(self.masses, length, self.solver.rng, effort.clusters)
+            found.append(Fit(tokens, 0.0, self.problem.errors(tokens), start="k-means"))
         fits = []
         for name, make in self._starts(length, effort):
             if self.stop():

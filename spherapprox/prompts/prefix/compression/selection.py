@@ -41,12 +41,16 @@ _LEAST_OWN, _RIDGE_OWN = 0.3, 1e-6
 
 Without these tokens that are not wanted for the mass have values of up to 1e11, and errors at other queries are larger.
 """
+_RIDGE_MEANS = 1e-8
+"""The ridge on the values of means."""
 _DEPENDENT = 8.0
 """A token's masses are a sum of others', up to roundings, if no more of their length is left, over the root of eps."""
 _TOGETHER, _CANDIDATES = 16, 4
 """The pursuit takes one token for each so many that it has, among so many times as many that match the rest best."""
 _WINDOW, _POOL = 32, 7
 """Queries of SnapKV's window, and neighbouring keys over which their attention is pooled."""
+_QUICK, _DRAWN = 5e8, 8
+"""Operations for which places are drawn one by one, and places for each that is drawn with others beyond."""
 _HALVINGS, _WORSE, _FLAT = 14, 4.0, 1e-12
 """How often keys are halved at most, squares over the least ones at which that ends, and their ridge."""
 _NEAR = 2.0, 1.0
@@ -217,12 +221,23 @@ METHODS = {
 def fit_chosen(masses: Masses, indices: Indices) -> Tokens:
     """Return some of the prefix's tokens with biases and values in closed form."""
     problem = masses.problem
-    tokens, samples, size = masses.tokens(problem.key[indices], own=True), problem.samples, problem.size
-    own, roots = problem.value[indices] / size, samples.roots[:, None]
+    tokens = masses.tokens(problem.key[indices], own=True)
+    return _fit_values(problem, tokens, problem.value[indices] / problem.size, _RIDGE_OWN)
+
+
+def fit_means(masses: Masses, length: int, seed: int, rounds: int) -> Tokens:
+    """Return tokens at means of clusters of keys with biases and values in closed form."""
+    tokens = masses.tokens(means(masses, length, np.random.default_rng([seed, 0]), rounds), own=False)
+    return _fit_values(masses.problem, tokens, tokens.values, _RIDGE_MEANS)
+
+
+def _fit_values(problem: Problem, tokens: Tokens, values: Float64, ridge: float) -> Tokens:
+    """Return tokens with the values near given ones that fit best."""
+    samples, roots = problem.samples, problem.samples.roots[:, None]
     matrix = tokens.matrix(samples.x)
-    missed = roots * (samples.y - matrix @ own)
+    missed = roots * (samples.y - matrix @ values)
     matrix *= roots
-    return replace(tokens, values=own + solve_ridge(matrix, missed, _RIDGE_OWN))
+    return replace(tokens, values=values + solve_ridge(matrix, missed, ridge))
 
 
 def keep_chosen(masses: Masses, indices: Indices) -> Tokens:
@@ -257,18 +272,27 @@ def means(masses: Masses, length: int, rng: np.random.Generator, rounds: int) ->
 def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Generator, stop: Stop) -> Float64:
     """Return places drawn by their weights times squared distances to those drawn before (k-means++).
 
-    When it is stopped the rest are drawn alike.
+    Where it would take long, an eighth of so many as there are is drawn at once; when it is stopped, the rest, alike.
     """
-    indices, squares = np.empty(length, dtype=np.intp), np.ones(len(places))
-    for k in range(length):
+    indices, squares, k = np.empty(length, dtype=np.intp), np.ones(len(places)), 0
+    together = _DRAWN if len(places) * length * places.shape[1] > _QUICK else length
+    lengths = np.square(places).sum(axis=1)
+    while k < length:
         cumulative = np.cumsum(weights * squares)
         if stop() or not cumulative[-1] > 0.0:  # all places are taken
             indices[k:] = rng.integers(len(places), size=length - k)
             break
-        place = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
-        indices[k] = min(place, len(places) - 1)
-        apart = np.square(places - places[indices[k]]).sum(axis=1)
+        drawn = indices[k : k + max(k // together, 1)]
+        drawn[:] = np.searchsorted(cumulative, rng.random(len(drawn)) * cumulative[-1], side="right")
+        np.minimum(drawn, len(places) - 1, out=drawn)
+        if len(drawn) == 1:
+            apart = np.square(places - places[drawn]).sum(axis=1)
+        else:
+            products = places @ places[drawn].T
+            apart = np.maximum(lengths + (lengths[drawn] - 2.0 * products).min(axis=1), 0.0)
+            apart[drawn] = 0.0
         squares = np.minimum(squares, apart) if k else apart
+        k += len(drawn)
     return places[indices]
 
 

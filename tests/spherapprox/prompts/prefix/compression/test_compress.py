@@ -379,7 +379,7 @@ class TestFiles:
     def test_they_hold_every_bit(self, tmp_path):
         chosen, searched = (
             select(LONG, QUERIES, 6, bias=False, held_out=0),
-            compress(LONG, QUERIES, eps=0.3, solver=RMS),
+            compress(LONG, QUERIES, eps=0.15, solver=RMS),
         )
         for name, result in (("chosen", chosen), ("searched", searched)):
             result.save(tmp_path / name)
@@ -480,8 +480,8 @@ class TestCalls:
         result = compress(LONG, QUERIES, length=20, solver=RMS)
         monkeypatch.setattr(fitting, "_WORK", 1e3)
         monkeypatch.setattr(search, "fit_briefly", lambda *_: pytest.fail("a fit begins that work has no room for"))
-        assert compress(LONG, QUERIES, length=20, solver=RMS).history[0].start == "attention"
-        assert result.history[0].start == "k-means"
+        closed = compress(LONG, QUERIES, length=20, solver=RMS)
+        assert result.rms < closed.rms < 1.1 * choose(LONG, QUERIES, 20, method="attention").rms
 
     def test_an_interruption_is_answered(self):
         Timer(0.3, partial(os.kill, os.getpid(), signal.SIGINT)).start()

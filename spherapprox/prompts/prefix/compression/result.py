@@ -13,6 +13,7 @@ from .... import _checks
 from ...._archive import Savable
 from ...._types import Float64, Indices
 from ..layer.attention import attend
+from ..layer.rows import Prefix, as_prefix
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,13 @@ class CompressedPrefix(Savable):
     def n(self) -> int:
         """Number of tokens."""
         return len(self.key)
+
+    @property
+    def prefix(self) -> Prefix:
+        """The tokens as a plain prefix; a TypeError where they have biases, which none has."""
+        if self.bias is not None:
+            raise TypeError(f"'prefix' of {self!r} must be plain: {as_prefix(self, '')}")
+        return Prefix(self.key, self.value)
 
     def __call__(self, queries: ArrayLike) -> Float64:
         """Return the outputs (m, p) of attention over the prefix, ``softmax(scale * <q, k> + bias)`` times the values.

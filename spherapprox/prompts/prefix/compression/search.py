@@ -83,7 +83,7 @@ class Descent:
         if self.time_limit is not None:
             _checks.real(self.time_limit, "time_limit", above=0.0)
         _checks.flag(self.progress, "progress")
-        check_held_out(self.held_out)
+        object.__setattr__(self, "held_out", check_held_out(self.held_out))
 
 
 def check_held_out(value: object) -> int | tuple[int, ...]:

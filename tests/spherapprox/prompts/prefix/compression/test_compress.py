@@ -265,6 +265,8 @@ class TestSelection:
         if method in ("snapkv", "h2o"):
             np.testing.assert_allclose(result.value, VALUE[result.indices], rtol=1e-14)
             assert result.bias is None if not bias else np.abs(result.bias).max() < 1e-12
+        if not bias:
+            np.testing.assert_array_equal(result.prefix.key, result.key)
 
     def test_peers_take_the_tokens_that_their_papers_say(self):
         shares = np.exp(QUERIES @ KEY.T / np.sqrt(5.0))
@@ -354,7 +356,7 @@ class TestHeldOut:
         _, rms, _, mass_rms = errors_of(result, QUERIES[apart])
         assert result.held_out == pytest.approx(rms * size[0] / size[1], rel=1e-9)
         assert result.held_out_mass == pytest.approx(mass_rms, rel=1e-9)
-        named = fit(LONG, QUERIES, length=6, held_out=tuple(np.flatnonzero(apart)))
+        named = fit(LONG, QUERIES, length=6, held_out=list(np.flatnonzero(apart)))
         np.testing.assert_array_equal(named.key, result.key)
         assert named.held_out == result.held_out
         assert all(row.held_out == result.held_out for row in result.history)

@@ -7,7 +7,7 @@ are `spherapprox.prompts.prefix.select`, written from the paper and, for two det
 are taken over the largest one of each query. SnapKV (arXiv:2404.14469) and H2O (arXiv:2306.14048) drop tokens and leave
 the others as they are. layers.py says what the heads are, and how their weights are installed. A prefix is compressed
 for some queries; the table and the figure have the errors at others, which no method saw, over the largest length of an
-output; in the figure `compress` has ``norm="rms"``. It takes some 7 minutes. ``--long`` does the same for made heads of
+output; in the figure `compress` has ``norm="rms"``. It takes some 4 minutes. ``--long`` does the same for made heads of
 4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes; ``--field``
 takes two to three::
 

@@ -1,15 +1,18 @@
-"""Compression of prefixes beside the published method, on heads of trained layers and on one of this library.
+"""Compression of prefixes beside published methods: heads of trained layers, long ones that are made, and our own one.
 
 The published method is Attention Matching (arXiv:2602.16284): keys chosen by matching pursuit, biases by nonnegative
 least squares of the mass, values by least squares; and its faster variant, with the keys that get most attention. Both
 are `spherapprox.prompts.prefix.select`, written from the paper and, for two details, after its authors' code
 (github.com/adamzweiger/compaction, torch, not run): least squares are clamped at 1e-12 inside the pursuit, and masses
-are taken over the largest one of each query. layers.py says what the heads are, and how their weights are installed.
-A prefix is compressed for some queries; the table and the figure have the errors at others, which no method saw, over
-the largest length of an output; in the figure `compress` has ``norm="rms"``. It takes some 7 minutes, ``--field`` two
-to three::
+are taken over the largest one of each query. SnapKV (arXiv:2404.14469) and H2O (arXiv:2306.14048) drop tokens and leave
+the others as they are. layers.py says what the heads are, and how their weights are installed. A prefix is compressed
+for some queries; the table and the figure have the errors at others, which no method saw, over the largest length of an
+output; in the figure `compress` has ``norm="rms"``. It takes some 4 minutes. ``--long`` does the same for made heads of
+4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes; ``--field``
+takes two to three::
 
     python benchmarks/compaction.py --out docs/compaction.png
+    python benchmarks/compaction.py --long
     python benchmarks/compaction.py --field
 """
 
@@ -19,9 +22,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import time
+import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +50,18 @@ METHODS: dict[str, Callable[..., CompressedPrefix]] = {
     "compress, rms": lambda prefix, queries, n: compress(prefix, queries, length=n, solver=Descent(norm="rms")),
     "matching pursuit": select,
     "top attention": lambda prefix, queries, n: select(prefix, queries, n, method="attention"),
+    "SnapKV": lambda prefix, queries, n: select(prefix, queries, n, method="snapkv"),
+    "H2O": lambda prefix, queries, n: select(prefix, queries, n, method="h2o"),
 }
-HEADER = ["head", "tokens", "method", "error", "rms", "error (held out)", "rms (held out)", "log mass", "s"]
+HEADER = ["head", "tokens", "method", "error", "rms", "error (held out)", "rms (held out)", "log mass", "CPU s", "MB"]
+LONG = (4096, 2048), (32_768, 8192)
+"""Tokens and queries of made heads."""
 COLOURS = {"compress, rms": "#0072B2", "matching pursuit": "#D55E00", "top attention": "#7F7F7F"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """Errors of one prefix: at the queries that it was made for, and at others; of log masses at these; seconds."""
+    """Errors of one prefix: at the queries that it was made for, and at others; of log masses at these; seconds, MB."""
 
     head: str
     share: int
@@ -62,6 +73,7 @@ class Result:
     held_rms: float
     held_mass: float
     seconds: float
+    memory: float
 
 
 def attention(key: Any, value: Any, queries: Any) -> tuple[Any, Any]:
@@ -75,27 +87,68 @@ def attention(key: Any, value: Any, queries: Any) -> tuple[Any, Any]:
 
 def measured(head: Head, share: int, method: str) -> Result:
     """Compress one head to a share of its tokens by one method."""
-    begin = time.perf_counter()
-    found = METHODS[method](Prefix(head.key, head.value), head.train, len(head.key) // share)
-    seconds = time.perf_counter() - begin
+    before = peak()
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of few queries
+        found = METHODS[method](Prefix(head.key, head.value), head.train, len(head.key) // share)
+    seconds, memory = time.process_time() - begin, peak() - before
     size = np.linalg.norm(attention(head.key, head.value, head.train)[0], axis=1).max()
     outputs, masses = attention(head.key, head.value, head.test)
     change = np.linalg.norm(found(head.test) - outputs, axis=1) / size
     missed = np.sqrt(np.mean((found.log_mass(head.test) - masses) ** 2))
     numbers = found.error, found.rms, change.max(), np.sqrt(np.mean(change**2)), missed
-    return Result(head.name, share, found.n, method, *map(float, numbers), seconds)
+    return Result(head.name, share, found.n, method, *map(float, numbers), seconds, memory)
+
+
+def peak() -> float:
+    """Return the largest memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def made(n: int, queries: int, d: int = 128, rank: int = 16) -> Head:
+    """Return a head whose keys wander as those of a text do, and are asked for where they are: 16 of 128 directions."""
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.standard_normal((d, rank)))[0]
+    topics = np.cumsum(1.5 * rng.standard_normal((n, rank)) * (rng.random((n, 1)) < 0.03), axis=0)
+    topics = (topics - topics.mean(axis=0)) / topics.std(axis=0)
+    key = (2.0 * topics + 1.2 * rng.standard_normal((n, rank))) @ basis.T + 0.4 * rng.standard_normal((n, d))
+    value = np.tanh(topics @ rng.standard_normal((rank, d)) / 4.0) + 0.5 * rng.standard_normal((n, d))
+    asked = 1.5 * topics[rng.integers(0, n, queries + 1000)] + rng.standard_normal((queries + 1000, rank))
+    query = asked @ basis.T + 0.4 * rng.standard_normal((queries + 1000, d))
+    return Head(f"made, {n} tokens", key, value, query[:queries], query[queries:])
+
+
+def long() -> None:
+    """Compress made heads by all methods, each in a process of its own."""
+    results = []
+    jobs = [(n, queries, share, m) for n, queries in LONG for share in SHARES[::-1] for m in METHODS]
+    for n, queries, share, method in tqdm(jobs):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            results.append(pool.submit(measured_made, n, queries, share, method).result())
+    print(table(results))
+
+
+def measured_made(n: int, queries: int, share: int, method: str) -> Result:
+    """Compress a made head."""
+    return measured(made(n, queries), share, method)
+
+
+def table(results: Sequence[Result]) -> str:
+    """Return the results as text."""
+    rows = [
+        [r.head, r.n, r.method, *(f"{x:.2g}" for x in (r.error, r.rms, r.held_error, r.held_rms, r.held_mass)),
+         f"{r.seconds:.1f}", f"{r.memory:.0f}"]
+        for r in results
+    ]  # fmt: skip
+    return str(tabulate(rows, HEADER, disable_numparse=True))
 
 
 def compare(heads: Sequence[Head], out: Path) -> None:
     """Print the table and write the figure, whole or not at all."""
     jobs = [(head, share, method) for head in heads for share in SHARES for method in METHODS]
     results = [measured(*job) for job in tqdm(jobs)]
-    rows = [
-        [r.head, r.n, r.method, *(f"{x:.2g}" for x in (r.error, r.rms, r.held_error, r.held_rms, r.held_mass)),
-         f"{r.seconds:.1f}"]
-        for r in results
-    ]  # fmt: skip
-    print(tabulate(rows, HEADER, disable_numparse=True))
+    print(table(results))
     for share in SHARES:
         part = [r for r in results if r.share == share]
         means = {
@@ -164,11 +217,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--field", action="store_true", help="compress a long head of this library instead")
+    add("--long", action="store_true", help="compress long heads that are made up instead")
     add("--heads", type=int, nargs="+", default=[1, 2], help="numbers of the heads of each layer")
     add("--out", type=Path, default=Path("compaction.png"))
     chosen = parser.parse_args()
     if chosen.field:
         field()
+        return
+    if chosen.long:
+        long()
         return
     layers = {**anarcii(), **recogniser()}
     compare([heads[n - 1] for heads in layers.values() for n in chosen.heads], chosen.out)

@@ -1,4 +1,4 @@
-"""Load heads, partitions, point sets, networks and searches for a shortest head from what their `save` wrote."""
+"""Load heads, partitions, point sets, networks, prefixes and searches for a shortest head from what `save` wrote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAVED = (*HEADS, EqualMeasurePartition, PointSet, Rung, ShortestHead)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a head, a partition, a point set, a recurrent network or a search for the shortest head, bit by bit.
+    """Load a head, a partition, a point set, a network, a prefix or a search for the shortest head, bit by bit.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    CoreHead, SplitHead, ClassicalHead, SequenceHead, EqualMeasurePartition, PointSet, Network or ShortestHead
+    CoreHead, SplitHead, ClassicalHead, SequenceHead, EqualMeasurePartition, PointSet, Network, ShortestHead, ...
         As it was: its arrays with their dtypes and all their bits, and a head's `points` as the partition or point set
         that they were. A partition's centres are computed anew where they are asked for; a head's control points come
         from the file.

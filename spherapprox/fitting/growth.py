@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..partition import EqualMeasurePartition
-from .projection import Samples, solve_values
+from .projection import Samples, Stop, never, solve_values
 from .sup import errors
 from .tokens import Tokens
 
@@ -39,13 +39,17 @@ def insert_tokens(tokens: Tokens, samples: Samples, count: int) -> Tokens:
     return replace(tokens, keys=np.concatenate(keys), values=values)
 
 
-def prune_tokens(tokens: Tokens, samples: Samples, count: int, ridge: float) -> Tokens:
-    """Return tokens without those whose loss raises the squares least, one after another."""
-    for _ in range(count):
+def prune_tokens(
+    tokens: Tokens, samples: Samples, count: int, ridge: float, *, at_once: int = 1, stop: Stop = never
+) -> Tokens:
+    """Return tokens without those whose loss raises the squares least, some after others; all at once if stopped."""
+    left = len(tokens) - count
+    while len(tokens) > left:
         matrix = tokens.matrix(samples.x) * samples.roots[:, None]
         gram = matrix.T @ matrix + max(ridge, 1e-16) * np.eye(len(tokens))
         inverse = np.diag(np.linalg.pinv(gram, hermitian=True))
         loss = np.square(tokens.values).sum(axis=1) / inverse
-        rows = np.flatnonzero(np.arange(len(tokens)) != int(loss.argmin()))
+        lost = len(tokens) - left if stop() else min(at_once, len(tokens) - left)
+        rows = np.sort(np.argsort(loss, kind="stable")[lost:])
         tokens = solve_values(tokens.take(rows), samples, ridge).tokens
     return tokens

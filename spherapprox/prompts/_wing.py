@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .prefix import CompressedPrefix, Trial
 from .recurrent import Input, LinState, Network, Program
 from .sequences import SequenceHead
 
-SAVED = (Network, SequenceHead)
+SAVED = (CompressedPrefix, Network, SequenceHead, Trial)
 
 
 def _recurrences() -> None:

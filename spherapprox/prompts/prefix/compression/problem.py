@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...._norms import unit_of
-from ...._types import Float64, Indices
+from ...._types import Float64
 from ....fitting.projection import Samples
 from ....fitting.tokens import Tokens
 from ..layer.attention import attend
@@ -65,18 +65,24 @@ class Problem:
         spread = float(np.linalg.norm((x - centre) * np.sqrt(weights / weights.sum())[:, None], 2)) or 1.0
         largest = float(np.abs(outputs).max()) or 1.0
         size = largest * (float(np.linalg.norm(outputs / largest, axis=1).max()) or 1.0)
-        points = (x - centre) / spread
-        if bias:
-            points = np.concatenate([points, np.ones((len(x), 1))], axis=1)
-        samples = Samples(points, outputs / size, weights / weights.mean(), log_masses=masses, mass=mass)
-        return cls(key, value, x, centre, spread, size, unit, samples, bias)
+        samples = Samples(x, outputs / size, weights / weights.mean(), log_masses=masses, mass=mass)
+        problem = cls(key, value, x, centre, spread, size, unit, samples, bias)
+        return replace(problem, samples=replace(samples, x=problem.points(x)))
 
-    def at(self, rows: Indices) -> Problem:
-        """Return the problem at some of the queries, for the same tokens."""
-        s = self.samples
-        assert s.log_masses is not None
-        samples = replace(s, x=s.x[rows], y=s.y[rows], weights=s.weights[rows], log_masses=s.log_masses[rows])
-        return replace(self, x=self.x[rows], samples=samples)
+    def beside(self, x: Float64, weights: Float64) -> Problem:
+        """Return the problem at other queries, in the same coordinates and units."""
+        with np.errstate(over="ignore"):
+            x = x / self.unit
+        outputs, masses = attend(x, self.key, self.value)
+        samples = replace(
+            self.samples, x=self.points(x), y=outputs / self.size, weights=weights / weights.mean(), log_masses=masses
+        )
+        return replace(self, x=x, samples=samples)
+
+    def points(self, x: Float64) -> Float64:
+        """Return the points of queries."""
+        points = (x - self.centre) / self.spread
+        return np.concatenate([points, np.ones((len(x), 1))], axis=1) if self.bias else points
 
     def tokens(self, key: Float64, bias: Float64) -> Tokens:
         """Return tokens of keys (N, d) and biases (N,), with no values yet."""

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import _checks
-from ...._types import Float64
+from ...._archive import Savable
+from ...._types import Float64, Indices
 from ..layer.attention import attend
+from ..layer.rows import Prefix, as_prefix
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(Savable):
     """The best prefix of one length that was found.
 
     Parameters
     ----------
     n : int
         Number of tokens.
-    error, rms, mass_error, mass_rms : float
+    error, rms, mass_error, mass_rms, held_out : float
         As those of `CompressedPrefix`.
     start : str
         What its fit began from: "k-means", "k-means 1", ... from means of clusters of keys, "pursuit" and "attention"
@@ -36,17 +40,35 @@ class Trial:
     [1]
     """
 
+    _kind = "trial"
+
     n: int
     error: float
     rms: float
     mass_error: float
     mass_rms: float
+    held_out: float | None
     start: str
     seconds: float
 
+    def __post_init__(self) -> None:
+        _checks.integer(self.n, "n", minimum=1)
+        _check_errors(self, "error", "rms", "mass_error", "mass_rms", "held_out", "seconds")
+        _checks.instance(self.start, "start", str)
+
+    def _arguments(self) -> Mapping[str, Any]:
+        return dict(vars(self))
+
+
+def _check_errors(record: object, *names: str) -> None:
+    """Check fields that are errors, or None where there is none."""
+    for name in names:
+        if (value := getattr(record, name)) is not None:
+            _checks.real(value, name, minimum=0.0, finite=False)
+
 
 @dataclass(frozen=True, eq=False)
-class CompressedPrefix:
+class CompressedPrefix(Savable):
     """A short prefix that does what a given long one does on given queries.
 
     Parameters
@@ -60,14 +82,23 @@ class CompressedPrefix:
     scale : float
         Factor of the inner products: logits are ``scale * <q, k> + bias``.
     error, rms : float
-        Largest and root mean squared length of the change of the outputs at the queries, over the largest length of an
-        output of the given prefix there.
+        Largest and root mean squared length of the change of the outputs at the queries that it was fitted to, over the
+        largest length of an output of the given prefix there.
     mass_error, mass_rms : float
         The same of the log mass, the logarithm of the sum of ``exp(logit)``, as it is.
+    held_out, held_out_mass : float or None
+        The root mean squares at the queries that were held out, which no fit saw; None if none were.
+    indices : ndarray of int, shape (N,), or None
+        Which tokens of the given prefix these are, in the order in which they were chosen; None if keys are their own.
     eps : float or None
         The error asked for, if one was; it is reached.
     history : tuple of Trial
         A row for each length that was tried, shortest first.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If arrays do not fit together, or numbers are out of their range.
 
     Notes
     -----
@@ -85,7 +116,7 @@ class CompressedPrefix:
     >>> short(queries).shape, short.log_mass(queries).shape
     ((60, 4), (60,))
     >>> print(short.table().splitlines()[0])
-      N    error    rms    mass error    mass rms  start...
+      N    error    rms    mass error    mass rms    held out  start...
     """
 
     key: Float64
@@ -96,13 +127,46 @@ class CompressedPrefix:
     rms: float
     mass_error: float
     mass_rms: float
+    held_out: float | None = None
+    held_out_mass: float | None = None
+    indices: Indices | None = None
     eps: float | None = None
     history: tuple[Trial, ...] = field(default=())
+
+    _kind = "compressed-prefix"
+
+    def __post_init__(self) -> None:
+        key = _checks.floating(self.key, "key", ("N", "d"))
+        _checks.floating(self.value, "value", (len(key), "p"))
+        if self.bias is not None:
+            _checks.floating(self.bias, "bias", (len(key),))
+        if self.indices is not None:
+            indices = _checks.floating(np.asarray(self.indices, np.float64), "indices", (len(key),))
+            if not ((indices >= 0.0) & (indices == np.rint(indices)) & (indices < 2.0**53)).all():
+                raise ValueError("'indices' must be integers of at least 0")
+            object.__setattr__(self, "indices", indices.astype(np.intp))
+        for name in ("scale", "eps"):
+            if (value := getattr(self, name)) is not None:
+                _checks.real(value, name, above=0.0)
+        _check_errors(self, "error", "rms", "mass_error", "mass_rms", "held_out", "held_out_mass")
+        for row in _checks.instance(self.history, "history", tuple):
+            _checks.instance(row, "history", Trial)
+
+    def _arguments(self) -> Mapping[str, Any]:
+        arguments = dict(vars(self))
+        return arguments if self.indices is None else arguments | {"indices": self.indices.astype(np.float64)}
 
     @property
     def n(self) -> int:
         """Number of tokens."""
         return len(self.key)
+
+    @property
+    def prefix(self) -> Prefix:
+        """The tokens as a plain prefix; a TypeError where they have biases, which none has."""
+        if self.bias is not None:
+            raise TypeError(f"'prefix' of {self!r} must be plain: {as_prefix(self, '')}")
+        return Prefix(self.key, self.value)
 
     def __call__(self, queries: ArrayLike) -> Float64:
         """Return the outputs (m, p) of attention over the prefix, ``softmax(scale * <q, k> + bias)`` times the values.
@@ -140,12 +204,12 @@ class CompressedPrefix:
         from tabulate import tabulate
 
         rows = [
-            (t.n, f"{t.error:.3g}", f"{t.rms:.3g}", f"{t.mass_error:.3g}", f"{t.mass_rms:.3g}", t.start,
-             f"{t.seconds:.1f}")
+            (t.n, *("" if e is None else f"{e:.3g}" for e in (t.error, t.rms, t.mass_error, t.mass_rms, t.held_out)),
+             t.start, f"{t.seconds:.1f}")
             for t in self.history
         ]  # fmt: skip
-        headers = ("N", "error", "rms", "mass error", "mass rms", "start", "s")
-        return str(tabulate(rows, headers, disable_numparse=True, colalign=(*["right"] * 5, "left", "right")))
+        headers = ("N", "error", "rms", "mass error", "mass rms", "held out", "start", "s")
+        return str(tabulate(rows, headers, disable_numparse=True, colalign=(*["right"] * 6, "left", "right")))
 
     def __repr__(self) -> str:
         (n, d), p = self.key.shape, self.value.shape[1]

@@ -6,19 +6,22 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .... import _checks
+from ...._threads import interruptible
 from ....fitting.growth import prune_tokens
 from ....fitting.tokens import Tokens
-from .fitting import Fit, fit_briefly, fit_fully
+from .fitting import Effort, Fit, fit_briefly, fit_fully
 from .problem import Problem
 from .result import Trial
-from .selection import METHODS, Masses, select_tokens, starts
+from .selection import CLOSED, Masses, fit_chosen, fit_means, starts
 
-_FOLDS = 5
-"""Of so many queries one is left out to see what a fit does at others."""
+Result = TypeVar("Result")
+_PRUNINGS = 16
+"""Tokens are pruned so many times at most."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,18 @@ class Descent:
         prefix that is used alone or has few tokens cannot keep both.
     starts : int, default 4
         Starts for each number of tokens: means of clusters of keys, tokens chosen by matching pursuit and by attention
-        (`select`), then more clusters.
+        (`select`), then more clusters. A start stands for some 4e10 operations, a second or two of one core: where
+        all would take more, there are fewer and shorter ones, and none at last (Notes of `compress`).
     rng : int, default 0
         Seed of the clusters; the same one gives the same prefix, where NumPy has the same BLAS and threads.
     time_limit : float, optional
         Seconds for the search, but for the first sums over all queries and one solution in closed form; the result
-        then depends on the machine.
+        then depends on the machine. It ends within the iteration that is going on, a second up to 500 tokens.
     progress : bool, default False
         Print a line for each number of tokens.
+    held_out : int or tuple of int, default 5
+        Queries that no fit sees, at which results say their errors: one of so many different ones (copies of it, too),
+        or those of these numbers, counted from 0. 0 is for none.
 
     Raises
     ------
@@ -65,6 +72,7 @@ class Descent:
     rng: int = 0
     time_limit: float | None = None
     progress: bool = False
+    held_out: int | tuple[int, ...] = 5
 
     def __post_init__(self) -> None:
         _checks.choice(self.norm, "norm", ("sup", "rms"))
@@ -75,6 +83,34 @@ class Descent:
         if self.time_limit is not None:
             _checks.real(self.time_limit, "time_limit", above=0.0)
         _checks.flag(self.progress, "progress")
+        object.__setattr__(self, "held_out", check_held_out(self.held_out))
+
+
+def check_held_out(value: object) -> int | tuple[int, ...]:
+    """Return a checked 'held_out': one query of so many, or the numbers of some."""
+    if isinstance(value, int | float):
+        return _checks.integer(value, "held_out", minimum=0)
+    places = _checks.instance(value, "held_out", tuple, list, np.ndarray, remedy="one of so many, or their numbers")
+    return tuple(_checks.integer(place, f"held_out[{k}]", minimum=0) for k, place in enumerate(places))
+
+
+class Clock:
+    """Tells whether time has ended, or nobody waits any more."""
+
+    def __init__(self, limit: float | None = None) -> None:
+        self.deadline = math.inf if limit is None else time.monotonic() + limit
+
+    def __call__(self) -> bool:
+        """Return whether it has."""
+        return time.monotonic() > self.deadline
+
+    def run(self, function: Callable[[], Result]) -> Result:
+        """Return a function's result; an interruption ends the wait at once, and the work at the next look."""
+        try:
+            return interruptible(function)
+        except BaseException:
+            self.deadline = -math.inf
+            raise
 
 
 @dataclass
@@ -82,59 +118,52 @@ class Search:
     """Fits by their length, for a problem and perhaps an error, with a row of the history for each."""
 
     problem: Problem
+    others: Problem | None
     solver: Descent
     eps: float | None
     fits: dict[int, Fit] = field(default_factory=dict)
     history: dict[int, Trial] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.deadline = math.inf if self.solver.time_limit is None else time.monotonic() + self.solver.time_limit
-        self.masses = Masses(self.problem)
+        self.stop = Clock(self.solver.time_limit)
+        self.masses = Masses(self.problem, self.stop)
 
     def fit(self, length: int, enough: float = 0.0) -> Fit:
         """Return the best fit of one length from all starts."""
         begin = time.monotonic()
-        closed = []  # fits are worse at times, for so long keys that all squares are flat
-        for method in METHODS:
-            tokens = select_tokens(self.masses, length, method, stop=self.stop)
-            closed.append(Fit(tokens, 0.0, self.problem.errors(tokens), start=method))
+        effort = Effort.of(self.problem, length, self.solver.starts)
+        found: list[Fit] = []  # fits are worse at times, for so long keys that all squares are flat
+        for method in CLOSED[::-1]:
+            if found and (self.stop() or not effort.pursuit):
+                break
+            indices = self.masses.choose(method, length)
+            tokens = fit_chosen(self.masses, indices)
+            found.append(Fit(tokens, 0.0, self.problem.errors(tokens), start=method, indices=indices))
+        if not (effort.starts or self.stop()):
+            tokens = fit_means(self.masses, length, self.solver.rng, effort.clusters)
+            found.append(Fit(tokens, 0.0, self.problem.errors(tokens), start="k-means"))
         fits = []
-        for name, make in self._starts(length):
+        for name, make in self._starts(length, effort):
             if self.stop():
                 break
-            fits.append(fit_briefly(self.problem, make(), name, stop=self.stop))
+            fits.append(fit_briefly(self.problem, make(), name, effort.brief, stop=self.stop))
         if fits:
-            closed.append(fit_fully(self.problem, fits, self.solver.norm, enough=enough, stop=self.stop))
-        fit = self.fits[length] = min(closed, key=self._measure)
+            options: dict[str, Any] = {"norm": self.solver.norm, "enough": enough, "stop": self.stop}
+            found.append(fit_fully(self.problem, fits, effort, **options))
+        fit = self.fits[length] = min(found, key=self._measure)
         self._report(fit, time.monotonic() - begin)
         return fit
 
     def _report(self, fit: Fit, seconds: float) -> None:
         """Add the row of a fit to the history, and print it if progress is shown."""
         e = fit.errors
-        row = Trial(
-            len(fit.tokens), e.error, e.rms, mass_error=e.mass_error, mass_rms=e.mass_rms, start=fit.start,
-            seconds=seconds,
-        )  # fmt: skip
+        held_out = None if self.others is None else self.others.errors(fit.tokens).rms
+        row = Trial(len(fit.tokens), **vars(e), held_out=held_out, start=fit.start, seconds=seconds)
         self.history[row.n] = row
         if self.solver.progress:
             goal = "" if self.eps is None else f" (eps {self.eps:.3g})"
             errors = f"error {row.error:.3g} rms {row.rms:.3g} mass error {row.mass_error:.3g}{goal}"
             print(f"N={row.n} {errors} by {row.start}, {row.seconds:.1f} s", flush=True)
-
-    def left_out(self, length: int) -> float | None:
-        """Return the root mean squared error at every fifth query of a brief fit to the others, if there is time."""
-        rows = np.sort(np.unique(self.problem.x, axis=0, return_index=True)[1])
-        if len(rows) < _FOLDS or self.stop():
-            return None
-        training = self.problem.at(np.delete(rows, np.s_[::_FOLDS]))
-        name, make = next(starts(Masses(training), length, 1, seed=self.solver.rng, stop=self.stop))
-        tokens = fit_briefly(training, make(), name, stop=self.stop).tokens
-        return self.problem.at(rows[::_FOLDS]).errors(tokens).rms
-
-    def stop(self) -> bool:
-        """Tell whether time has ended."""
-        return time.monotonic() > self.deadline
 
     def error(self, length: int) -> float:
         """Return the error of the fit of a length."""
@@ -167,13 +196,12 @@ class Search:
         guess = math.exp(v + (b - math.log(eps)) * (v - u) / (a - b)) if a > b else middle
         return min(max(math.ceil(min(guess, 1e9)), low + 1), high - 1)
 
-    def _starts(self, length: int) -> Iterator[tuple[str, Callable[[], Tokens]]]:
+    def _starts(self, length: int, effort: Effort) -> Iterator[tuple[str, Callable[[], Tokens]]]:
         """Yield names and makers of tokens to start from: those of a longer fit first."""
         longer = [n for n in self.fits if n > length]
-        if longer:
+        if longer and effort.starts:
             fit = self.fits[min(longer)]
-            yield (
-                "prune",
-                lambda: prune_tokens(fit.tokens, self.problem.samples, len(fit.tokens) - length, ridge=fit.ridge),
-            )
-        yield from starts(self.masses, length, self.solver.starts, seed=self.solver.rng, stop=self.stop)
+            count = len(fit.tokens) - length
+            options: dict[str, Any] = {"at_once": -(-count // _PRUNINGS), "stop": self.stop}
+            yield "prune", lambda: prune_tokens(fit.tokens, self.problem.samples, count, fit.ridge, **options)
+        yield from starts(self.masses, length, effort.starts, seed=self.solver.rng, rounds=effort.clusters)

@@ -1,33 +1,56 @@
 """Tokens at some of a prefix's keys, or at means of these, with biases in closed form.
 
-Selection is that of arXiv:2602.16284. Two details are those of its authors' code, github.com/adamzweiger/compaction:
-weights are clamped at 1e-12 inside the pursuit, and masses are taken over the largest one of each query.
+Matching pursuit is that of arXiv:2602.16284. Two details are those of its authors' code,
+github.com/adamzweiger/compaction: weights are clamped at 1e-12 inside the pursuit, and masses are taken over the
+largest one of each query.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
+from numpy.typing import DTypeLike
+from scipy.ndimage import maximum_filter1d
 
 from ...._softmax import exponentiate
-from ...._types import Float64, Indices
+from ...._threads import slices
+from ...._types import Float64, Floats, Indices
 from ....fitting.projection import Stop, never, solve_values
 from ....fitting.tokens import Tokens
+from .least_squares import solve_nonnegative, solve_ridge
 from .problem import Problem
 
-_ENTRIES = 2**24
-"""Masses that are held at once: of many queries some are taken."""
+ENTRIES, _PRECISE = 2**27, 2**24
+"""Masses that are held at once, of many queries some are taken; and up to how many they are held in float64.
+
+Those in float32 are off by 1e-7 of the largest one: they decide which tokens are taken, and no number of these.
+"""
+_AT_ONCE = 2**22
+"""Masses that are worked with at once."""
 _LEAST, _LEAST_START = 1e-12, 1e-3
-"""Least weight of a token over the largest one: where none is asked for, and in a start, whose tokens have to move."""
-_DEPENDENT = 1e-7
-"""A token's masses are a sum of others', up to what roundings say, if so much of their length is left."""
-_ROUNDS = 30
-"""Rounds of the clusters' means, at most."""
+"""Least weight of a token over the largest one: inside the pursuit, and in a start, whose tokens have to move."""
+_LEAST_OWN, _RIDGE_OWN = 0.3, 1e-6
+"""Least weight of a chosen token over its own one, and the ridge on what its value changes by.
+
+Without these tokens that are not wanted for the mass have values of up to 1e11, and errors at other queries are larger.
+"""
+_RIDGE_MEANS = 1e-8
+"""The ridge on the values of means."""
+_DEPENDENT = 8.0
+"""A token's masses are a sum of others', up to roundings, if no more of their length is left, over the root of eps."""
+_TOGETHER, _CANDIDATES = 16, 4
+"""The pursuit takes one token for each so many that it has, among so many times as many that match the rest best."""
+_WINDOW, _POOL = 32, 7
+"""Queries of SnapKV's window, and neighbouring keys over which their attention is pooled."""
+_QUICK, _DRAWN = 5e8, 8
+"""Operations for which places are drawn one by one, and places for each that is drawn with others beyond."""
 _HALVINGS, _WORSE, _FLAT = 14, 4.0, 1e-12
 """How often keys are halved at most, squares over the least ones at which that ends, and their ridge."""
 _NEAR = 2.0, 1.0
@@ -37,148 +60,268 @@ _NEAR = 2.0, 1.0
 class Masses:
     """Masses ``exp(<x, k_j>)`` of the tokens over the largest one at each query: the columns that are chosen from."""
 
-    def __init__(self, problem: Problem) -> None:
-        count = len(problem.x)
-        rows = np.unique(np.linspace(0, count - 1, min(count, max(_ENTRIES // len(problem.key), 1))).astype(np.intp))
-        self.problem, self.x = problem, problem.x[rows]
-        self.roots = np.sqrt(problem.samples.weights[rows])[:, None]
-        logits = self.x @ problem.key.T
-        self.largest, masses = exponentiate(logits, out=logits)
-        self.columns = self.roots * masses  # (rows, n)
-        self.sums = self.columns.sum(axis=1)
+    def __init__(self, problem: Problem, stop: Stop = never) -> None:
+        count, n = len(problem.x), len(problem.key)
+        rows = np.unique(np.linspace(0, count - 1, min(count, max(ENTRIES // n, 1))).astype(np.intp))
+        self.problem, self.roots, self.stop = problem, np.sqrt(problem.samples.weights[rows]), stop
+        self.sums, self.step = np.empty(len(rows)), max(_AT_ONCE // n, 1)
+        self.columns: Floats = np.empty((len(rows), n), np.float64 if len(rows) * n <= _PRECISE else np.float32)
+        for part in slices(len(rows), self.step):
+            logits = problem.x[rows[part]] @ problem.key.T
+            _, masses = exponentiate(logits, out=logits)
+            masses *= self.roots[part, None]
+            self.columns[part], self.sums[part] = masses, masses.sum(axis=1)
         self.orders: dict[str, Indices] = {}
 
-    def choose(self, method: str, length: int, stop: Stop = never) -> Indices:
-        """Return the tokens that one of the `METHODS` chooses: the first of those that it would for more."""
+    def choose(self, method: str, length: int) -> Indices:
+        """Return the tokens that pursuit or attention chooses: the first of those that it would for more."""
         if len(self.orders.get(method, ())) < length:
-            self.orders[method] = METHODS[method](self, length, stop)
+            self.orders[method] = METHODS[method].choose(self, length)
         return self.orders[method][:length]
 
-    def attention(self) -> Float64:
-        """Return the attention of the queries to the tokens, (rows, n), times the roots of the queries' weights."""
-        return np.asarray(self.roots * (self.columns / self.sums[:, None]))
+    def attention(self, power: int, last: int = 0) -> Float64:
+        """Return the sums (n,) of a power of the attention to each token over the queries, or over the last ones."""
+        count, total = len(self.roots), np.zeros(self.columns.shape[1])
+        for start in range(max(count - (last or count), 0), count, self.step):
+            part = slice(start, start + self.step)
+            shares = self.columns[part] / self.sums[part, None]
+            total += self.roots[part] ** 2 @ shares**power
+        return total
 
-    def tokens(self, key: Float64, least: float) -> Tokens:
+    def tokens(self, key: Float64, own: bool) -> Tokens:
         """Return tokens at keys (N, d), biases those with which masses sum up to those of the prefix, by squares.
 
-        Weights, whose logarithms biases are, are at least 0; here at least a share of the largest one.
+        Weights, whose logarithms biases are, are at least a part of the largest one, or where tokens are the prefix's
+        `own` ones of 1. Squares are of errors over the mass, which are those of its logarithm where they are small.
         """
-        if not self.problem.bias:
-            return self.problem.tokens(key, np.zeros(len(key)))
-        logits = self.x @ key.T - self.largest
+        problem = self.problem
+        if not problem.bias:
+            return problem.tokens(key, np.zeros(len(key)))
+        logits, roots = problem.x @ key.T, np.sqrt(problem.samples.weights)
+        logits -= problem.samples.log_masses[:, None]  # type: ignore[index]
         shift = logits.max(axis=0)
-        weights = scipy.optimize.nnls(self.roots * np.exp(logits - shift), self.sums)[0]
-        return self.problem.tokens(key, np.log(np.maximum(weights, least * float(weights.max()) or 1.0)) - shift)
+        logits -= shift
+        columns = np.exp(logits, out=logits)
+        columns *= roots[:, None]
+        least = _LEAST_OWN * np.exp(np.minimum(shift, 0.0)) if own else np.zeros(len(key))
+        weights = least + solve_nonnegative(columns, roots - columns @ least, never if own else self.stop)
+        if own:
+            weights = np.maximum(weights, 1e-300)
+            return problem.tokens(key, np.maximum(np.log(weights) - shift, math.log(_LEAST_OWN)))
+        return problem.tokens(key, np.log(np.maximum(weights, _LEAST_START * float(weights.max()) or 1.0)) - shift)
 
 
-def pursue_masses(masses: Masses, length: int, stop: Stop) -> Indices:
+def pursue_masses(masses: Masses, length: int) -> Indices:
     """Return the tokens whose weighted masses come nearest to all masses, one after another (matching pursuit).
 
-    Weights are of least squares, by a basis to which each token adds a row; dependent ones have the least weight. The
-    tokens attended most make up the rest when it is stopped.
+    Candidates for a block of tokens are those that match best before it. The tokens attended most make up the rest when
+    it is stopped.
     """
-    columns, sums = masses.columns, masses.sums
-    indices, pivots = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    basis, triangle = np.empty((min(length, len(columns)), len(columns))), np.zeros((length, length))
-    masses_chosen = np.empty((length, len(columns)))
-    residual = sums
-    while len(indices) < length and not stop():
-        match = residual @ columns
+    columns, chosen = masses.columns, _Chosen(masses.sums, length, masses.columns.dtype)
+    indices = np.empty(0, dtype=np.intp)
+    while len(indices) < length and not masses.stop():
+        size = max(len(indices) // _TOGETHER, 1)
+        match = chosen.residual.astype(columns.dtype) @ columns
         match[indices] = -np.inf
-        indices = np.append(indices, match.argmax())
-        column, rank = columns[:, indices[-1]], len(pivots)
-        masses_chosen[len(indices) - 1] = column
-        orthogonal = column
-        for _ in range(2):  # once leaves roundings
-            orthogonal = orthogonal - (basis[:rank] @ orthogonal) @ basis[:rank]
-        size = float(np.linalg.norm(orthogonal))
-        if rank < len(basis) and size > _DEPENDENT * float(np.linalg.norm(column)):
-            basis[rank] = orthogonal / size
-            triangle[: rank + 1, rank] = basis[: rank + 1] @ column
-            pivots = np.append(pivots, len(indices) - 1)
-        weights = np.full(len(indices), _LEAST)
-        solution = scipy.linalg.solve_triangular(triangle[: len(pivots), : len(pivots)], basis[: len(pivots)] @ sums)
-        weights[pivots] = np.maximum(solution, _LEAST)
-        residual = sums - weights @ masses_chosen[: len(indices)]
-    attended = attend_most(masses, columns.shape[1], stop)
+        candidates = np.argsort(-match, kind="stable")[: min(_CANDIDATES * size, len(match) - len(indices))]
+        block = np.ascontiguousarray(columns[:, candidates].T, np.float64)
+        indices = np.append(indices, candidates[chosen.extend(block, min(size, length - len(indices)))])
+    attended = attend_most(masses, columns.shape[1])
     return np.concatenate([indices, attended[~np.isin(attended, indices)]])[:length]
 
 
-def attend_most(masses: Masses, length: int, _: Stop) -> Indices:
+class _Chosen:
+    """Columns whose sum with weights is to be some sums, and what they leave.
+
+    Weights are of least squares, by an orthonormal basis of the columns and the inverse of the triangle that makes the
+    columns of it. Dependent columns have the least weight.
+    """
+
+    def __init__(self, sums: Float64, most: int, dtype: DTypeLike) -> None:
+        rank = min(most, len(sums))
+        self.sums, self.residual, self.count = sums, sums, 0
+        self.columns, self.basis = np.empty((most, len(sums)), dtype), np.empty((rank, len(sums)))
+        self.inverse, self.weights = np.zeros((rank, rank)), np.empty(0)
+        self.pivots = np.empty(0, dtype=np.intp)
+        self.dependent = _DEPENDENT * math.sqrt(float(np.finfo(dtype).eps))
+
+    def extend(self, block: Float64, count: int) -> list[int]:
+        """Take so many of a block's columns, each the one that matches best what is left; return which, in turn."""
+        order: list[int] = []
+        rank = len(self.pivots)
+        orthogonal = block.copy()
+        for _ in range(2):  # once leaves roundings
+            orthogonal -= (orthogonal @ self.basis[:rank].T) @ self.basis[:rank]
+        while len(order) < count:
+            match = block @ self.residual
+            match[order] = -np.inf
+            order.append(int(match.argmax()))
+            row, added = orthogonal[order[-1]], self.basis[rank : len(self.pivots)]
+            for _ in range(2):
+                row = row - (added @ row) @ added
+            self._append(block[order[-1]], row)
+        return order
+
+    def _append(self, column: Float64, orthogonal: Float64) -> None:
+        """Take a column, given what of it is orthogonal to the basis."""
+        self.columns[self.count] = column
+        rank, size = len(self.pivots), float(np.linalg.norm(orthogonal))
+        if rank < len(self.basis) and size > self.dependent * float(np.linalg.norm(column)):
+            self.basis[rank] = orthogonal / size
+            self.inverse[:rank, rank] = self.inverse[:rank, :rank] @ (self.basis[:rank] @ column) / -size
+            self.inverse[rank, rank] = 1.0 / size
+            change = float(self.basis[rank] @ self.sums) * self.inverse[: rank + 1, rank]
+            self.weights = np.append(self.weights, 0.0) + change
+            self.pivots = np.append(self.pivots, self.count)
+        self.count += 1
+        weights = np.full(self.count, _LEAST)
+        weights[self.pivots] = np.maximum(self.weights, _LEAST)
+        self.residual = self.sums - weights.astype(self.columns.dtype) @ self.columns[: self.count]
+
+
+def attend_most(masses: Masses, length: int) -> Indices:
     """Return the tokens of the largest attention, in the root mean square over the queries."""
-    return np.argsort(-np.square(masses.attention()).sum(axis=0), kind="stable")[:length]
+    return _largest(masses.attention(2))[:length]
 
 
-def means(masses: Masses, length: int, rng: np.random.Generator, stop: Stop) -> Float64:
+def pool_window(masses: Masses, length: int) -> Indices:
+    """Return the tokens of SnapKV: of most attention from the last queries, the largest of neighbouring tokens'."""
+    return _largest(maximum_filter1d(masses.attention(1, last=_WINDOW), _POOL, mode="nearest"))[:length]
+
+
+def keep_heavy(masses: Masses, length: int) -> Indices:
+    """Return the tokens of H2O: the last ones, half of all, and of those before them the ones of most attention."""
+    count = masses.columns.shape[1]
+    before = count - length // 2
+    return np.concatenate([_largest(masses.attention(1)[:before])[: length - length // 2], np.arange(before, count)])
+
+
+def _largest(scores: Float64) -> Indices:
+    """Return places in the order of their scores, the largest one first."""
+    return np.argsort(-scores, kind="stable")
+
+
+class Method(NamedTuple):
+    """A choice of tokens, and whether biases and values are then fitted."""
+
+    choose: Callable[[Masses, int], Indices]
+    fitted: bool
+
+
+CLOSED = "pursuit", "attention"
+"""Choices that a search starts from."""
+METHODS = {
+    "pursuit": Method(pursue_masses, True),
+    "attention": Method(attend_most, True),
+    "snapkv": Method(pool_window, False),
+    "h2o": Method(keep_heavy, False),
+}
+
+
+def fit_chosen(masses: Masses, indices: Indices) -> Tokens:
+    """Return some of the prefix's tokens with biases and values in closed form."""
+    problem = masses.problem
+    tokens = masses.tokens(problem.key[indices], own=True)
+    return _fit_values(problem, tokens, problem.value[indices] / problem.size, _RIDGE_OWN)
+
+
+def fit_means(masses: Masses, length: int, seed: int, rounds: int) -> Tokens:
+    """Return tokens at means of clusters of keys with biases and values in closed form."""
+    tokens = masses.tokens(means(masses, length, np.random.default_rng([seed, 0]), rounds), own=False)
+    return _fit_values(masses.problem, tokens, tokens.values, _RIDGE_MEANS)
+
+
+def _fit_values(problem: Problem, tokens: Tokens, values: Float64, ridge: float) -> Tokens:
+    """Return tokens with the values near given ones that fit best."""
+    samples, roots = problem.samples, problem.samples.roots[:, None]
+    matrix = tokens.matrix(samples.x)
+    missed = roots * (samples.y - matrix @ values)
+    matrix *= roots
+    return replace(tokens, values=values + solve_ridge(matrix, missed, ridge))
+
+
+def keep_chosen(masses: Masses, indices: Indices) -> Tokens:
+    """Return some of the prefix's tokens as they are."""
+    problem = masses.problem
+    tokens = problem.tokens(problem.key[indices], np.zeros(len(indices)))
+    return replace(tokens, values=problem.value[indices] / problem.size)
+
+
+def means(masses: Masses, length: int, rng: np.random.Generator, rounds: int) -> Float64:
     """Return means (N, d) of clusters of keys, weighted by their attention, near each other if their logits are."""
-    key = masses.problem.key
-    moved = (masses.x - masses.problem.centre) * masses.roots
+    problem = masses.problem
+    moved = (problem.x - problem.centre) * np.sqrt(problem.samples.weights)[:, None]
     gram = moved.T @ moved / len(moved)
     factor = scipy.linalg.cholesky(gram + (1e-9 * np.trace(gram) / len(gram) + 1e-300) * np.eye(len(gram)), lower=True)
-    places = key @ factor  # distances are root mean squares of differences of logits
-    weights = masses.attention().sum(axis=0) + 1e-300
-    centres = _spread(places, weights, length, rng=rng)
-    for _ in range(_ROUNDS):
-        nearest = (np.square(centres).sum(axis=1) - 2.0 * places @ centres.T).argmin(axis=1)
+    places = problem.key @ factor  # distances are root mean squares of differences of logits
+    weights = masses.attention(1) + 1e-300
+    centres = _spread(places, weights, length, rng=rng, stop=masses.stop)
+    parts = slices(len(places), max(_AT_ONCE // length, 1))
+    for _ in range(rounds):
+        halves = 0.5 * np.square(centres).sum(axis=1)
+        nearest = np.concatenate([(halves - places[part] @ centres.T).argmin(axis=1) for part in parts])
         sums = np.bincount(nearest, weights, length)
         mask = sums > 0.0
         moments = np.stack([np.bincount(nearest, weights * column, length) for column in places.T], axis=1)
         before, centres = centres, np.where(mask[:, None], moments / np.where(mask, sums, 1.0)[:, None], centres)
-        if stop() or np.array_equal(before, centres):
+        if masses.stop() or np.array_equal(before, centres):
             break
     return np.asarray(scipy.linalg.solve_triangular(factor, centres.T, lower=True, trans="T").T)
 
 
-def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Generator) -> Float64:
-    """Return places drawn by their weights times squared distances to those drawn before (k-means++)."""
-    indices, squares = [], np.ones(len(places))
-    for _ in range(length):
+def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Generator, stop: Stop) -> Float64:
+    """Return places drawn by their weights times squared distances to those drawn before (k-means++).
+
+    Where it would take long, an eighth of so many as there are is drawn at once; when it is stopped, the rest, alike.
+    """
+    indices, squares, k = np.empty(length, dtype=np.intp), np.ones(len(places)), 0
+    together = _DRAWN if len(places) * length * places.shape[1] > _QUICK else length
+    lengths = np.square(places).sum(axis=1)
+    while k < length:
         cumulative = np.cumsum(weights * squares)
-        if cumulative[-1] > 0.0:
-            place = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
-        else:  # all places are taken
-            place = int(rng.integers(len(places)))
-        indices.append(min(place, len(places) - 1))
-        apart = np.square(places - places[indices[-1]]).sum(axis=1)
-        squares = apart if len(indices) == 1 else np.minimum(squares, apart)
+        if stop() or not cumulative[-1] > 0.0:  # all places are taken
+            indices[k:] = rng.integers(len(places), size=length - k)
+            break
+        drawn = indices[k : k + max(k // together, 1)]
+        drawn[:] = np.searchsorted(cumulative, rng.random(len(drawn)) * cumulative[-1], side="right")
+        np.minimum(drawn, len(places) - 1, out=drawn)
+        if len(drawn) == 1:
+            apart = np.square(places - places[drawn]).sum(axis=1)
+        else:
+            products = places @ places[drawn].T
+            apart = np.maximum(lengths + (lengths[drawn] - 2.0 * products).min(axis=1), 0.0)
+            apart[drawn] = 0.0
+        squares = np.minimum(squares, apart) if k else apart
+        k += len(drawn)
     return places[indices]
 
 
-METHODS: dict[str, Callable[[Masses, int, Stop], Indices]] = {"pursuit": pursue_masses, "attention": attend_most}
-
-
-def select_tokens(masses: Masses, length: int, method: str, stop: Stop = never) -> Tokens:
-    """Return tokens that are some of the prefix's, with biases and values in closed form."""
-    tokens = masses.tokens(masses.problem.key[masses.choose(method, length, stop)], _LEAST)
-    return solve_values(tokens, masses.problem.samples, 0.0).tokens
-
-
 def starts(
-    masses: Masses, length: int, count: int, seed: int, stop: Stop
+    masses: Masses, length: int, count: int, seed: int, rounds: int
 ) -> Iterator[tuple[str, Callable[[], Tokens]]]:
     """Yield names and makers of tokens to start from."""
 
     def clustered(number: int) -> Float64:
-        return means(masses, length, np.random.default_rng([seed, number]), stop=stop)
+        return means(masses, length, np.random.default_rng([seed, number]), rounds=rounds)
 
     def choose(method: str) -> Float64:
-        return masses.problem.key[masses.choose(method, length, stop)]
+        return masses.problem.key[masses.choose(method, length)]
 
-    keys = [("k-means", partial(clustered, 0))] + [(method, partial(choose, method)) for method in METHODS]
+    keys = [("k-means", partial(clustered, 0))] + [(method, partial(choose, method)) for method in CLOSED]
     keys += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
     for (name, make), near in zip(keys[:count], itertools.cycle(_NEAR)):
-        yield name, lambda make=make, near=near: shrunk(masses, make(), near, stop=stop)  # type: ignore[misc]
+        yield name, lambda make=make, near=near: shrunk(masses, make(), near)  # type: ignore[misc]
 
 
-def shrunk(masses: Masses, key: Float64, near: float, stop: Stop) -> Tokens:
+def shrunk(masses: Masses, key: Float64, near: float) -> Tokens:
     """Return tokens at keys that are drawn to their mean until few tokens blend as many did: fits stall from others.
 
     The longest ones are taken whose squares are at most `near` times the least.
     """
     centre, tokens, squares = key.mean(axis=0), [], []
     for halvings in range(_HALVINGS):
-        tokens.append(masses.tokens(centre + 0.5**halvings * (key - centre), _LEAST_START))
+        tokens.append(masses.tokens(centre + 0.5**halvings * (key - centre), own=False))
         squares.append(solve_values(tokens[-1], masses.problem.samples, _FLAT).square)
-        if stop() or squares[-1] > _WORSE * min(squares):
+        if masses.stop() or squares[-1] > _WORSE * min(squares):
             break
     return tokens[next(k for k, square in enumerate(squares) if square <= near * min(squares))]

@@ -63,7 +63,7 @@ def past_key_values(
         raise TypeError(f"'dtype' must be a torch.dtype of floats, got {show(dtype)}: model.dtype is one")
     options = {"dtype": torch.get_default_dtype() if dtype is None else dtype, "device": device}
     pairs = []
-    for number, prefix in enumerate(_of_layers(prefixes)):
+    for number, prefix in enumerate(of_layers(prefixes)):
         key, value = (torch.tensor(array, **options) for array in (prefix.key, prefix.value))
         if not all(part.double().isfinite().all() for part in (key, value)):
             raise ValueError(f"'prefixes[{number}]' must be finite in {key.dtype}: another 'dtype' has more range")
@@ -166,7 +166,7 @@ def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
         name = f"pairs[{number}]"
         key, value = _whole(layer, name)
         layers.append(Prefix(_of_batch(key, f"{name}[0]"), _of_batch(value, f"{name}[1]")))
-    return tuple(_of_layers(layers, "pairs"))
+    return tuple(of_layers(layers, "pairs"))
 
 
 def prompt_embeddings(prefixes: Sequence[Prefix], *, dtype: Any = None, device: Any = None) -> Any:
@@ -242,7 +242,7 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim
     return tuple(Prefix(key, value) for key, value in zip(arrays[::2], arrays[1::2], strict=True))
 
 
-def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[Prefix]:
+def of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[Prefix]:
     """Return prefixes of layers, checked."""
     instance(prefixes, name, list, tuple, remedy="one Prefix for each layer: [prefix]")
     if not prefixes:

@@ -104,16 +104,17 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
     Notes
     -----
     ``model.generate`` needs `attention_mask` of L + T columns for T tokens: without one it takes the first L tokens for
-    those that the cache holds, and drops them. Behind a compressed prefix, content has the places that it had behind
-    ``long`` tokens by ``position_ids=long + torch.arange(T)[None]``, and in PEFT, which adds L, by as many less L.
+    those that the cache holds, and drops them; `spherapprox.prompts.prefix.prefixed_inputs` makes both, for padded
+    sequences and beams too. Behind a compressed prefix, content has the places that it had behind ``long`` tokens by
+    ``position_ids=long + torch.arange(T)[None]``, and in PEFT, which adds L, by as many less L; keys of rotary models
+    are turned instead (`spherapprox.prompts.prefix.turn_keys`).
 
     Examples
     --------
     >>> from spherapprox.prompts.prefix.torch_modules import dynamic_cache
     >>> cache = dynamic_cache(prefixes, batch_size=2)  # doctest: +SKIP
     >>> model(tokens, past_key_values=cache).logits  # doctest: +SKIP
-    >>> cache, mask = dynamic_cache(prefixes), torch.ones(1, length + tokens.shape[1])  # doctest: +SKIP
-    >>> model.generate(tokens, past_key_values=cache, attention_mask=mask)  # doctest: +SKIP
+    >>> model.generate(**prefixed_inputs(prefixes, tokens))  # doctest: +SKIP
     """
     pairs = past_key_values(prefixes, batch_size=batch_size, dtype=dtype, device=device)
     with needs("transformers", "dynamic_cache", "interop"):

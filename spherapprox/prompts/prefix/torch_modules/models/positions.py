@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -20,8 +20,12 @@ _PROBES = 6
 _ANGLES = 1e-6
 """What an angle of a model, in float32, is off by for each place, at most; and keys with it."""
 
-Turn = Callable[[torch.Tensor], torch.Tensor]
-"""What a change of all positions does to the keys (..., s) of a layer."""
+
+class Turn(NamedTuple):
+    """What a change of all positions does to the keys (..., s) of a layer, and its heads of keys and columns."""
+
+    turn: Callable[[torch.Tensor], torch.Tensor]
+    shape: tuple[int, int]
 
 
 def turn_keys(prefixes: Sequence[Prefix], shift: int, model: torch.nn.Module) -> tuple[Prefix, ...]:
@@ -76,13 +80,19 @@ def turn_keys(prefixes: Sequence[Prefix], shift: int, model: torch.nn.Module) ->
         )
     if len(turns) != len(layers):
         raise ValueError(f"'prefixes' must be {len(turns)}, one for each layer of 'model', got {len(layers)}")
+    for number, (prefix, turn) in enumerate(zip(layers, turns, strict=True)):
+        if prefix.key.shape[::2] != turn.shape:
+            heads, columns = turn.shape
+            raise ValueError(
+                f"'prefixes[{number}]' must have keys ({heads}, L, {columns}) as 'model' has, got {prefix.key.shape}"
+            )
     return turned(layers, turns)
 
 
 def turned(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, ...]:
     """Return prefixes with the keys of each layer turned."""
     return tuple(
-        Prefix(turn(torch.tensor(prefix.key)).numpy(), prefix.value)
+        Prefix(turn.turn(torch.tensor(prefix.key)).numpy(), prefix.value)
         for prefix, turn in zip(prefixes, turns, strict=True)
     )
 
@@ -123,17 +133,20 @@ def _turn(base: Any, rotary: Any, call: Call, after: torch.Tensor, shift: int, n
     """Return the turn of a layer's keys, checked against the keys at both places."""
     limit = max(1e-3, torch.finfo(after.dtype).eps ** 0.5, _ANGLES * abs(shift)) * float(after.abs().max())
     turn = _rotation(base, rotary, call.module, shift)
+    shape = (call.key.shape[1], call.key.shape[3])
     if turn is not None and float((turn(call.key) - after).abs().max()) <= limit:
-        return turn
+        return Turn(turn, shape)
     if float((call.key - after).abs().max()) <= limit:
-        return lambda key: key
+        return Turn(lambda key: key, shape)
     raise ValueError(
         f"'model' must have keys that its rotary functions turn, those of layer {number} of {type(base).__name__} "
         "change otherwise with their places"
     )
 
 
-def _rotation(base: Any, rotary: Any, module: torch.nn.Module, shift: int) -> Turn | None:
+def _rotation(
+    base: Any, rotary: Any, module: torch.nn.Module, shift: int
+) -> Callable[[torch.Tensor], torch.Tensor] | None:
     """Return the turn by a number of places as a model's module computes it; None if it has other functions."""
     apply = getattr(sys.modules[type(module).__module__], "apply_rotary_pos_emb", None)
     if apply is None:

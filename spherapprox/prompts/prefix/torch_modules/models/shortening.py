@@ -39,6 +39,12 @@ class ShortenedHead:
         the sequences that were held out.
     share : float
         Mean share of the attention that the long prefix had there.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.prefix import ShortenedHead
+    >>> ShortenedHead(layer=0, head=1, error=0.02, held_out=0.03, share=0.4).held_out
+    0.03
     """
 
     layer: int

@@ -7,10 +7,13 @@ from typing import Any
 
 import torch
 
-from ....._checks import integer
+from ....._checks import integer, needs
 from ..interchange import dynamic_cache
 from .batches import as_batches, seen
-from .shortening import ShortenedPrefix, adapter_of, prefixes_of
+from .shortening import ShortenedPrefix, adapter_of, prefixes_of, sources_of
+
+with needs("transformers", "prompts.prefix.prefixed_inputs", "interop"):
+    from transformers import DynamicCache, EncoderDecoderCache
 
 
 def prefixed_inputs(
@@ -38,14 +41,15 @@ def prefixed_inputs(
     Returns
     -------
     dict
-        `inputs` with `attention_mask` of L + T columns, with a new `cache`, that one call fills, and for ``model(...)``
-        with `position_ids` that count no padding, if there are any. Give them to the model itself, to
-        ``model.get_base_model()`` in PEFT, which adds its own prefix.
+        `inputs` with `attention_mask` of L + T columns (`decoder_attention_mask`, if one is given, of an
+        encoder-decoder), with a new `cache`, that one call fills, and with `position_ids` where places are moved or
+        there is padding, which they do not count. Give them to the model itself: ``model.get_base_model()`` in PEFT,
+        which adds its own prefix.
 
     Raises
     ------
     TypeError, ValueError
-        If the prefix is none, or of an encoder-decoder, or inputs are not one batch.
+        If the prefix is none, or inputs are not one batch.
 
     Notes
     -----
@@ -71,16 +75,19 @@ def prefixed_inputs(
     if len(batches) != 1 or "input_ids" not in batches[0]:
         raise ValueError(f"'inputs' must be one batch with 'input_ids', got {len(batches)}")
     batch, mask = batches[0], seen(batches[0])
+    twice = False
     if isinstance(prefix, Sequence):
         layers = prefix
     else:
-        adapter = adapter_of(prefix)
-        if adapter.num_transformer_submodules == 2:
-            raise ValueError("'prefix' must be of a model without encoder: PEFT hands an encoder-decoder its own")
-        layers, dtype = prefixes_of(prefix), dtype or prefix.get_base_model().dtype
+        adapter, stored = adapter_of(prefix), prefixes_of(prefix)
+        twice, dtype = adapter.num_transformer_submodules == 2, dtype or prefix.get_base_model().dtype
+        layers = [stored[k] for k in sources_of(adapter)]
     cache = dynamic_cache(layers, batch_size=repeats * len(mask), dtype=dtype, device=mask.device)
     length = len(layers[0])
     full = torch.cat([mask.new_ones(len(mask), length), mask], dim=1).long()
+    if twice:
+        own = {"decoder_attention_mask": full} if "decoder_attention_mask" in batch else {}
+        return batch | own | {"cache": EncoderDecoderCache(cache, DynamicCache())}
     batch |= {"attention_mask": full, "cache": cache}
     if moved or not bool(mask.all()):
         batch["position_ids"] = length + moved + (mask.long().cumsum(1) - 1).clamp(min=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -132,9 +133,11 @@ def _calls_at(base: Any, place: int) -> list[Call]:
 def _turn(base: Any, rotary: Any, call: Call, after: torch.Tensor, shift: int, number: int) -> Turn:
     """Return the turn of a layer's keys, checked against the keys at both places."""
     limit = max(1e-3, torch.finfo(after.dtype).eps ** 0.5, _ANGLES * abs(shift)) * float(after.abs().max())
-    turn = _rotation(base, rotary, call.module, shift)
+    turn, found = _rotation(base, rotary, call.module, shift), None
+    with contextlib.suppress(TypeError, RuntimeError):  # of functions with other arguments or shapes
+        found = None if turn is None else turn(call.key)
     shape = (call.key.shape[1], call.key.shape[3])
-    if turn is not None and float((turn(call.key) - after).abs().max()) <= limit:
+    if turn is not None and found is not None and float((found - after).abs().max()) <= limit:
         return Turn(turn, shape)
     if float((call.key - after).abs().max()) <= limit:
         return Turn(lambda key: key, shape)

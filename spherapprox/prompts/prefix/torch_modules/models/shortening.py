@@ -183,7 +183,7 @@ def shorten_prefix(
     parts = split(as_batches(inputs))
     # Step 2: the queries of all layers, in a pass each
     stored = prefixes_of(model)
-    sources = _sources(config)
+    sources = sources_of(config)
     turns = turns_of(model, length - count)
     queries, held = (_collect(model, [stored[k] for k in sources], part, limit, random) for part in parts)
     # Step 3: heads, one by one
@@ -222,7 +222,7 @@ def prefixes_of(model: Any) -> tuple[Prefix, ...]:
     return from_prompt_embeddings(rows, layers=config.num_layers, heads=heads, head_dim=config.token_dim // heads)
 
 
-def _sources(config: Any) -> list[int]:
+def sources_of(config: Any) -> list[int]:
     """Return for each layer which of the stored prefixes PEFT gives to it."""
     twice = config.num_transformer_submodules == 2  # every other one is for cross-attention, and is dropped
     return [(2 * k if twice else k) % config.num_layers for k in range(config.num_layers)]

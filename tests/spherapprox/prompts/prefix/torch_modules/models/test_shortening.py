@@ -233,6 +233,22 @@ def test_generation_behind_a_prefix(kind):
     assert beams.shape == (2, 12)
 
 
+def test_an_encoder_decoder_generates():
+    model = adapted(made("bart"))
+    base, tokens = model.get_base_model(), torch.full((2, 1), 2)
+    for _ in range(3):
+        with torch.no_grad():
+            logits = model(input_ids=TEXT[:2], decoder_input_ids=tokens).logits
+        tokens = torch.cat([tokens, logits[:, -1:].argmax(-1)], dim=1)
+    inputs = prefixed_inputs(model, TEXT[:2])
+    assert torch.equal(base.generate(**inputs, max_new_tokens=4, do_sample=False)[:, :4], tokens)
+    mask = torch.ones(2, 3, dtype=torch.long)
+    batch = {"input_ids": TEXT[:2], "decoder_input_ids": tokens[:, :3], "decoder_attention_mask": mask}
+    with torch.no_grad():
+        answer = base(**prefixed_inputs(model, batch)).logits
+        torch.testing.assert_close(answer, model(**batch).logits)
+
+
 def test_divergence_by_its_definition(llama):
     model, short = llama
     mask = torch.ones_like(TEXT[:3])

@@ -205,7 +205,12 @@ def cases(quick: bool) -> list[dict[str, Any]]:
     """Return the starts and seeds."""
     starts: list[str | None] = [start for start in STARTS if start != "closed form" or fits_models()]
     sizes = {"base": 60, "long": 30, "steps": 20} if quick else {"base": 600, "long": 300, "steps": STEPS}
-    return [{"start": start, "seed": seed} | sizes for seed in range(1 if quick else 3) for start in [*starts, None]]
+    more = {"steps": sizes["steps"] + sizes["long"]}  # as many as a long prefix and its short one take together
+    return [
+        {"start": start, "seed": seed} | sizes | (more if start == "random" else {})
+        for seed in range(1 if quick else 3)
+        for start in [*starts, None]
+    ]
 
 
 def curves(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -219,11 +224,12 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
     figure = Figure(figsize=(5.6, 4.2), layout="constrained")
     axes = figure.subplots()
     for start, losses in curves(rows).items():
-        steps = EVERY * np.arange(losses.shape[1])
+        begin = rows[0]["long"] if start == "shortened" else 0
+        steps = begin + EVERY * np.arange(losses.shape[1])
         for line in losses:
             axes.plot(steps, line, color=STARTS[start], lw=0.7, alpha=0.6)
         axes.plot(steps, losses.mean(axis=0), color=STARTS[start], lw=2.0, label=start)
-    axes.set_xlabel("steps of training", fontsize=11)
+    axes.set_xlabel("steps of training, those of the long prefix first", fontsize=11)
     axes.set_ylabel("loss of next words (nats)", fontsize=11)
     axes.set_title(f"A prefix of {SHORT} tokens for a new speaker", fontsize=12)
     grid(axes)
@@ -233,16 +239,15 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
 
 def summary(rows: list[dict[str, Any]]) -> str:
     """Return the losses and steps of each start, and what is left of the long prefix."""
-    lines = curves(rows)
-    goal = lines["random"].mean(axis=0)[-1]
-    table = []
-    for start, losses in lines.items():
-        mean = losses.mean(axis=0)
-        reached = np.flatnonzero(mean <= goal)
-        steps = f"{EVERY * reached[0]}" if reached.size else "not reached"
-        table.append([start, f"{mean[0]:.3f}", f"{mean[-1]:.3f}", steps])
-    first = tabulate(table, ["start", "loss at first", "loss at last", f"steps to {goal:.3f}"], tablefmt="github",
-                     disable_numparse=True)  # fmt: skip
+    lines = {start: losses.mean(axis=0) for start, losses in curves(rows).items()}
+    last = min(len(mean) for mean in lines.values()) - 1
+    goal, table = lines["random"][last], []
+    for start, mean in lines.items():
+        below = np.flatnonzero(mean <= goal)
+        steps = f"{EVERY * below[0]}" if below.size else "not reached"
+        table.append([start, f"{mean[0]:.3f}", f"{mean[last]:.3f}", steps])
+    headers = ["start", "loss at first", f"after {EVERY * last} steps", f"steps to {goal:.3f}"]
+    first = tabulate(table, headers, tablefmt="github", disable_numparse=True)
     kept = [row for row in rows if row["start"] is None]
     names = ("nats", "agreement", "loss", "nats distilled", "agreement distilled", "loss distilled")
     body = []
@@ -250,9 +255,11 @@ def summary(rows: list[dict[str, Any]]) -> str:
         some = [row for row in kept if row["prefix"] == name]
         body.append([name, *(f"{np.mean([row[n] for row in some]):.3f}" if n in some[0] else "" for n in names)])
     second = tabulate(body, [f"{SHORT} tokens", *names], tablefmt="github", disable_numparse=True)
-    long = np.mean([row["long loss"] for row in kept])
+    long, steps = np.mean([row["long loss"] for row in kept]), EVERY * len(lines["random"]) - EVERY
+    tuned, reached = rows[0]["long"], lines["random"][-1]
     return (
-        f"{first}\n\n{second}\n\nMeans over seeds. The second table is of next words beside the prefix of {LONG} "
+        f"{first}\n\n{second}\n\nMeans over seeds; the long prefix took {tuned} steps before, and from a random start "
+        f"{steps} steps in all reach {reached:.3f}. The second table is of next words beside the prefix of {LONG} "
         f"tokens, whose loss is {long:.3f}: divergence from it, agreement of the likeliest word, loss; the same after "
         f"{DISTILLED} steps of distillation."
     )

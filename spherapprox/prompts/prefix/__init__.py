@@ -1,6 +1,8 @@
 """Prefixes of attention heads and layers: what they do, can and cannot do, and how to make them."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from ... import _extras
 from .compression.api import compress, select
@@ -28,30 +30,60 @@ from .programs.programmed import ProgrammedPrefix as ProgrammedPrefix
 from .programs.programming import program
 from .programs.virtual import VirtualToken
 
+if TYPE_CHECKING:
+    from .torch_modules.models.distillation import distill_prefix
+    from .torch_modules.models.divergence import Divergence, next_token_divergence
+    from .torch_modules.models.generation import prefixed_inputs
+    from .torch_modules.models.positions import turn_keys
+    from .torch_modules.models.shortening import ShortenedHead, ShortenedPrefix, shorten_prefix
+
 __all__ = [
     "AttentionLayer",
     "Descent",
+    "Divergence",
     "Limits",
     "Prefix",
+    "ShortenedHead",
+    "ShortenedPrefix",
     "VirtualToken",
     "as_layer",
     "collision",
     "compress",
     "context",
+    "distill_prefix",
     "fit_layer",
     "fit_prefix",
+    "next_token_divergence",
     "prefix_effect",
     "prefix_floor",
     "prefix_share",
+    "prefixed_inputs",
     "program",
     "reachable",
     "reachable_by_layer",
     "select",
+    "shorten_prefix",
+    "turn_keys",
     "unavoidable_error",
 ]
 
 
+_MODELS = {
+    "Divergence": "divergence",
+    "ShortenedHead": "shortening",
+    "ShortenedPrefix": "shortening",
+    "distill_prefix": "distillation",
+    "next_token_divergence": "divergence",
+    "prefixed_inputs": "generation",
+    "shorten_prefix": "shortening",
+    "turn_keys": "positions",
+}
+"""Public names that need transformers, each with its module in torch_modules.models."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MODELS:
+        return _extras.load(f"{__name__}.torch_modules.models.{_MODELS[name]}", name)
     return _extras.load_submodule(__name__, name)  # torch_modules
 
 

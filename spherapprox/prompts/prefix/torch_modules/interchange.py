@@ -63,7 +63,7 @@ def past_key_values(
         raise TypeError(f"'dtype' must be a torch.dtype of floats, got {show(dtype)}: model.dtype is one")
     options = {"dtype": torch.get_default_dtype() if dtype is None else dtype, "device": device}
     pairs = []
-    for number, prefix in enumerate(_of_layers(prefixes)):
+    for number, prefix in enumerate(of_layers(prefixes)):
         key, value = (torch.tensor(array, **options) for array in (prefix.key, prefix.value))
         if not all(part.double().isfinite().all() for part in (key, value)):
             raise ValueError(f"'prefixes[{number}]' must be finite in {key.dtype}: another 'dtype' has more range")
@@ -104,16 +104,17 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
     Notes
     -----
     ``model.generate`` needs `attention_mask` of L + T columns for T tokens: without one it takes the first L tokens for
-    those that the cache holds, and drops them. Behind a compressed prefix, content has the places that it had behind
-    ``long`` tokens by ``position_ids=long + torch.arange(T)[None]``, and in PEFT, which adds L, by as many less L.
+    those that the cache holds, and drops them; `spherapprox.prompts.prefix.prefixed_inputs` makes both, for padded
+    sequences and beams too. Behind a compressed prefix, content has the places that it had behind ``long`` tokens by
+    ``position_ids=long + torch.arange(T)[None]``, and in PEFT, which adds L, by as many less L; keys of rotary models
+    are turned instead (`spherapprox.prompts.prefix.turn_keys`).
 
     Examples
     --------
     >>> from spherapprox.prompts.prefix.torch_modules import dynamic_cache
     >>> cache = dynamic_cache(prefixes, batch_size=2)  # doctest: +SKIP
     >>> model(tokens, past_key_values=cache).logits  # doctest: +SKIP
-    >>> cache, mask = dynamic_cache(prefixes), torch.ones(1, length + tokens.shape[1])  # doctest: +SKIP
-    >>> model.generate(tokens, past_key_values=cache, attention_mask=mask)  # doctest: +SKIP
+    >>> model.generate(**prefixed_inputs(prefixes, tokens))  # doctest: +SKIP
     """
     pairs = past_key_values(prefixes, batch_size=batch_size, dtype=dtype, device=device)
     with needs("transformers", "dynamic_cache", "interop"):
@@ -166,7 +167,7 @@ def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
         name = f"pairs[{number}]"
         key, value = _whole(layer, name)
         layers.append(Prefix(_of_batch(key, f"{name}[0]"), _of_batch(value, f"{name}[1]")))
-    return tuple(_of_layers(layers, "pairs"))
+    return tuple(of_layers(layers, "pairs"))
 
 
 def prompt_embeddings(prefixes: Sequence[Prefix], *, dtype: Any = None, device: Any = None) -> Any:
@@ -242,7 +243,7 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim
     return tuple(Prefix(key, value) for key, value in zip(arrays[::2], arrays[1::2], strict=True))
 
 
-def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[Prefix]:
+def of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[Prefix]:
     """Return prefixes of layers, checked."""
     instance(prefixes, name, list, tuple, remedy="one Prefix for each layer: [prefix]")
     if not prefixes:

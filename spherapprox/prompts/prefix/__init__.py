@@ -9,6 +9,7 @@ from .compression.result import Trial as Trial
 from .compression.search import Descent
 from .fits.interpolation import FittedPrefix as FittedPrefix
 from .fits.interpolation import fit_layer, fit_prefix
+from .figures import draw_shares, draw_weights
 from .layer.effect import NextLogits as NextLogits
 from .layer.effect import PrefixEffect as PrefixEffect
 from .layer.effect import prefix_effect
@@ -24,6 +25,7 @@ from .limits.floors import prefix_floor
 from .limits.reachability import Reachability as Reachability
 from .limits.reachability import reachable
 from .limits.wishes import Limits
+from .of_models import of_model
 from .programs.programmed import ProgrammedPrefix as ProgrammedPrefix
 from .programs.programming import program
 from .programs.virtual import VirtualToken
@@ -38,8 +40,11 @@ __all__ = [
     "collision",
     "compress",
     "context",
+    "draw_shares",
+    "draw_weights",
     "fit_layer",
     "fit_prefix",
+    "of_model",
     "prefix_effect",
     "prefix_floor",
     "prefix_share",

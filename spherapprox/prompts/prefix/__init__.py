@@ -7,9 +7,9 @@ from .compression.api import compress, select
 from .compression.result import CompressedPrefix as CompressedPrefix
 from .compression.result import Trial as Trial
 from .compression.search import Descent
+from .figures import draw_shares, draw_weights
 from .fits.interpolation import FittedPrefix as FittedPrefix
 from .fits.interpolation import fit_layer, fit_prefix
-from .figures import draw_shares, draw_weights
 from .layer.effect import NextLogits as NextLogits
 from .layer.effect import PrefixEffect as PrefixEffect
 from .layer.effect import prefix_effect

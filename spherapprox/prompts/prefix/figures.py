@@ -71,9 +71,11 @@ def draw_weights(
         if length:
             ax.axvline(length - 0.5, color="#D55E00", linewidth=1.0)
         _label(ax, tokens, rows, (count, n - length), length)
-    levels = np.array([0.0, 0.01, 0.1, 0.25, 0.5, 1.0])
+    levels = np.array([0.0, 0.05, 0.25, 0.5, 1.0])
     bar = figure.colorbar(image, ax=axes, label="attention", shrink=0.9, aspect=30)
     bar.set_ticks(np.sqrt(levels), labels=[f"{level:g}" for level in levels])
+    figure.supxlabel("token that answers", fontsize=10)
+    figure.supylabel("token that asks", fontsize=10)
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
@@ -86,8 +88,10 @@ def _grid(count: int, shape: tuple[int, int]) -> tuple[Any, list[Any]]:
     columns = min(count, _COLUMNS)
     lines = -(-count // columns)
     height = min(max(4.6 / columns * shape[0] / shape[1], 0.9), 3.6) + 0.35
-    size = 5.6, lines * height + 0.6
-    figure, grid = pyplot.subplots(lines, columns, figsize=size, squeeze=False, sharex=True, sharey=True, layout="constrained")
+    size = 5.6, lines * height + 0.8
+    figure, grid = pyplot.subplots(
+        lines, columns, figsize=size, squeeze=False, sharex=True, sharey=True, layout="constrained"
+    )
     for ax in grid.flat[count:]:
         ax.set_visible(False)
     return figure, [*grid.flat[:count]]
@@ -99,7 +103,7 @@ def _label(ax: Any, tokens: Sequence[str] | None, rows: Any, shape: tuple[int, i
     small = {"fontsize": 7 if max(count, n) > 12 else 8}
     if tokens is None or n > _LABELS:
         ax.tick_params(labelsize=8)
-        ax.xaxis.get_major_locator().set_params(integer=True, nbins=4)
+        ax.set_xticks([0, shape[1] + length - 1])
         ax.set_yticks([0, count - 1], [f"{rows[0]}", f"{rows[-1]}"])
         return
     ax.set_xticks(length + np.arange(n), tokens, rotation=90, **small)
@@ -140,6 +144,7 @@ def draw_shares(shares: ArrayLike, *, layers: Sequence[Any] | None = None) -> An
     if len(names) != lines:
         raise ValueError(f"'layers' must be {lines} names, as 'shares' has rows, got {len(names)}")
     from matplotlib import pyplot
+    from matplotlib.ticker import MaxNLocator
 
     size = 5.6, min(0.9 + 0.3 * lines, 7.5)
     figure, ax = pyplot.subplots(figsize=size, layout="constrained")
@@ -147,7 +152,7 @@ def draw_shares(shares: ArrayLike, *, layers: Sequence[Any] | None = None) -> An
     ax.set(xlabel="head", ylabel="layer")
     every = -(-lines // 24)
     ax.set_yticks(np.arange(0, lines, every), [str(name) for name in names][::every])
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.colorbar(image, ax=ax, label="share of the prefix", aspect=20)
     if heads <= 16 and lines <= 24:
         _write(ax, map_)

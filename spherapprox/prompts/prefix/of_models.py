@@ -38,8 +38,8 @@ def of_model(model: Any, **inputs: Any) -> ModelAttention:
     Notes
     -----
     Layers are watched in transformers' AttentionInterface: what they hand to it is behind rotary positions, norms and
-    adapters, and heads may share keys. Outputs agree if they differ by less than the root of the dtype's roundoff, times
-    their largest. See `ModelAttention`.
+    adapters, and heads may share keys. Outputs agree if they differ by less than the root of the dtype's roundoff,
+    times their largest. See `ModelAttention`.
 
     Examples
     --------

@@ -223,8 +223,8 @@ def _fit(groups: list[Heads], outputs: Float64, length: object, key_scale: objec
     if nearer:
         return prefix
     _checks.warn_inaccurate(
-        f"no prefix of {len(prefix)} tokens at these queries is nearer to 'targets' than none is, so that an empty one is "
-        "returned: take a larger 'length', or see 'reachable_by_layer'"
+        f"no prefix of {len(prefix)} tokens at these queries is nearer to 'targets' than none is, so that an empty one "
+        "is returned: take a larger 'length', or see 'reachable_by_layer'"
     )
     error, share = float(np.abs(Examples(groups, outputs).change()).max()), np.zeros_like(prefix.share)
     key, value = prefix.key[:, :0], prefix.value[:, :0]

@@ -35,8 +35,8 @@ class Contexts:
 
     def at(self, rows: Indices) -> Contexts:
         """Return the contexts of rows."""
-        parts = {"query": self.query[rows], "log_mass": self.log_mass[rows], "mean": self.mean[rows]}
-        return replace(self, **parts, bias=None if self.bias is None else self.bias[rows])
+        bias = None if self.bias is None else self.bias[rows]
+        return replace(self, query=self.query[rows], log_mass=self.log_mass[rows], mean=self.mean[rows], bias=bias)
 
     def logits(self, keys: Float64) -> Float64:
         """Return the logits (N, L) of keys (L, s) of a prefix."""

@@ -6,16 +6,18 @@ import contextlib
 import copy
 import difflib
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
 from transformers import Cache, DynamicCache, EncoderDecoderCache, PreTrainedModel
 
 from ....._checks import show, wrong_type
-from ...layer.rows import Prefix
 from ..interchange import dynamic_cache
 from .interface import Call, Listener, watching
+
+SOURCES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
+"""Arguments in which layers of cross-attention take what they attend to."""
 
 
 class Visit(NamedTuple):
@@ -106,7 +108,8 @@ def main_output(output: Any) -> torch.Tensor:
     """Return the logits of a model, or its last hidden states."""
     for name in ("logits", "last_hidden_state"):
         if isinstance(getattr(output, name, None), torch.Tensor):
-            return getattr(output, name)  # type: ignore[no-any-return]
+            found: torch.Tensor = getattr(output, name)
+            return found
     parts = output.values() if isinstance(output, Mapping) else output
     return next(part for part in parts if isinstance(part, torch.Tensor) and part.is_floating_point() and part.ndim > 1)
 
@@ -146,7 +149,9 @@ def example_inputs(model: Any) -> dict[str, Any]:
     special = {value for key, value in config.to_dict().items() if key.endswith("_token_id") and isinstance(value, int)}
     tokens = [token for token in range(count) if token not in special][:4] or list(range(min(count, 4)))
     if name != "input_ids" or not tokens:
-        raise TypeError(f"'model' must be given inputs of its own, {type(base).__name__} takes {name}: of_model(model, {name}=...)")
+        raise TypeError(
+            f"'model' must be given inputs of its own, {type(base).__name__} takes {name}: of_model(model, {name}=...)"
+        )
     inputs = {"input_ids": torch.tensor([tokens], device=base.device)}
     return inputs | {"decoder_input_ids": inputs["input_ids"][:, :3]} if config.is_encoder_decoder else inputs
 
@@ -158,7 +163,12 @@ def behind(model: Any, inputs: Mapping[str, Any], prefix: Any, name: str = "pref
     cache = prefix
     if not isinstance(prefix, Cache):
         batch = 1 if rows is None else len(rows)
-        cache = dynamic_cache(list(prefix) if isinstance(prefix, tuple) else prefix, batch_size=batch, dtype=base.dtype, device=base.device)
+        cache = dynamic_cache(
+            list(prefix) if isinstance(prefix, tuple) else prefix,
+            batch_size=batch,
+            dtype=base.dtype,
+            device=base.device,
+        )
     own = getattr(cache, "self_attention_cache", cache)
     length, double = int(own.get_seq_length()), bool(base.config.is_encoder_decoder)
     if double and own is cache:
@@ -180,10 +190,3 @@ def cache_argument(model: Any) -> str | None:
     """Return the argument by which a model takes a cache: transformers 5.24 has named it anew."""
     known = inspect.signature(base_of(model).forward).parameters
     return next((name for name in ("cache", "past_key_values") if name in known), None)
-
-
-def empty_prefixes(shapes: Sequence[tuple[int, int, int]], length: int) -> list[Prefix]:
-    """Return prefixes of zeros for layers of so many heads of keys, and columns of keys and values."""
-    return [
-        Prefix(torch.zeros(heads, length, s).numpy(), torch.zeros(heads, length, p).numpy()) for heads, s, p in shapes
-    ]

@@ -13,7 +13,7 @@ from ....._checks import generator, instance, warn_inaccurate
 from ....._threads import one_blas_thread
 from ....._types import Float64
 from ...fits.interpolation import FittedPrefix, fit_groups
-from ...fits.values import Examples, Heads, least_values
+from ...fits.values import Examples, Heads
 from ...layer.contexts import Contexts
 from ...layer.rows import Prefix
 from .calls import behind, run, virtual_tokens
@@ -27,8 +27,8 @@ _QUIET = 40.0
 
 
 def fit_prefixes(
-    model: Any, records: Sequence[LayerRecord], targets: Reading, inputs: Mapping[str, Any], *, length: int, examples: int,
-    rng: Any,
+    model: Any, records: Sequence[LayerRecord], targets: Reading, inputs: Mapping[str, Any], *, length: int,
+    examples: int, rng: Any,
 ) -> tuple[FittedPrefix, ...]:  # fmt: skip
     """Return prefixes of the layers of a model: see `ModelAttention.fit`."""
     instance(targets, "targets", Reading, remedy="attention.read(...) makes one")
@@ -41,7 +41,8 @@ def fit_prefixes(
     zeros = [_zeros(record, length) for record in own]
     given, _ = behind(model, inputs, zeros)
     maps = probes(model, own, inputs, 0)
-    random, order, fitted, seen = generator(rng), iter(records), [], None
+    random, order, seen = generator(rng), iter(records), None
+    fitted: list[FittedPrefix] = []
 
     def listen(call: Call, _: torch.Tensor) -> torch.Tensor | None:
         nonlocal seen
@@ -52,8 +53,8 @@ def fit_prefixes(
         result, rows = wanted[len(fitted)]
         if result.shape[:2] != call.query.shape[::2]:
             raise ValueError(
-                f"'targets' must be read of the same tokens, got {tuple(result.shape[:2])} sequences and tokens, and inputs "
-                f"of {tuple(call.query.shape[::2])}"
+                f"'targets' must be read of the same tokens, got {tuple(result.shape[:2])} sequences and tokens, and "
+                f"inputs of {tuple(call.query.shape[::2])}"
             )
         places = _places(call, seen, rows, length)
         if len(places) > examples:
@@ -71,14 +72,14 @@ def fit_prefixes(
 
 def _wanted(targets: Reading, records: Sequence[LayerRecord]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return the outputs that are wanted of the layers of records, and the tokens whose queries were read."""
-    found = [(part.result, part.rows) for part in targets.layers if part.record.kind == "self"]
-    shapes = [part.record[4:8] for part in targets.layers if part.record.kind == "self"]
-    expected = [record[4:8] for record in records]
-    if [shape[0::3] for shape in shapes] != [shape[0::3] for shape in expected]:
+    found = [part for part in targets.layers if part.record.kind == "self"]
+    widths = [[(one.heads, one.value_dim) for one in parts] for parts in (records, [part.record for part in found])]
+    if widths[0] != widths[1]:
         raise ValueError(
-            f"'targets' must be read of all {len(records)} layers with a cache, of as many heads, got {len(found)} layers"
+            f"'targets' must be read of all {len(records)} layers with a cache, of as many heads and columns, got "
+            f"{len(found)} layers"
         )
-    return found
+    return [(part.result, part.rows) for part in found]
 
 
 def _zeros(record: LayerRecord, length: int) -> Prefix:
@@ -117,7 +118,7 @@ def _fit_layer(call: Call, probe: Any, result: torch.Tensor, places: torch.Tenso
 
 def _contexts(call: Call, places: torch.Tensor, length: int) -> list[Contexts]:
     """Return the contexts of each head of queries: what the content behind a prefix of a length is to examples."""
-    batch, heads, count, s = call.query.shape
+    batch, heads, count, _ = call.query.shape
     times = heads // call.key.shape[1]
     n = call.key.shape[2]
     mask = call.query.new_zeros(1, 1, 1, 1) if call.mask is None else call.mask
@@ -137,7 +138,8 @@ def _contexts(call: Call, places: torch.Tensor, length: int) -> list[Contexts]:
     query, mass, mean, bias = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
     biases = [None] * heads if not bias.any() else bias
     return [
-        Contexts(query[h], mass[h], mean[h], scale=call.scale, softcap=call.softcap, bias=biases[h]) for h in range(heads)
+        Contexts(query[h], mass[h], mean[h], scale=call.scale, softcap=call.softcap, bias=biases[h])
+        for h in range(heads)
     ]
 
 
@@ -145,39 +147,35 @@ def _together(contexts: Sequence[Contexts]) -> Contexts:
     """Return the contexts of heads that share keys, one after the other."""
     first = contexts[0]
     bias = None if first.bias is None else np.concatenate([part.bias for part in contexts])
-    query, mass, mean = (np.concatenate([getattr(part, name) for part in contexts]) for name in ("query", "log_mass", "mean"))
+    query, mass, mean = (
+        np.concatenate([getattr(part, name) for part in contexts]) for name in ("query", "log_mass", "mean")
+    )
     return replace(first, query=query, log_mass=mass, mean=mean, bias=bias)
 
 
 def _quiet(groups: Sequence[Heads], outputs: Float64, prefix: FittedPrefix, name: str) -> FittedPrefix:
-    """Return a prefix that hardly any query attends to, where none is better than one that is attended to."""
+    """Return a prefix that hardly any query attends to, in place of one that is farther from outputs than none."""
     examples = Examples([*groups], outputs)
-    keys = np.array([_far_key(heads.contexts) for heads in groups])[:, None].repeat(len(prefix), axis=1)
-    values, _, condition = least_values(examples, keys)
-    values = np.where(np.isfinite(values), values, 0.0)
-    before = float(np.linalg.norm(examples.change()))
-    best = None
-    for candidate in (values, 0.0 * values):
-        missed, share = examples.missed(keys, candidate)
-        away = float(np.linalg.norm(missed))
-        if best is None or away < best[0]:
-            error = float(np.abs(missed).max())
-            best = away, FittedPrefix(keys, candidate, None, error=error, condition=condition, share=share)
-    missed, _ = examples.missed(prefix.key, prefix.value)
-    fitted = float(np.linalg.norm(missed))
-    if not min(best[0], fitted) <= before * (1.0 + 1e-6) + 1e-9 * float(np.linalg.norm(outputs)):
+    far = [_far_key(heads.contexts) for heads in groups]
+    if any(key is None for key in far):
+        missed, _ = examples.missed(prefix.key, prefix.value)
+        growth = float(np.linalg.norm(missed) / np.linalg.norm(examples.change()))
         warn_inaccurate(
-            f"{name}: no prefix of {len(prefix)} tokens that was found is nearer to 'targets' than none is, errors grow by "
-            f"{min(best[0], fitted) / max(before, 1e-300):.4g}: take a larger 'length', or more 'examples'"
+            f"{name}: no prefix of {len(prefix)} tokens that was found is nearer to 'targets' than none is, errors are "
+            f"{growth:.4g} times as large: take a larger 'length', or more 'examples'"
         )
-    return prefix if fitted < best[0] else best[1]
+        return prefix
+    keys = np.repeat(np.array(far)[:, None], len(prefix), axis=1)
+    values = np.zeros_like(prefix.value)
+    missed, share = examples.missed(keys, values)
+    return FittedPrefix(keys, values, None, error=float(np.abs(missed).max()), condition=1.0, share=share)
 
 
-def _far_key(contexts: Contexts) -> Float64:
-    """Return a key whose logits are far below the content's mass for all queries, if they have such a direction."""
+def _far_key(contexts: Contexts) -> Float64 | None:
+    """Return a key of logits far below the content's mass for all queries; None if these lie on all sides of 0."""
     query = contexts.query
     nearest = query.mean(axis=0)
-    for step in range(200):  # Gilbert's steps to the point of the hull of the queries that is nearest to 0
+    for _ in range(200):  # Gilbert's steps to the point of the hull of the queries that is nearest to 0
         products = query @ nearest
         toward = query[int(products.argmin())] - nearest
         size = float(toward @ toward)
@@ -185,7 +183,7 @@ def _far_key(contexts: Contexts) -> Float64:
             break
         nearest = nearest + min(-float(toward @ nearest) / size, 1.0) * toward
     least = float((query @ nearest).min())
-    if least <= 0.0:
-        return np.zeros(query.shape[1])
-    wanted = _QUIET - float(contexts.log_mass.min())
-    return -max(wanted, 0.0) / (contexts.scale * least) * nearest
+    if not least > 0.0 or contexts.softcap is not None or contexts.bias is not None:
+        return None
+    depth = max(_QUIET - float(contexts.log_mass.min()), 0.0)
+    return np.asarray(-depth / (contexts.scale * least) * nearest)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from tabulate import tabulate
 from transformers import PreTrainedModel
@@ -17,6 +16,7 @@ from ....._types import Float64
 from ...fits.interpolation import FittedPrefix
 from ...layer.layer import AttentionLayer
 from .calls import (
+    SOURCES,
     Visit,
     base_of,
     behind,
@@ -35,10 +35,10 @@ from .records import LayerRecord
 
 _ATTENTION = re.compile("attention|attn", re.IGNORECASE)
 """Names of classes that attend, or look as if they did."""
-_OTHERS = re.compile("mamba|deltanet|linearattention|shortconv|recurrent|rwkv|retention|hyena|rglru|ssm|lightning", re.I)
+_OTHERS = re.compile(
+    "mamba|deltanet|linearattention|shortconv|recurrent|rwkv|retention|hyena|rglru|ssm|lightning", re.I
+)
 """Names of classes that carry tokens in another way, which no prefix of keys and values reaches."""
-_SOURCES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
-"""Arguments in which layers of cross-attention take what they attend to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,9 @@ class ModelAttention:
             raise TypeError("'prefix' must be given: prefixes of layers, or a cache; the model has none of its own")
         chosen = [record for record in self.layers if record.kind == "self"]
         if not chosen:
-            raise ValueError("'model' must have causal attention, whose cache holds a prefix, got one that sees both ways")
+            raise ValueError(
+                "'model' must have causal attention, whose cache holds a prefix, got one that sees both ways"
+            )
         return read_model(self.model, self.layers, given, None, chosen).share(length)
 
     def as_layer(self, layer: int | str, *, position: int = 0) -> AttentionLayer:
@@ -263,15 +265,30 @@ def read_layers(model: Any, **inputs: Any) -> ModelAttention:
     if not isinstance(base_of(model), PreTrainedModel):
         raise wrong_type(model, "model", "a PreTrainedModel of transformers or a PeftModel", _remedy(model))
     given = checked_inputs(model, inputs) if inputs else example_inputs(model)
-    with evaluating(model):
-        expected = main_output(model(**given))
+    expected = _own_output(model, given, chosen=bool(inputs))
     try:
         calls, ran, output = visits(model, given)
-    except NotImplementedError as error:
-        raise TypeError(f"'model' must have plain softmax attention, got {type(base_of(model)).__name__}: {error}") from None
+    except NotImplementedError as error:  # sinks
+        raise TypeError(
+            f"'model' must have plain softmax attention, got {type(base_of(model)).__name__}: {error}"
+        ) from None
     _check_layers(model, calls, ran)
     _check_outputs(model, expected, main_output(output), given)
     return ModelAttention(model, tuple(_record(i, visit) for i, visit in enumerate(calls)), given)
+
+
+def _own_output(model: Any, inputs: Mapping[str, Any], *, chosen: bool) -> torch.Tensor:
+    """Return what a model computes with its own attention."""
+    try:
+        with evaluating(model):
+            return main_output(model(**inputs))
+    except Exception as error:
+        if chosen:
+            raise
+        raise TypeError(
+            f"'model' must be given inputs of its own, {type(base_of(model)).__name__} does not take a few tokens "
+            f"({error}): of_model(model, ...) takes what the model takes"
+        ) from error
 
 
 def _remedy(model: Any) -> str:
@@ -288,24 +305,28 @@ def _remedy(model: Any) -> str:
 def _check_layers(model: Any, calls: list[Visit], ran: list[str]) -> None:
     """Check that all layers that carry tokens called the interface."""
     base, parts = type(base_of(model)).__name__, dict(model.named_modules())
+    kinds = {name: type(parts[name]).__name__ for name in ran if not isinstance(parts[name], PreTrainedModel)}
+    others = [name for name, kind in kinds.items() if _OTHERS.search(kind) and "Norm" not in kind]
+    if others:
+        inner = max(others, key=lambda name: name.count("."))
+        raise TypeError(
+            f"'model' must have layers of softmax attention alone, got {base} with {kinds[inner]} ({inner}), which no "
+            "prefix of keys and values reaches: take another model, or Prefix and prefix_share for queries, keys and "
+            "values of the layers that do attend"
+        )
     called = [visit.name for visit in calls]
-    silent: list[str] = []
-    for name in ran:
-        kind = type(parts[name]).__name__
-        near = any(one == name or one.startswith(f"{name}.") or name.startswith(f"{one}.") for one in called)
-        if _OTHERS.search(kind):
-            raise TypeError(
-                f"'model' must have softmax attention alone, got {base} with {kind} ({name}), which no prefix of keys "
-                "and values reaches: Prefix and prefix_share take queries, keys and values of its other layers"
-            )
-        if _ATTENTION.search(kind) and not near:
-            silent.append(f"{kind} ({name})")
+    silent = [name for name, kind in kinds.items() if _ATTENTION.search(kind) and not _near(name, called)]
     if silent or not calls:
-        what = f"{silent[0]} attends by itself" if silent else "none of its layers called it"
+        what = f"{kinds[silent[0]]} ({silent[0]}) attends by itself" if silent else "no layer called it"
         raise TypeError(
             f"'model' must attend by transformers' AttentionInterface, got {base}: {what}; Prefix, prefix_share and "
             "compress take queries, keys and values as arrays, AttentionLayer weights"
         )
+
+
+def _near(name: str, called: Sequence[str]) -> bool:
+    """Tell whether a module called the interface, or is part of one that did, or has one as its part."""
+    return any(one == name or one.startswith(f"{name}.") or name.startswith(f"{one}.") for one in called)
 
 
 def _check_outputs(model: Any, expected: torch.Tensor, found: torch.Tensor, inputs: Mapping[str, Any]) -> None:
@@ -330,7 +351,7 @@ def _record(index: int, visit: Visit) -> LayerRecord:
     call, module = visit.call, visit.call.module
     place = getattr(module, "layer_idx", None)
     causal = visit.call.mask is not None and bool(hidden(call.mask)[..., 0, -1].all()) and call.query.shape[2] > 1
-    cross = any(visit.arguments.get(name) is not None for name in _SOURCES)
+    cross = any(visit.arguments.get(name) is not None for name in SOURCES)
     kind = "cross" if cross else "self" if causal else "encoder"
     seen = torch.zeros(()) if call.mask is None else call.mask.masked_fill(hidden(call.mask), 0.0)
     return LayerRecord(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from transformers import Cache
 
 from ....._types import Float64
 from ...layer.layer import AttentionLayer
-from .calls import Visit, base_of, evaluating, first_tensor, visits
+from .calls import SOURCES, Visit, base_of, evaluating, first_tensor, visits
 from .interface import Call, watching
 from .reading import hidden
 from .records import LayerRecord
@@ -21,9 +22,6 @@ _ROWS = 1024
 """Inputs that are probed at once."""
 _CLOSE = 1e-5
 """Differences from an affine map, over its size, up to which a module has one: some round to float32 on the way."""
-_SOURCES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
-_LEFT_OUT = ("mask", "cache", "past_key_value", "position_bias")
-"""Parts of names of arguments that are no part of a layer."""
 
 
 class Probe(NamedTuple):
@@ -38,31 +36,33 @@ class Probe(NamedTuple):
     @property
     def like(self) -> torch.Tensor:
         """Inputs (1, 1, d)."""
-        return self.arguments[self.source]  # type: ignore[no-any-return]
+        found: torch.Tensor = self.arguments[self.source]
+        return found
 
     @property
     def width(self) -> int:
         """Columns of the inputs."""
         return int(self.like.shape[-1])
 
-    def run(self, rows: Any, listener: Callable[[Call, Any], Any] | None = None, content: Any = None) -> tuple[Call, Any]:
-        """Return the call and the output of the module for inputs (batch, T, d), which are also what is attended to."""
+    def run(self, rows: torch.Tensor, outputs: torch.Tensor | None = None) -> tuple[Call, torch.Tensor]:
+        """Return the call and the output of the module for inputs (batch, T, d), which are also what is attended to.
+
+        `outputs`, (batch, heads, T, p), take the place of those of the heads.
+        """
         calls: list[Call] = []
 
-        def listen(call: Call, outputs: Any) -> Any:
+        def listen(call: Call, _: torch.Tensor) -> torch.Tensor | None:
             calls.append(call)
-            return None if listener is None else listener(call, outputs)
+            return outputs
 
         given = {**self.arguments, self.source: rows}
-        given.update({name: rows if content is None else content for name in _SOURCES if given.get(name) is not None})
+        given.update({name: rows for name in SOURCES if given.get(name) is not None})
         with evaluating(self.module), watching(self.module, listen):
             result = self.module(**given)
         return calls[0], first_tensor(result)
 
 
-def probes(
-    model: Any, records: Sequence[LayerRecord], inputs: Mapping[str, Any], position: int
-) -> Iterator[Probe]:
+def probes(model: Any, records: Sequence[LayerRecord], inputs: Mapping[str, Any], position: int) -> Iterator[Probe]:
     """Return probes of the layers of records, for a token at a position: each copies a module when it is asked for."""
     base = base_of(model)
     known = inspect.signature(base.forward).parameters
@@ -89,16 +89,22 @@ def _probe(visit: Visit, record: LayerRecord) -> Probe:
 
 
 def _for_one_token(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a module for the first token of the first sequence, in float64, without masks and cache."""
-    kept = {name: None if any(part in name for part in _LEFT_OUT) else value for name, value in arguments.items()}
-    for name, value in kept.items():
-        if name == "position_embeddings":  # cosines and sines (..., T, s)
-            kept[name] = tuple(part[..., :1, :1, :].double() for part in _at_least_3(value))
-        elif isinstance(value, torch.Tensor) and value.is_floating_point():
-            kept[name] = value[:1, :1].double()
-        elif isinstance(value, torch.Tensor):
-            kept[name] = value[:1, :1]
+    """Return the arguments of a module for one token of one sequence, in float64, without masks and cache."""
+    kept: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if isinstance(value, Cache) or "mask" in name or name == "position_bias":
+            kept[name] = None
+        elif name == "position_embeddings" and isinstance(value, tuple):  # cosines and sines (..., T, s)
+            kept[name] = tuple(_wide(part[..., :1, :1, :]) for part in value)
+        else:
+            kept[name] = _wide(value[:1, :1]) if isinstance(value, torch.Tensor) and value.ndim > 1 else value
     return kept
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    """Return numbers in float64, or complex128; integers as they are."""
+    digits = tensor.is_floating_point() or tensor.is_complex()
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float64)) if digits else tensor
 
 
 def _source(arguments: Mapping[str, Any], record: LayerRecord) -> str:
@@ -109,22 +115,18 @@ def _source(arguments: Mapping[str, Any], record: LayerRecord) -> str:
     raise ValueError(f"'layer' must take inputs (batch, T, d), got {record.name}, which takes {', '.join(arguments)}")
 
 
-def _at_least_3(parts: Any) -> list[torch.Tensor]:
-    return [part if part.ndim > 2 else part[None] for part in parts]
-
-
 def layer_at(model: Any, record: LayerRecord, inputs: Mapping[str, Any], position: int) -> AttentionLayer:
     """Return the layer of a record, as it is at a position."""
     kind = type(dict(model.named_modules())[record.name]).__name__
     if record.softcap is not None:
         raise ValueError(
-            f"'layer' must have logits that are no more than products, got {record.name} ({kind}) with logits capped at "
+            f"'layer' must have logits that are no more than products, got {record.name} ({kind}), which caps them at "
             f"{record.softcap:g}: no AttentionLayer has that, read and fit take it as it is"
         )
     if record.positions:
         raise ValueError(
-            f"'layer' must have logits that are no more than products, got {record.name} ({kind}), which adds biases by "
-            "positions: no AttentionLayer has that, read and fit take it as it is"
+            f"'layer' must have logits that are no more than products, got {record.name} ({kind}), which adds biases "
+            "by positions: no AttentionLayer has that, read and fit take it as it is"
         )
     (probe,) = probes(model, [record], inputs, position)
     (query, query_bias), (key, key_bias), (value, value_bias) = read_inputs(probe)
@@ -147,7 +149,9 @@ def read_inputs(probe: Probe) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
     def answers(rows: torch.Tensor) -> list[torch.Tensor]:
         calls = [probe.run(part[:, None])[0] for part in rows.split(_ROWS)]
-        return [torch.cat([getattr(call, name)[:, :, 0].flatten(1) for call in calls]) for name in ("query", "key", "value")]
+        return [
+            torch.cat([getattr(call, name)[:, :, 0].flatten(1) for call in calls]) for name in ("query", "key", "value")
+        ]
 
     found = []
     for name, zero, rows in zip(("queries", "keys", "values"), answers(0.0 * units[:1]), answers(units), strict=True):
@@ -157,8 +161,8 @@ def read_inputs(probe: Probe) -> list[tuple[torch.Tensor, torch.Tensor]]:
             kind = type(probe.module).__name__
             norm = " norms them (q_norm)" if hasattr(probe.module, "q_norm") else " computes them in another way"
             raise ValueError(
-                f"'layer' must have {name} that are affine functions of inputs, got {probe.record.name}, whose {kind}"
-                f"{norm}: no AttentionLayer has that, read and fit take it as it is"
+                f"'layer' must have {name} that are affine functions of inputs, got {probe.record.name}, "
+                f"whose {kind}{norm}: no AttentionLayer has that, read and fit take it as it is"
             )
         found.append((weight, zero[0]))
     return found
@@ -174,7 +178,7 @@ def read_output(probe: Probe) -> tuple[torch.Tensor, torch.Tensor]:
         parts = []
         for part, inputs in zip(outputs.split(_ROWS), rows.split(_ROWS), strict=True):
             wanted = part.unflatten(1, (heads, p))[:, :, None]  # (batch, heads, 1, p)
-            parts.append(probe.run(inputs[:, None], lambda call, _, wanted=wanted: wanted)[1][:, 0])
+            parts.append(probe.run(inputs[:, None], wanted)[1][:, 0])
         return torch.cat(parts)
 
     blank = torch.zeros(1, probe.width, dtype=like.dtype, device=like.device)
@@ -183,8 +187,8 @@ def read_output(probe: Probe) -> tuple[torch.Tensor, torch.Tensor]:
     found = answers(rest, _random(probe.width, like))
     if not float((rest @ weight.T + bias - found).abs().max()) <= _CLOSE * float(found.abs().max()):
         raise ValueError(
-            f"'layer' must have outputs that are an affine function of those of its heads, got {probe.record.name}, whose "
-            f"{type(probe.module).__name__} gates or norms them: read takes it as it is"
+            f"'layer' must have outputs that are an affine function of those of its heads, got {probe.record.name}, "
+            f"whose {type(probe.module).__name__} gates or norms them: read takes it as it is"
         )
     return weight, bias[0]
 
@@ -200,10 +204,13 @@ def _check_layer(probe: Probe, layer: AttentionLayer) -> None:
     like = probe.like
     rows = _random(probe.width, like)[:, None].transpose(0, 1)  # one sequence
     call, found = probe.run(rows)
-    expected: Float64 = layer.attend(rows[0].cpu().numpy(), causal=call.mask is not None and bool(hidden(call.mask).any()))
+    expected: Float64 = layer.attend(
+        rows[0].cpu().numpy(), causal=call.mask is not None and bool(hidden(call.mask).any())
+    )
     away = np.abs(expected - found[0].cpu().numpy()).max()
     if not away <= _CLOSE * np.abs(expected).max():
         raise ValueError(
-            f"'layer' must be attention and affine maps alone, got {probe.record.name}, whose {type(probe.module).__name__} "
-            f"computes something else (by {away:.3g} of {np.abs(expected).max():.3g}): read takes it as it is"
+            f"'layer' must be attention and affine maps alone, got {probe.record.name}, whose "
+            f"{type(probe.module).__name__} computes something else (by {away:.3g} of {np.abs(expected).max():.3g}): "
+            "read takes it as it is"
         )

@@ -154,8 +154,8 @@ class Reading:
         -------
         ndarray, shape (layers, heads), or (layers, batch, heads, R)
             Means over tokens that are no padding; or of each token, nan for padding. Layers with fewer heads, or
-            tokens, than others have nan in the places that they lack. Shares are ``exp`` of differences of log masses in
-            float64: to a relative 1e-15 times the size of logits, however small they are.
+            tokens, than others have nan in the places that they lack. Shares are ``exp`` of differences of log masses
+            in float64: to a relative 1e-15 times the size of logits, however small they are.
 
         Raises
         ------
@@ -169,7 +169,11 @@ class Reading:
         least = min(own.key.shape[2] for own in self.layers)
         length = integer(columns, "columns", minimum=0, maximum=least, why="so many keys a token may see")
         shares = [_shares(own, length) for own in self.layers]
-        parts = shares if per_token else [np.nanmean(np.moveaxis(part, 1, 0).reshape(part.shape[1], -1), 1) for part in shares]
+        parts = (
+            shares
+            if per_token
+            else [np.nanmean(np.moveaxis(part, 1, 0).reshape(part.shape[1], -1), 1) for part in shares]
+        )
         shape = [max(sizes) for sizes in zip(*(part.shape for part in parts), strict=True)]
         whole = np.full((len(parts), *shape), np.nan)
         for row, part in zip(whole, parts, strict=True):
@@ -236,7 +240,7 @@ class Reading:
 
 
 def hidden(mask: torch.Tensor) -> torch.Tensor:
-    """Return where a mask hides a key: by -inf, or the least number of its dtype, to which a bias may have been added."""
+    """Return where a mask hides a key: by -inf, or the least number of its dtype, which may have a bias."""
     return mask <= 0.5 * torch.finfo(mask.dtype).min
 
 
@@ -257,7 +261,7 @@ def _shares(own: LayerReading, columns: int) -> Float64:
 
 
 def visible_tokens(call: Call, before: torch.Tensor | None) -> torch.Tensor:
-    """Return which tokens (batch, T) that ask are seen by any; layers of cross-attention take those of a layer before."""
+    """Return which tokens (batch, T) that ask are seen by any; in cross-attention as in the layer before."""
     batch, _, count, _ = call.query.shape
     if before is not None and before.shape == (batch, count):
         return before
@@ -305,7 +309,9 @@ def read_model(
         for handle in handles:
             handle.remove()
     if (missing := next(order, None)) is not None:
-        raise ValueError(f"the model did not call {missing.name} for these inputs: of_model(model, ...) takes such as these")
+        raise ValueError(
+            f"the model did not call {missing.name} for these inputs: of_model(model, ...) takes such as these"
+        )
     return Reading(tuple(LayerReading(**part) for part in parts), main_output(output))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class LayerRecord(NamedTuple):
-    """An attention layer of a model, as it was called: see `ModelAttention`."""
+@dataclass(frozen=True)
+class LayerRecord:
+    """An attention layer of a model, as it was called: `ModelAttention` says what its parts are."""
 
     index: int
     name: str

@@ -39,7 +39,7 @@ def of_model(model: Any, **inputs: Any) -> ModelAttention:
     -----
     Layers are watched in transformers' AttentionInterface: what they hand to it is behind rotary positions, norms and
     adapters, and heads may share keys. Outputs agree if they differ by less than the root of the dtype's roundoff,
-    times their largest. See `ModelAttention`.
+    or of float32's if it is larger, times their largest. See `ModelAttention`.
 
     Examples
     --------

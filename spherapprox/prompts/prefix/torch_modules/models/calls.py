@@ -35,6 +35,12 @@ def base_of(model: Any) -> PreTrainedModel:
     return base
 
 
+def has_prefix_tuning(model: Any) -> bool:
+    """Tell whether a model of PEFT has prefixes of its layers, not virtual tokens among its inputs."""
+    kind = getattr(getattr(model, "active_peft_config", None), "peft_type", None)
+    return getattr(kind, "value", kind) in ("PREFIX_TUNING", "CARTRIDGE")
+
+
 def virtual_tokens(model: Any) -> int:
     """Return the number of tokens that a model of PEFT puts before its inputs, as prefixes or embeddings; 0 if none."""
     config = getattr(model, "active_peft_config", None)
@@ -127,6 +133,12 @@ def checked_inputs(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
                 raise ValueError(f"'{name}' must have shape (batch, T), got {tuple(value.shape)}: {name}[None] has")
         if name.endswith("input_ids"):
             _check_tokens(base_of(model), name, value)
+            mask = inputs.get(f"{name.removesuffix('input_ids')}attention_mask")
+            cached = any(isinstance(other, Cache) for other in inputs.values())
+            if isinstance(mask, torch.Tensor) and mask.ndim == 2 and not cached and mask.shape != value.shape:
+                raise ValueError(
+                    f"'attention_mask' must have the shape of '{name}', {tuple(value.shape)}, got {tuple(mask.shape)}"
+                )
     return dict(inputs)
 
 

@@ -20,7 +20,7 @@ from .calls import behind, run, virtual_tokens
 from .interface import Call
 from .probing import probes, read_output
 from .reading import Reading, checked_record, hidden, visible_tokens
-from .records import LayerRecord
+from .records import LayerRecord, cached_layers
 
 _QUIET = 40.0
 """How far the logits of a prefix that is to do nothing are below the log mass of the content."""
@@ -32,11 +32,9 @@ def fit_prefixes(
 ) -> tuple[FittedPrefix, ...]:  # fmt: skip
     """Return prefixes of the layers of a model: see `ModelAttention.fit`."""
     instance(targets, "targets", Reading, remedy="attention.read(...) makes one")
-    own = [record for record in records if record.kind == "self"]
+    own = cached_layers(records)
     if virtual_tokens(model):
         raise ValueError("'model' must have no prefix of its own: of_model(model.get_base_model()) is of one without")
-    if not own:
-        raise ValueError("'model' must have causal attention, whose cache holds a prefix, got one that sees both ways")
     wanted = _wanted(targets, own)
     zeros = [_zeros(record, length) for record in own]
     given, _ = behind(model, inputs, zeros)

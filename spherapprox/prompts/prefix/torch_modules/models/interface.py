@@ -11,12 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
-
-from ....._checks import needs
-
-with needs("transformers", "prompts.prefix.of_model", "interop"):
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
 
 NAME = "spherapprox"
 """The name under which models find the function."""

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from tabulate import tabulate
-from transformers import PreTrainedModel
+from transformers import Cache, PretrainedConfig, PreTrainedModel
 
-from ....._checks import integer, show, wrong_type
+from ....._checks import integer, show
 from ....._types import Float64
 from ...fits.interpolation import FittedPrefix
 from ...layer.layer import AttentionLayer
@@ -23,6 +24,7 @@ from .calls import (
     checked_inputs,
     evaluating,
     example_inputs,
+    has_prefix_tuning,
     main_output,
     virtual_tokens,
     visits,
@@ -31,7 +33,7 @@ from .fitting import fit_prefixes
 from .interface import NAME
 from .probing import layer_at
 from .reading import Reading, hidden, read_model
-from .records import LayerRecord
+from .records import LayerRecord, cached_layers, check_prefixes
 
 _ATTENTION = re.compile("attention|attn", re.IGNORECASE)
 """Names of classes that attend, or look as if they did."""
@@ -39,6 +41,9 @@ _OTHERS = re.compile(
     "mamba|deltanet|linearattention|shortconv|recurrent|rwkv|retention|hyena|rglru|ssm|lightning", re.I
 )
 """Names of classes that carry tokens in another way, which no prefix of keys and values reaches."""
+
+_SINGLE = float(torch.finfo(torch.float32).eps)
+"""The roundoff of float32, in which models of float64 compute some of their softmax."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +81,23 @@ class ModelAttention:
     >>> config = transformers.LlamaConfig(
     ...     vocab_size=50, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
     ...     num_key_value_heads=2, bos_token_id=0, eos_token_id=1)
-    >>> attention = of_model(transformers.LlamaForCausalLM(config))
+    >>> model = transformers.LlamaForCausalLM(config)
+    >>> attention = of_model(model)
     >>> print(attention.table())
       layer  module                    kind      heads    keys    s    p  window    cap    bias
     -------  ------------------------  ------  -------  ------  ---  ---  --------  -----  ------
           0  model.layers.0.self_attn  self          4       2    8    8  -         -      -
           1  model.layers.1.self_attn  self          4       2    8    8  -         -      -
-    >>> reading = attention.read(input_ids=torch.arange(10)[None])
-    >>> reading, reading.share(3).shape
-    (Reading(layers=2, sequences=1, tokens=10), (2, 4))
+    >>> prompt, content = torch.arange(40)[None], torch.arange(30)[None]
+    >>> long = transformers.DynamicCache()
+    >>> answer = model(prompt, cache=long)
+    >>> reading = attention.read(input_ids=content, cache=long)
+    >>> reading, reading.share(40).shape
+    (Reading(layers=2, sequences=1, tokens=30), (2, 4))
     >>> attention.as_layer(1, position=10)
     AttentionLayer(d=32, heads=4, key_value_heads=2, s=8, p=8)
-    >>> prefixes = attention.fit(reading, 2, input_ids=torch.arange(10)[None])
-    >>> attention.prefix_share(prefixes, input_ids=torch.arange(10)[None]).shape
+    >>> prefixes = attention.fit(reading, 4, input_ids=content)  # 4 tokens for 40
+    >>> attention.prefix_share(prefixes, input_ids=content).shape
     (2, 4)
     """
 
@@ -134,7 +143,8 @@ class ModelAttention:
             If inputs are none of the model's, or run through other layers than those of the records.
         """
         kept = None if queries is None else integer(queries, "queries", minimum=1)
-        chosen = self.layers if layers is None else [self._layer(layer, "layers") for layer in layers]
+        names = [layers] if isinstance(layers, int | str) else layers
+        chosen = self.layers if layers is None else [self._layer(layer, "layers") for layer in names]
         return read_model(self.model, self.layers, checked_inputs(self.model, inputs), kept, chosen)
 
     def prefix_share(self, prefix: Any = None, **inputs: Any) -> Float64:
@@ -144,7 +154,7 @@ class ModelAttention:
         ----------
         prefix : sequence of Prefix, or transformers.Cache, optional
             A prefix for each layer of the cache, or a cache, which stays as it is. By default what a model of PEFT has
-            of its own, by prefix tuning.
+            of its own: by prefix tuning, or, in a decoder alone, by virtual tokens before its inputs.
         inputs : dict
             What the model takes, for the content alone: masks are extended by the prefix's columns.
 
@@ -158,20 +168,22 @@ class ModelAttention:
         ------
         TypeError, ValueError
         """
-        given = checked_inputs(self.model, inputs)
+        given, chosen = checked_inputs(self.model, inputs), cached_layers(self.layers)
         length = virtual_tokens(self.model)
         if prefix is not None:
             if length:
                 raise ValueError("'prefix' must be left out, the model of PEFT has its own: base_model is without one")
+            if not isinstance(prefix, Cache):
+                check_prefixes(prefix, chosen)
             given, length = behind(self.model, given, prefix)
         elif not length:
             raise TypeError("'prefix' must be given: prefixes of layers, or a cache; the model has none of its own")
-        chosen = [record for record in self.layers if record.kind == "self"]
-        if not chosen:
-            raise ValueError(
-                "'model' must have causal attention, whose cache holds a prefix, got one that sees both ways"
-            )
-        return read_model(self.model, self.layers, given, None, chosen).share(length)
+        shares = read_model(self.model, self.layers, given, None, chosen).share(length, per_token=True)
+        if prefix is None and not has_prefix_tuning(self.model):
+            if base_of(self.model).config.is_encoder_decoder:
+                raise TypeError("'model' must have prefixes in its cache, got virtual tokens of its encoder's inputs")
+            shares = shares[..., length:]  # these ask, too
+        return np.asarray(np.nanmean(np.moveaxis(shares, 2, 1).reshape(*shares.shape[:1], shares.shape[2], -1), axis=2))
 
     def as_layer(self, layer: int | str, *, position: int = 0) -> AttentionLayer:
         """Return an attention layer's weights as arrays, in float64, as the module computes with them at a position.
@@ -263,7 +275,10 @@ def read_layers(model: Any, **inputs: Any) -> ModelAttention:
     """Return the attention layers of a model: see `spherapprox.prompts.prefix.of_model`."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
     if not isinstance(base_of(model), PreTrainedModel):
-        raise wrong_type(model, "model", "a PreTrainedModel of transformers or a PeftModel", _remedy(model))
+        kind = type(model).__name__
+        raise TypeError(
+            f"'model' must be a PreTrainedModel of transformers or a PeftModel, got a {kind}: {_remedy(model)}"
+        )
     given = checked_inputs(model, inputs) if inputs else example_inputs(model)
     expected = _own_output(model, given, chosen=bool(inputs))
     try:
@@ -286,8 +301,8 @@ def _own_output(model: Any, inputs: Mapping[str, Any], *, chosen: bool) -> torch
         if chosen:
             raise
         raise TypeError(
-            f"'model' must be given inputs of its own, {type(base_of(model)).__name__} does not take a few tokens "
-            f"({error}): of_model(model, ...) takes what the model takes"
+            f"'model' must run on a few tokens, or be given inputs of its own, of_model(model, ...); "
+            f"{type(base_of(model)).__name__} says: {error}"
         ) from error
 
 
@@ -299,6 +314,10 @@ def _remedy(model: Any) -> str:
         return "its .model is one"
     if isinstance(model, torch.nn.MultiheadAttention):
         return "as_layer reads this one"
+    if isinstance(model, PretrainedConfig):
+        return "transformers.AutoModelForCausalLM.from_config(...) makes one"
+    if type(model).__module__.startswith("transformers."):
+        return "of_model takes the model that it is part of"
     return "as_layer reads a torch.nn.MultiheadAttention, AttentionLayer takes weights"
 
 
@@ -336,7 +355,7 @@ def _check_outputs(model: Any, expected: torch.Tensor, found: torch.Tensor, inpu
         expected, found = expected[mask.bool()], found[mask.bool()]
     away = float((found.double() - expected.double()).abs().max())
     size, eps = float(expected.double().abs().max()), float(torch.finfo(expected.dtype).eps)
-    if not away <= eps**0.5 * size:
+    if not away <= max(eps, _SINGLE) ** 0.5 * size:
         config = base_of(model).config
         raise ValueError(
             f"'model' must compute the same by attention that is watched, got {type(base_of(model)).__name__} whose "

@@ -47,9 +47,15 @@ class LayerReading:
 
     Examples
     --------
-    >>> from spherapprox.prompts.prefix.torch_modules.models.reading import LayerReading
-    >>> LayerReading.__name__  # of_model(model).read(...).layers holds them
-    'LayerReading'
+    >>> import torch, transformers
+    >>> from spherapprox.prompts.prefix import of_model
+    >>> config = transformers.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=1, n_head=2)
+    >>> attention = of_model(transformers.GPT2LMHeadModel(config))
+    >>> layer = attention.read(input_ids=torch.arange(6)[None]).layers[0]
+    >>> layer
+    LayerReading(transformer.h.0.attn, queries=(1, 2, 6, 8), keys=(1, 2, 6, 8))
+    >>> layer.logits(0).shape
+    torch.Size([2, 6, 6])
     """
 
     record: LayerRecord
@@ -68,7 +74,19 @@ class LayerReading:
         return f"LayerReading({self.record.name}, queries={tuple(self.query.shape)}, keys={tuple(self.key.shape)})"
 
     def logits(self, sequence: int, rows: slice = slice(None)) -> torch.Tensor:
-        """Return the logits (heads, R, n) of one sequence in float64, -inf where a key is hidden."""
+        """Return the logits of one sequence in float64, -inf where a key is hidden.
+
+        Parameters
+        ----------
+        sequence : int
+            Which of the batch.
+        rows : slice, optional
+            Of the tokens whose queries are kept; all by default.
+
+        Returns
+        -------
+        Tensor, shape (heads, R, n)
+        """
         times = self.query.shape[1] // self.key.shape[1]
         query, key = self.query[sequence, :, rows].double(), self.key[sequence].double()
         logits = self.scale * (query @ key.repeat_interleave(times, dim=0).transpose(-1, -2))

@@ -107,7 +107,7 @@ def _label(ax: Any, tokens: Sequence[str] | None, rows: Any, shape: tuple[int, i
         ax.set_yticks([0, count - 1], [f"{rows[0]}", f"{rows[-1]}"])
         return
     ax.set_xticks(length + np.arange(n), tokens, rotation=90, **small)
-    ax.set_yticks(np.arange(count), [tokens[row] for row in rows], **small)
+    ax.set_yticks(np.arange(count), [tokens[row] if row >= 0 else "" for row in rows], **small)
     ax.tick_params(length=0)
 
 

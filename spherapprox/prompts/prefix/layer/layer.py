@@ -46,8 +46,9 @@ class AttentionLayer:
 
     Notes
     -----
-    `as_layer` reads a `torch.nn.MultiheadAttention`. What depends on positions (rotary embeddings, relative biases) and
-    norms of queries and keys are not part of it: Llama's layers and their kind compute something else, and `Prefix`,
+    `as_layer` reads a `torch.nn.MultiheadAttention`, and ``of_model(model).as_layer(...)`` a layer of a model of
+    transformers, at one position. What depends on positions (rotary embeddings, relative biases) and norms of queries
+    and keys are not part of it: weights of Llama's layers and their kind compute something else, and `Prefix`,
     `prefix_share` and `compress` take their queries and keys as they are behind that.
 
     Examples

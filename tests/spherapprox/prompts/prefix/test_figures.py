@@ -29,6 +29,8 @@ def test_maps_of_weights():
     assert [text.get_text() for text in maps[0].get_yticklabels()] == tokens[1:]
     assert figure.get_suptitle() == "layer 3"
     assert figure.get_size_inches()[0] == 5.6
+    inside = draw_weights(weights[:1, :, :5], tokens=tokens[:3], prefix=2)  # those of the prefix ask, too
+    assert [text.get_text() for text in inside.axes[0].get_yticklabels()] == ["", *tokens[:3]]
     many = draw_weights(np.ones((20, 3, 60)) / 60.0, asking=[5, 30, 59])
     maps = [ax for ax in many.axes if ax.get_title()]
     assert len(maps) == 12

@@ -62,9 +62,18 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
 
 def run(model: Any, inputs: Mapping[str, Any], listener: Listener) -> Any:
     """Return the outputs of a model whose attention is watched; caches among the inputs stay as they are."""
-    kept = {name: copy.deepcopy(value) if isinstance(value, Cache) else value for name, value in inputs.items()}
+    kept = {name: copied(value) if isinstance(value, Cache) else value for name, value in inputs.items()}
     with evaluating(model), watching(model, listener):
         return model(**kept)
+
+
+def copied(cache: Cache) -> Cache:
+    """Return a copy of a cache, without its graph."""
+    parts = [getattr(cache, name, cache) for name in ("self_attention_cache", "cross_attention_cache")]
+    tensors = [value for part in parts for layer in part.layers for value in vars(layer).values()]
+    memo = {id(value): value.detach().clone() for value in tensors if isinstance(value, torch.Tensor)}
+    copy_: Cache = copy.deepcopy(cache, memo)
+    return copy_
 
 
 def visits(model: Any, inputs: Mapping[str, Any]) -> tuple[list[Visit], list[str], Any]:

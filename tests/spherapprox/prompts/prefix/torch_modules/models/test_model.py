@@ -129,6 +129,10 @@ def test_a_model_stays_as_it_is():
     implementation, hooks = model.config._attn_implementation, sum(len(m._forward_hooks) for m in model.modules())
     cache = transformers.DynamicCache()
     of_model(model).read(input_ids=TOKENS, cache=cache)
+    filled = transformers.DynamicCache()
+    model(TOKENS, cache=filled)  # with a graph
+    of_model(model).read(input_ids=TOKENS, cache=filled)
+    assert filled.get_seq_length() == TOKENS.shape[1]
     assert all(part.training for part in model.modules())
     assert model.config._attn_implementation == implementation
     assert sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()) == hooks

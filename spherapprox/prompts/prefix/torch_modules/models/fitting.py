@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from ....._checks import generator, instance, warn_inaccurate
 from ....._threads import one_blas_thread
 from ....._types import Float64
 from ...fits.interpolation import FittedPrefix, fit_groups
-from ...fits.values import Examples, Heads
+from ...fits.values import Examples, Heads, least_values
 from ...layer.contexts import Contexts
 from ...layer.rows import Prefix
 from .calls import behind, run, virtual_tokens
@@ -24,6 +24,8 @@ from .records import LayerRecord, cached_layers
 
 _QUIET = 40.0
 """How far the logits of a prefix that is to do nothing are below the log mass of the content."""
+_LOST = 1e-9
+"""Errors over the outputs that are roundings."""
 
 
 def fit_prefixes(
@@ -152,36 +154,57 @@ def _together(contexts: Sequence[Contexts]) -> Contexts:
 
 
 def _quiet(groups: Sequence[Heads], outputs: Float64, prefix: FittedPrefix, name: str) -> FittedPrefix:
-    """Return a prefix that hardly any query attends to, in place of one that is farther from outputs than none."""
+    """Return a prefix that is attended to little where it is nearer to outputs than a fitted one."""
     examples = Examples([*groups], outputs)
-    far = [_far_key(heads.contexts) for heads in groups]
-    if any(key is None for key in far):
-        missed, _ = examples.missed(prefix.key, prefix.value)
-        growth = float(np.linalg.norm(missed) / np.linalg.norm(examples.change()))
+    found = [prefix, *_turned_away(examples, len(prefix))]
+    errors = [float(np.linalg.norm(examples.missed(own.key, own.value)[0])) for own in found]
+    best, before, size = int(np.argmin(errors)), np.linalg.norm(examples.change()), np.linalg.norm(outputs)
+    if not errors[best] <= before + _LOST * size:
         warn_inaccurate(
-            f"{name}: no prefix of {len(prefix)} tokens that was found is nearer to 'targets' than none is, errors are "
-            f"{growth:.4g} times as large: take a larger 'length', or more 'examples'"
+            f"{name}: no prefix of {len(prefix)} tokens that was found is nearer to 'targets' than none is, errors of "
+            f"the layer grow from {before / size:.3g} to {errors[best] / size:.3g} of its outputs: take a larger "
+            "'length', or more 'examples'"
         )
-        return prefix
-    keys = np.repeat(np.array(far)[:, None], len(prefix), axis=1)
-    values = np.zeros_like(prefix.value)
-    missed, share = examples.missed(keys, values)
-    return FittedPrefix(keys, values, None, error=float(np.abs(missed).max()), condition=1.0, share=share)
+    return found[best]
 
 
-def _far_key(contexts: Contexts) -> Float64 | None:
-    """Return a key of logits far below the content's mass for all queries; None if these lie on all sides of 0."""
+def _turned_away(examples: Examples, length: int) -> Iterator[FittedPrefix]:
+    """Yield prefixes whose keys all point away from the queries.
+
+    Where these lie on one side of 0, the first one is not attended to at all; values of others are of least squares.
+    """
+    contexts = [heads.contexts for heads in examples.groups]
+    ways, leasts, means = zip(*map(_way, contexts), strict=True)
+    sides = [([2.0**power - 1.0] * len(ways), means) for power in range(5)]  # logits of 0, -1, -3, ... in the mean
+    if min(leasts) > 0.0:
+        sides.insert(0, ([max(_QUIET - float(own.log_mass.min()), 0.0) for own in contexts], leasts))
+    for depths, products in sides:
+        rows = [-depth / max(size, 1e-300) * way for way, depth, size in zip(ways, depths, products, strict=True)]
+        keys = np.repeat(np.array(rows)[:, None], length, axis=1)
+        blank = np.zeros((*keys.shape[:2], contexts[0].mean.shape[1]))
+        values = blank if products is leasts else least_values(examples, keys)[0]
+        missed, share = examples.missed(keys, values)
+        error = float(np.abs(missed).max())
+        yield FittedPrefix(keys, values, None, error=error, condition=1.0, share=share)
+
+
+def _way(contexts: Contexts) -> tuple[Float64, float, float]:
+    """Return a direction toward the queries, its least product with them, times the scale, and the mean one.
+
+    It is the point of their hull that is nearest to 0, if that is no point of it; biases and caps allow for no least.
+    """
     query = contexts.query
     nearest = query.mean(axis=0)
-    for _ in range(200):  # Gilbert's steps to the point of the hull of the queries that is nearest to 0
-        products = query @ nearest
-        toward = query[int(products.argmin())] - nearest
-        size = float(toward @ toward)
-        if size <= 0.0 or -float(toward @ nearest) <= 1e-9 * size:
+    for _ in range(200):  # Gilbert's steps
+        toward = query[int((query @ nearest).argmin())] - nearest
+        size, gain = float(toward @ toward), -float(toward @ nearest)
+        if not gain > _LOST * size:
             break
-        nearest = nearest + min(-float(toward @ nearest) / size, 1.0) * toward
-    least = float((query @ nearest).min())
-    if not least > 0.0 or contexts.softcap is not None or contexts.bias is not None:
-        return None
-    depth = max(_QUIET - float(contexts.log_mass.min()), 0.0)
-    return np.asarray(-depth / (contexts.scale * least) * nearest)
+        nearest = nearest + min(gain / size, 1.0) * toward
+    products = contexts.scale * (query @ nearest)
+    plain = contexts.softcap is None and contexts.bias is None
+    least = float(products.min()) if plain else 0.0
+    if not least > 0.0:
+        nearest = query.mean(axis=0)
+        products = contexts.scale * (query @ nearest)
+    return nearest, least, float(products.mean())

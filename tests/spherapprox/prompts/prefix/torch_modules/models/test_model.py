@@ -1,5 +1,7 @@
 """Attention layers of models against what the models themselves compute: weights, shares, layers, fitted prefixes."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -150,23 +152,20 @@ def test_a_head_is_programmed_into_a_layer_of_a_model(kind):
     rng = np.random.default_rng(0)
     head = SplitHead([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]], [0.3, -1.0, 2.0], 6.0)
     embedding, readout = np.linalg.qr(rng.standard_normal((32, 3)))[0], rng.standard_normal(32)
-    programmed = program(head, layer, embedding=embedding, readout=readout, kind="key_values", offset=0.0)
+    options = {"embedding": embedding, "readout": readout, "shift": rng.standard_normal(32)}
+    programmed = program(head, layer, **options, kind="key_values", offset=60.0)
     cache = dynamic_cache([programmed.prefix] * 2, batch_size=4, **DOUBLE)
     y = rng.standard_normal((4, 3))
     y /= np.linalg.norm(y, axis=1, keepdims=True)
-    x = torch.tensor(y @ embedding.T)[:, None]  # each alone, at the place
+    x = torch.tensor(y @ embedding.T + options["shift"])[:, None]  # each alone, at the place
     with torch.no_grad():
         if kind == "Llama":
             turns = model.model.rotary_emb(x, torch.full((4, 1), place))
             out = model.model.layers[index].self_attn(x, position_embeddings=turns, attention_mask=None, cache=cache)[0]
         else:
             out = model.transformer.h[index].attn(x, cache=cache)[0]
-    expected = layer.attend(y[:, None] @ embedding.T, prefix=programmed.prefix)
-    np.testing.assert_allclose(out.numpy(), expected, atol=1e-11)  # the layer is the module
-    share = programmed.prefix
-    assert len(share) == 3
-    found = layer.attend(y[:, None] @ embedding.T, np.empty((4, 0, 32)), prefix=programmed.prefix)[:, 0] @ readout
-    np.testing.assert_allclose(found, head(y), atol=1e-9)
+    np.testing.assert_allclose(out.numpy(), layer.attend(x.numpy(), prefix=programmed.prefix), atol=1e-9)
+    np.testing.assert_allclose(out[:, 0].numpy() @ readout, head(y), atol=1e-8)
 
 
 @OLD_NAMES
@@ -253,6 +252,21 @@ def test_examples_of_a_fit_are_those_that_were_read():
     assert first.share.shape == (4, 4)  # heads, 2 sequences of 2 tokens
     np.testing.assert_array_equal(first.key, again.key)
     assert attention.fit(attention.read(input_ids=TOKENS), 1, examples=5, input_ids=TOKENS)[0].share.shape == (4, 5)
+
+
+def test_where_nothing_is_to_be_changed_nothing_is():
+    model = copy.deepcopy(make("GPT2LMHeadModel"))
+    attention, places = of_model(model), {"position_ids": torch.arange(8)[None]}
+    inputs = {"input_ids": TOKENS, **places}
+    with pytest.warns(RuntimeWarning, match=r"transformer.h.0.attn: no prefix of 2 tokens .* nearer to 'targets' than"):
+        attention.fit(attention.read(**inputs), 2, **inputs)
+    for block in model.transformer.h:
+        block.attn.c_attn.bias.data[:32] = 20.0  # queries on one side of 0
+    reading = attention.read(**inputs)
+    prefixes = attention.fit(reading, 2, **inputs)
+    assert attention.prefix_share(prefixes, **inputs).max() < 1e-15
+    found = attention.read(**inputs, cache=dynamic_cache(prefixes, batch_size=2, **DOUBLE))
+    torch.testing.assert_close(found.logits, reading.logits)
 
 
 def test_layers_that_are_no_affine_maps_are_refused():

@@ -135,12 +135,12 @@ def checked_inputs(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in inputs.items():
         if name not in known and (near := difflib.get_close_matches(name, known, 1, 0.85)):
             raise TypeError(f"'{name}' is no input of {type(base_of(model)).__name__}: did you mean {near[0]!r}?")
-        if name.endswith(("input_ids", "attention_mask")):
+        if name.endswith(("input_ids", "attention_mask")) and not (value is None or isinstance(value, Mapping)):
             if not isinstance(value, torch.Tensor):
                 raise wrong_type(value, name, "a Tensor", "torch.tensor(...), or return_tensors='pt' of a tokenizer")
             if value.ndim < 2:
                 raise ValueError(f"'{name}' must have shape (batch, T), got {tuple(value.shape)}: {name}[None] has")
-        if name.endswith("input_ids"):
+        if name.endswith("input_ids") and value is not None:
             _check_tokens(base_of(model), name, value)
             mask = inputs.get(f"{name.removesuffix('input_ids')}attention_mask")
             cached = any(isinstance(other, Cache) for other in inputs.values())

@@ -32,7 +32,7 @@ class AttentionLayer:
         Weights behind the heads; None returns the heads' outputs side by side.
     query_bias, key_bias, value_bias, out_bias : array_like, optional
         As long as the rows of the weights; None is 0.
-    heads : int, default 1
+    heads : int
         Heads of queries. Weights do not tell how many there are: one head of all columns is another function.
     key_value_heads : int, optional
         Heads of keys and values, a divisor of `heads` (grouped-query attention): consecutive heads of queries share
@@ -77,7 +77,7 @@ class AttentionLayer:
     key_bias: Float64 = _LEFT_OUT
     value_bias: Float64 = _LEFT_OUT
     out_bias: Float64 = _LEFT_OUT
-    heads: int = 1
+    heads: int
     key_value_heads: int = _LEFT_OUT
     scale: float = _LEFT_OUT
 
@@ -103,7 +103,7 @@ class AttentionLayer:
     @classmethod
     def fused(
         cls, qkv: ArrayLike, out: ArrayLike | None = None, *, bias: ArrayLike | None = None,
-        out_bias: ArrayLike | None = None, heads: int = 1, key_value_heads: int | None = None,
+        out_bias: ArrayLike | None = None, heads: int, key_value_heads: int | None = None,
         scale: float | None = None,
     ) -> Self:  # fmt: skip
         """Make a layer from one matrix of the weights of queries, keys and values, in this order.

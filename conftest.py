@@ -13,6 +13,8 @@ if find_spec("torch") is None:
     rooms = ("executor", "recurrent", "sequences")
     collect_ignore += [f"spherapprox/prompts/{room}/torch_modules.py" for room in rooms]
     collect_ignore += ["tests/reference/recurrent.py"]
+if find_spec("torch") is None or find_spec("transformers") is None:
+    collect_ignore += ["spherapprox/prompts/prefix/torch_modules/models"]
 
 
 def pytest_collection_modifyitems(items):

@@ -9,6 +9,7 @@ from .compression.api import compress, select
 from .compression.result import CompressedPrefix as CompressedPrefix
 from .compression.result import Trial as Trial
 from .compression.search import Descent
+from .figures import draw_shares, draw_weights
 from .fits.interpolation import FittedPrefix as FittedPrefix
 from .fits.interpolation import fit_layer, fit_prefix
 from .layer.effect import NextLogits as NextLogits
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .torch_modules.models.distillation import distill_prefix
     from .torch_modules.models.divergence import Divergence, next_token_divergence
     from .torch_modules.models.generation import prefixed_inputs
+    from .torch_modules.models.model import of_model
     from .torch_modules.models.positions import turn_keys
     from .torch_modules.models.shortening import ShortenedHead, ShortenedPrefix, shorten_prefix
 
@@ -51,9 +53,12 @@ __all__ = [
     "compress",
     "context",
     "distill_prefix",
+    "draw_shares",
+    "draw_weights",
     "fit_layer",
     "fit_prefix",
     "next_token_divergence",
+    "of_model",
     "prefix_effect",
     "prefix_floor",
     "prefix_share",
@@ -74,6 +79,7 @@ _MODELS = {
     "ShortenedPrefix": "shortening",
     "distill_prefix": "distillation",
     "next_token_divergence": "divergence",
+    "of_model": "model",
     "prefixed_inputs": "generation",
     "shorten_prefix": "shortening",
     "turn_keys": "positions",

@@ -18,7 +18,7 @@ from spherapprox.prompts.sequences import cantor_code
 
 def test_312_the_change_of_the_outputs_has_full_rank():
     rng = np.random.default_rng(0)
-    layer = AttentionLayer(*rng.standard_normal((3, 6, 6)), scale=0.3)
+    layer = AttentionLayer(*rng.standard_normal((3, 6, 6)), scale=0.3, heads=1)
     x, token, h = rng.standard_normal((8, 6)), rng.standard_normal((1, 6)), rng.standard_normal((6, 6))
     effect = prefix_effect(x, token, layer, causal=False)
     change = (effect.prefixed_output - effect.output)[0]

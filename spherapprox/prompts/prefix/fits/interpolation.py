@@ -219,31 +219,42 @@ def _groups(weights: AttentionLayer, sources: Float64, contents: list[Float64]) 
 def _fit(groups: list[Heads], outputs: Float64, length: object, key_scale: object) -> FittedPrefix:
     """Return the prefix of all heads for checked contexts and outputs (N, d_out), or an empty one if that is nearer."""
     scale = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
+    prefix, nearer = fit_groups(groups, outputs, length, scale)
+    if nearer:
+        return prefix
+    _checks.warn_inaccurate(
+        f"no prefix of {len(prefix)} tokens at these queries is nearer to 'targets' than none is, so that an empty one "
+        "is returned: take a larger 'length', or see 'reachable_by_layer'"
+    )
+    error, share = float(np.abs(Examples(groups, outputs).change()).max()), np.zeros_like(prefix.share)
+    key, value = prefix.key[:, :0], prefix.value[:, :0]
+    return replace(prefix, key=key, value=value, error=error, condition=1.0, share=share)
+
+
+def fit_groups(
+    groups: list[Heads], outputs: Float64, length: object, key_scale: float | None = None
+) -> tuple[FittedPrefix, bool]:
+    """Return the prefix of all heads for contexts and outputs (N, d_out), and whether it is nearer than none."""
     largest = max(float(np.abs(part).max()) for part in (outputs, *(heads.contexts.mean for heads in groups)))
     unit = unit_of(largest)
     contexts = [replace(heads.contexts, mean=heads.contexts.mean / unit) for heads in groups]
     examples = Examples(
         [replace(heads, contexts=own) for heads, own in zip(groups, contexts, strict=True)], outputs / unit
     )
-    keys, values, condition = _solve(examples, length, scale)
+    keys, values, condition = _solve(examples, length, key_scale)
     (missed, share), change = examples.missed(keys, values), examples.change()
     squares, query_squares = (
         np.square(part).mean(axis=(1, 2)) for part in (keys, np.array([heads.contexts.query for heads in groups]))
     )
     size = float(np.sqrt(squares / np.maximum(query_squares, 1e-300)).max())
-    if not np.linalg.norm(missed) <= np.linalg.norm(change) + _WORSE * np.linalg.norm(examples.outputs):
-        _checks.warn_inaccurate(
-            f"no prefix of {keys.shape[1]} tokens at these queries is nearer to 'targets' than none is, so that an "
-            "empty one is returned: take a larger 'length', or see 'reachable_by_layer'"
-        )
-        keys, values, condition = keys[:, :0], values[:, :0], 1.0
-        missed, share = change, np.zeros_like(share)
+    nearer = np.linalg.norm(missed) <= np.linalg.norm(change) + _WORSE * np.linalg.norm(examples.outputs)
     error = unit * float(np.abs(missed).max())
     with np.errstate(over="ignore"):
         values = unit * values
     if not np.isfinite(values).all():
         raise ValueError(f"'targets' must be smaller: values overflow for targets and means up to {largest:.3g}")
-    return FittedPrefix(keys, values, None, error=error, condition=condition, share=share, key_scale=size)
+    prefix = FittedPrefix(keys, values, None, error=error, condition=condition, share=share, key_scale=size)
+    return prefix, bool(nearer)
 
 
 def _solve(examples: Examples, length: object, key_scale: float | None) -> tuple[Float64, Float64, float]:

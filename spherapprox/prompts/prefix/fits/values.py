@@ -88,7 +88,7 @@ class Examples:
 
 def attention_alone(contexts: Contexts, keys: Float64) -> tuple[Float64, Float64]:
     """Return the attention (N, L) over the keys alone, and their log mass (N,)."""
-    logits = contexts.scale * (contexts.query @ keys.T)
+    logits = contexts.logits(keys)
     top, weights = exponentiate(logits, out=logits)
     sums = weights.sum(axis=1, keepdims=True)
     return weights / sums, (top + np.log(sums))[:, 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,16 +21,29 @@ WIDEST = 1e70
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Queries (N, s), the log masses (N,) of their contents, the means (N, p) of these, and the scale."""
+    """Queries (N, s), the log masses (N,) of their contents, the means (N, p) of these, and the scale.
+
+    Logits of a prefix are products, in models also capped as ``c tanh(logit / c)``, with biases (N, L) of its columns.
+    """
 
     query: Float64
     log_mass: Float64
     mean: Float64
     scale: float
+    softcap: float | None = None
+    bias: Float64 | None = None
 
     def at(self, rows: Indices) -> Contexts:
         """Return the contexts of rows."""
-        return Contexts(self.query[rows], self.log_mass[rows], self.mean[rows], scale=self.scale)
+        bias = None if self.bias is None else self.bias[rows]
+        return replace(self, query=self.query[rows], log_mass=self.log_mass[rows], mean=self.mean[rows], bias=bias)
+
+    def logits(self, keys: Float64) -> Float64:
+        """Return the logits (N, L) of keys (L, s) of a prefix."""
+        logits = self.scale * (self.query @ keys.T)
+        if self.softcap is not None:
+            logits = self.softcap * np.tanh(logits / self.softcap)
+        return logits if self.bias is None else logits + self.bias[:, : len(keys)]
 
 
 def read_contexts(

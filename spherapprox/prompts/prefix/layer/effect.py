@@ -139,7 +139,7 @@ class PrefixEffect:
         else:
             h = matrix(interaction, "interaction", width, heads=1)
             _checks.shaped(h, "interaction", (width, width), note=" as the layer's outputs have columns")
-            layer = AttentionLayer(np.eye(width), h, np.eye(width), scale=1.0)
+            layer = AttentionLayer(np.eye(width), h, np.eye(width), scale=1.0, heads=1)
         if layer.width != width:
             raise ValueError(f"'interaction' must take the layer's {width} outputs, got one of {layer.width} inputs")
         query, key, _ = layer.head_inputs(content)
@@ -182,7 +182,7 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     --------
     >>> import numpy as np
     >>> from spherapprox.prompts.prefix import AttentionLayer, Prefix, prefix_effect
-    >>> layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0)
+    >>> layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0, heads=1)
     >>> effect = prefix_effect([[1.0, 2.0]], [[2.0, 0.0]], layer, causal=False)
     >>> effect.share.round(4)  # logits 5 of the content and 2 of the prefix
     array([[0.0474]])

@@ -32,7 +32,7 @@ class AttentionLayer:
         Weights behind the heads; None returns the heads' outputs side by side.
     query_bias, key_bias, value_bias, out_bias : array_like, optional
         As long as the rows of the weights; None is 0.
-    heads : int, default 1
+    heads : int
         Heads of queries. Weights do not tell how many there are: one head of all columns is another function.
     key_value_heads : int, optional
         Heads of keys and values, a divisor of `heads` (grouped-query attention): consecutive heads of queries share
@@ -46,8 +46,9 @@ class AttentionLayer:
 
     Notes
     -----
-    `as_layer` reads a `torch.nn.MultiheadAttention`. What depends on positions (rotary embeddings, relative biases) and
-    norms of queries and keys are not part of it: Llama's layers and their kind compute something else, and `Prefix`,
+    `as_layer` reads a `torch.nn.MultiheadAttention`, and ``of_model(model).as_layer(...)`` a layer of a model of
+    transformers, at one position. What depends on positions (rotary embeddings, relative biases) and norms of queries
+    and keys are not part of it: weights of Llama's layers and their kind compute something else, and `Prefix`,
     `prefix_share` and `compress` take their queries and keys as they are behind that.
 
     Examples
@@ -76,7 +77,7 @@ class AttentionLayer:
     key_bias: Float64 = _LEFT_OUT
     value_bias: Float64 = _LEFT_OUT
     out_bias: Float64 = _LEFT_OUT
-    heads: int = 1
+    heads: int
     key_value_heads: int = _LEFT_OUT
     scale: float = _LEFT_OUT
 
@@ -102,7 +103,7 @@ class AttentionLayer:
     @classmethod
     def fused(
         cls, qkv: ArrayLike, out: ArrayLike | None = None, *, bias: ArrayLike | None = None,
-        out_bias: ArrayLike | None = None, heads: int = 1, key_value_heads: int | None = None,
+        out_bias: ArrayLike | None = None, heads: int, key_value_heads: int | None = None,
         scale: float | None = None,
     ) -> Self:  # fmt: skip
         """Make a layer from one matrix of the weights of queries, keys and values, in this order.

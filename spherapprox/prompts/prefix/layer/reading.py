@@ -20,9 +20,9 @@ def as_layer(layer: Any) -> AttentionLayer:
     Raises
     ------
     TypeError, ValueError
-        If it is neither, if it may compute something else than its weights say (an adapter of PEFT, a forward of its
-        own, forward hooks), or has what no `AttentionLayer` has: `bias_k`, `add_zero_attn`, or keys and values of other
-        widths (`kdim`, `vdim`).
+        If it is neither (`of_model` reads layers of transformers' models), if it may compute something else than its
+        weights say (an adapter of PEFT, a forward of its own, forward hooks), or has what no `AttentionLayer` has:
+        `bias_k`, `add_zero_attn`, or keys and values of other widths (`kdim`, `vdim`).
 
     Examples
     --------
@@ -58,6 +58,8 @@ def _remedy(module: Any) -> str:
     """Say what to do with what is no `torch.nn.MultiheadAttention`."""
     if hasattr(module, "self_attn"):
         return "its .self_attn is one"
+    if any(kind.__module__.startswith(("transformers.", "peft.")) for kind in type(module).__mro__):
+        return "of_model(model).as_layer(...) reads a layer of a model of transformers, by what it computes"
     config = getattr(module, "config", None)
     if hasattr(module, "q_norm") or any(hasattr(config, name) for name in ("rope_parameters", "rope_theta")):
         return "it turns or norms queries and keys, which Prefix.attend and prefix_share take as they are behind that"

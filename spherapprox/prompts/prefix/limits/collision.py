@@ -149,7 +149,7 @@ def unavoidable_error(x: ArrayLike, other: ArrayLike, layer: Any, targets: Array
     >>> from spherapprox.prompts.prefix import AttentionLayer, unavoidable_error
     >>> from spherapprox.prompts.prefix import collision
     >>> rng = np.random.default_rng(0)
-    >>> layer = AttentionLayer(*rng.standard_normal((3, 6, 6)))
+    >>> layer = AttentionLayer(*rng.standard_normal((3, 6, 6)), heads=1)
     >>> x = rng.standard_normal((5, 6))
     >>> round(unavoidable_error(x, collision(x, layer, rng=0), layer, [x.mean(axis=0), x.mean(axis=0) + 1.0]), 6)
     1.224745

@@ -109,6 +109,10 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
     ``position_ids=long + torch.arange(T)[None]``, and in PEFT, which adds L, by as many less L; keys of rotary models
     are turned instead (`spherapprox.prompts.prefix.turn_keys`).
 
+    ``generate`` of a decoder with prefix tuning by PEFT 0.21 loses the prefix with transformers 5.24, where models read
+    ``cache`` and PEFT hands it on as ``past_key_values``; its forward does not. The base model's ``generate``, with the
+    cache of ``from_past_key_values(model.get_prompt(1))``, has it.
+
     Examples
     --------
     >>> from spherapprox.prompts.prefix.torch_modules import dynamic_cache

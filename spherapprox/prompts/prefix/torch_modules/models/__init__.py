@@ -1,1 +1,12 @@
-"""Models of transformers: what their attention layers compute, layer by layer."""
+"""Attention layers of models of transformers: read by what they compute, as arrays, with prefixes in closed form."""
+
+from ....._checks import needs
+
+with needs("transformers", "prompts.prefix.of_model", "interop"):
+    import transformers as transformers
+
+from .model import ModelAttention
+from .reading import LayerReading, Reading
+from .records import LayerRecord
+
+__all__ = ["LayerReading", "LayerRecord", "ModelAttention", "Reading"]

@@ -11,12 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
-
-from ....._checks import needs
-
-with needs("transformers", "prompts.prefix.of_model", "interop"):
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
 
 NAME = "spherapprox"
 """The name under which models find the function."""
@@ -79,7 +75,10 @@ def attention_forward(
 ) -> tuple[torch.Tensor, None]:  # fmt: skip
     """Return outputs (batch, T, heads, p) of one layer, as transformers' interface has it, and None for weights."""
     if options.get("s_aux") is not None:
-        raise NotImplementedError(f"{type(module).__name__} has attention sinks, which are not read")
+        raise NotImplementedError(
+            f"{type(module).__name__} has attention sinks, which are no columns of keys: take another "
+            "model, or Prefix and prefix_share for its queries, keys and values"
+        )
     mask = _added(attention_mask, query)
     if attention_mask is None and query.shape[2] > 1 and _is_causal(module, options):
         mask = query.new_full((query.shape[2], key.shape[2]), -torch.inf).triu(1 + key.shape[2] - query.shape[2])

@@ -216,7 +216,7 @@ def test_targets_outside_the_range_of_the_layer():
     rng = np.random.default_rng(10)
     query, key, value = rng.standard_normal((3, 4, 6))
     out = rng.standard_normal((6, 4))
-    layer = AttentionLayer(query, key, value, out)
+    layer = AttentionLayer(query, key, value, out, heads=1)
     x, targets = rng.standard_normal((3, 2, 6)), rng.standard_normal((3, 6))
     prefix = fit_layer(layer, x[:, -1], x, targets)
     away = targets - layer.attend(x)[:, -1]

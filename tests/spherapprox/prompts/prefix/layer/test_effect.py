@@ -100,7 +100,7 @@ def test_identities_of_the_page(seed, heads, rows, length, causal, size):
 
 def test_terms_of_the_next_logits_of_one_token_are_the_theses():
     rng = np.random.default_rng(3)
-    layer, h = AttentionLayer(*rng.standard_normal((3, 4, 4))), rng.standard_normal((4, 4))
+    layer, h = AttentionLayer(*rng.standard_normal((3, 4, 4)), heads=1), rng.standard_normal((4, 4))
     x, token = rng.standard_normal((5, 4)), rng.standard_normal((1, 4))
     effect = prefix_effect(x, token, layer, causal=False)
     mu, share, t = layer.value @ token[0], effect.share[0], effect.output[0]

@@ -71,7 +71,7 @@ def test_fused_weights_are_the_separate_ones():
 def test_content_of_its_own_and_one_head_without_an_output_matrix():
     rng = np.random.default_rng(4)
     query, key, value = rng.standard_normal((3, 4, 6))
-    layer = AttentionLayer(query, key, value, scale=2.0)
+    layer = AttentionLayer(query, key, value, scale=2.0, heads=1)
     x, content = rng.standard_normal((5, 6)), rng.standard_normal((3, 6))
     weights = np.exp(2.0 * x @ query.T @ key @ content.T)
     expected = weights / weights.sum(1, keepdims=True) @ content @ value.T
@@ -95,7 +95,7 @@ def test_the_last_queries_are_at_the_end_of_the_content(rows):
 
 
 def test_logits_of_any_size():
-    layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0)
+    layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0, heads=1)
     x = np.array([[1e150, 0.0], [0.0, 1e150]])
     np.testing.assert_array_equal(layer.attend(x), x)
     with pytest.raises(ValueError, match="logits scale"):

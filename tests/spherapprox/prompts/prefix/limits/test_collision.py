@@ -11,7 +11,7 @@ from spherapprox.prompts.prefix import AttentionLayer, Prefix, collision, contex
 
 def test_two_hundred_prefixes_do_not_tell_them_apart():
     rng = np.random.default_rng(0)
-    layer = AttentionLayer(*rng.standard_normal((2, 6, 6)), rng.standard_normal((3, 6)), scale=1.0)
+    layer = AttentionLayer(*rng.standard_normal((2, 6, 6)), rng.standard_normal((3, 6)), scale=1.0, heads=1)
     x = rng.standard_normal((5, 6))
     other = collision(x, layer, rng=0)
     assert np.abs(other - x).max() > 1.0
@@ -75,8 +75,8 @@ def test_the_rank_of_the_values_counts():
     with pytest.raises(
         ValueError, match=r"more numbers before its last token than the 7 .* got 6: take at least 3 tokens"
     ):
-        collision(x, AttentionLayer(query, key, value))
-    low = AttentionLayer(query, key, value[:, :4] @ rng.standard_normal((4, 6)))
+        collision(x, AttentionLayer(query, key, value, heads=1))
+    low = AttentionLayer(query, key, value[:, :4] @ rng.standard_normal((4, 6)), heads=1)
     other = collision(x, low, rng=0)
     assert np.linalg.norm(other - x) > 0.1 * np.linalg.norm(x)
     np.testing.assert_allclose(low.attend(other[-1:], other), low.attend(x[-1:], x), rtol=0, atol=1e-11)
@@ -154,5 +154,5 @@ def test_dependent_columns_behind_the_heads_are_refused():
 
 def test_an_order_of_the_same_tokens_collides():
     rng = np.random.default_rng(0)
-    layer, x = AttentionLayer(*rng.standard_normal((3, 6, 6))), rng.standard_normal((4, 6))
+    layer, x = AttentionLayer(*rng.standard_normal((3, 6, 6)), heads=1), rng.standard_normal((4, 6))
     assert unavoidable_error(x, x[[1, 0, 2, 3]], layer, [[3.0], [0.0]]) == 1.5

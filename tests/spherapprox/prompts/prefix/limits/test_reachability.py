@@ -298,7 +298,7 @@ def test_two_labels_of_one_number_are_reached_or_not():
 def test_a_constant_layer_memorises_whatever_it_can_give():
     # the corollary says "for any transformer": u + W_2 relu(W_1 u + b_1) + b_2 may be constant
     rng = np.random.default_rng(6)
-    layer = AttentionLayer(*rng.standard_normal((4, 3, 3)))
+    layer = AttentionLayer(*rng.standard_normal((4, 3, 3)), heads=1)
     identity, label = np.eye(3), rng.standard_normal(3)
     first, second = np.concatenate([identity, -identity]), np.concatenate([-identity, identity], axis=1)
     x, content = np.tile(rng.standard_normal(3), (2, 1)), rng.standard_normal((2, 4, 3))
@@ -392,7 +392,7 @@ def test_layers_are_bounded_by_their_heads(groups, norm):
 
 def test_the_bound_of_a_layer_is_sharp():
     # keys of length 0 and values 0 leave one prefix, which halves the output (1, 3) of the head
-    layer = AttentionLayer(np.eye(2), np.zeros((2, 2)), np.eye(2), [[0.5, 0.5], [0.5, -0.5]])
+    layer = AttentionLayer(np.eye(2), np.zeros((2, 2)), np.eye(2), [[0.5, 0.5], [0.5, -0.5]], heads=1)
     options = {"limits": Limits(1, 0.0, 0.0)}
     result = reachable_by_layer(layer, [[1.0, 0.0]], [[[1.0, 3.0]]], [[0.0, -1.5]], **options)
     assert result.error == pytest.approx(1.0, rel=1e-12)

@@ -221,7 +221,10 @@ def test_read_outs_without_digits_are_refused(kind):
     huge = inputs | {"readout": 1e200 * inputs["readout"]}
     with pytest.raises(ValueError, match="'layer' must have weights whose products are finite"):
         program(
-            head, AttentionLayer(*(1e150 * np.eye(32) for _ in range(4)), query_bias=np.ones(32)), **huge, kind=kind
+            head,
+            AttentionLayer(*(1e150 * np.eye(32) for _ in range(4)), query_bias=np.ones(32), heads=1),
+            **huge,
+            kind=kind,
         )
 
 

@@ -1,0 +1,420 @@
+"""`ModelAttention`: the attention layers of a model of transformers, read by what they compute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from tabulate import tabulate
+from transformers import Cache, PretrainedConfig, PreTrainedModel
+
+from ....._checks import integer, show
+from ....._types import Float64
+from ...fits.interpolation import FittedPrefix
+from ...layer.layer import AttentionLayer
+from .calls import (
+    SOURCES,
+    Visit,
+    base_of,
+    behind,
+    checked_inputs,
+    evaluating,
+    example_inputs,
+    has_prefix_tuning,
+    main_output,
+    virtual_tokens,
+    visits,
+)
+from .fitting import fit_prefixes
+from .interface import NAME
+from .probing import layer_at
+from .reading import Reading, hidden, read_model
+from .records import LayerRecord, cached_layers, check_prefixes
+
+_ATTENTION = re.compile("attention|attn", re.IGNORECASE)
+"""Names of classes that attend, or look as if they did."""
+_OTHERS = re.compile(
+    "mamba|deltanet|linearattention|shortconv|recurrent|rwkv|retention|hyena|rglru|ssm|lightning", re.I
+)
+"""Names of classes that carry tokens in another way, which no prefix of keys and values reaches."""
+
+_SINGLE = float(torch.finfo(torch.float32).eps)
+"""The roundoff of float32, in which models of float64 compute some of their softmax."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelAttention:
+    """The attention layers of a model: `of_model` makes one.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel or peft.PeftModel
+        It is neither copied nor changed.
+    layers : tuple of LayerRecord
+        A record for each call of an attention layer, in the order of the calls: `index` (the place here), `name` (the
+        module's, in ``model.named_modules()``), `cache_index` (its layer of the cache, or None), `kind` ("self" for
+        causal attention, "encoder" for one that sees both ways, "cross"), `heads`, `key_value_heads`, `head_dim`,
+        `value_dim`, `window` and `softcap` (None where there is none), `positions` (whether biases by positions are
+        added to logits).
+    inputs : dict
+        Those by which the layers were found.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By methods, for inputs that do not fit.
+
+    Notes
+    -----
+    All methods run the model as in evaluation, without dropout and without graphs, and leave it as it was.
+
+    Examples
+    --------
+    >>> import torch, transformers
+    >>> from spherapprox.prompts.prefix import of_model
+    >>> torch.manual_seed(0)
+    <torch._C.Generator object at ...>
+    >>> config = transformers.LlamaConfig(
+    ...     vocab_size=50, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+    ...     num_key_value_heads=2, bos_token_id=0, eos_token_id=1)
+    >>> model = transformers.LlamaForCausalLM(config)
+    >>> attention = of_model(model)
+    >>> print(attention.table())
+      layer  module                    kind      heads    keys    s    p  window    cap    bias
+    -------  ------------------------  ------  -------  ------  ---  ---  --------  -----  ------
+          0  model.layers.0.self_attn  self          4       2    8    8  -         -      -
+          1  model.layers.1.self_attn  self          4       2    8    8  -         -      -
+    >>> prompt, content = torch.arange(40)[None], torch.arange(30)[None]
+    >>> long = transformers.DynamicCache()
+    >>> answer = model(prompt, cache=long)
+    >>> reading = attention.read(input_ids=content, cache=long)
+    >>> reading, reading.share(40).shape
+    (Reading(layers=2, sequences=1, tokens=30), (2, 4))
+    >>> attention.as_layer(1, position=10)
+    AttentionLayer(d=32, heads=4, key_value_heads=2, s=8, p=8)
+    >>> prefixes = attention.fit(reading, 4, input_ids=content)  # 4 tokens for 40
+    >>> attention.prefix_share(prefixes, input_ids=content).shape
+    (2, 4)
+    """
+
+    model: Any
+    layers: tuple[LayerRecord, ...]
+    inputs: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"ModelAttention({type(base_of(self.model)).__name__}, layers={len(self.layers)})"
+
+    def table(self) -> str:
+        """Return the records of the layers as a text table."""
+        head = ["layer", "module", "kind", "heads", "keys", "s", "p", "window", "cap", "bias"]
+        rows = [
+            [r.index, r.name, r.kind, r.heads, r.key_value_heads, r.head_dim, r.value_dim,
+             r.window or "-", r.softcap or "-", "positions" if r.positions else "-"]
+            for r in self.layers
+        ]  # fmt: skip
+        return tabulate(rows, head)
+
+    def read(self, *, queries: int | None = None, layers: Any = None, **inputs: Any) -> Reading:
+        """Run the model once and keep what its attention layers compute.
+
+        Parameters
+        ----------
+        queries : int, optional
+            At most so many tokens of each sequence have their queries kept, evenly spaced, the last one among them; all
+            by default. Keys and values are kept of all.
+        layers : sequence of int or str, optional
+            Indices, or names, of the layers that are kept; all by default.
+        inputs : dict
+            What the model takes: ``**tokenizer(text, return_tensors="pt")``. A cache stays as it is.
+
+        Returns
+        -------
+        Reading
+            Tensors in the model's dtype, on its device: for each layer about ``batch * tokens * (2 heads + 2 keys) *
+            s`` numbers.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If inputs are none of the model's, or run through other layers than those of the records.
+        """
+        kept = None if queries is None else integer(queries, "queries", minimum=1)
+        names = [layers] if isinstance(layers, int | str) else layers
+        chosen = self.layers if layers is None else [self._layer(layer, "layers") for layer in names]
+        return read_model(self.model, self.layers, checked_inputs(self.model, inputs), kept, chosen)
+
+    def prefix_share(self, prefix: Any = None, **inputs: Any) -> Float64:
+        """Compute the share of attention that a prefix takes in each layer and head.
+
+        Parameters
+        ----------
+        prefix : sequence of Prefix, or transformers.Cache, optional
+            A prefix for each layer of the cache, or a cache, which stays as it is. By default what a model of PEFT has
+            of its own: by prefix tuning, or, in a decoder alone, by virtual tokens before its inputs.
+        inputs : dict
+            What the model takes, for the content alone: masks are extended by the prefix's columns.
+
+        Returns
+        -------
+        ndarray, shape (layers, heads)
+            Of layers with a cache, in the order of the calls: means over tokens that are no padding, as
+            `Reading.share` has them.
+
+        Raises
+        ------
+        TypeError, ValueError
+        """
+        given, chosen = checked_inputs(self.model, inputs), cached_layers(self.layers)
+        length = virtual_tokens(self.model)
+        if prefix is not None:
+            if length:
+                raise ValueError("'prefix' must be left out, the model of PEFT has its own: base_model is without one")
+            if not isinstance(prefix, Cache):
+                check_prefixes(prefix, chosen)
+            given, length = behind(self.model, given, prefix)
+        elif not length:
+            raise TypeError("'prefix' must be given: prefixes of layers, or a cache; the model has none of its own")
+        shares = read_model(self.model, self.layers, given, None, chosen).share(length, per_token=True)
+        if prefix is None and not has_prefix_tuning(self.model):
+            if base_of(self.model).config.is_encoder_decoder:
+                raise TypeError("'model' must have prefixes in its cache, got virtual tokens of its encoder's inputs")
+            shares = shares[..., length:]  # these ask, too
+        return np.asarray(np.nanmean(np.moveaxis(shares, 2, 1).reshape(*shares.shape[:1], shares.shape[2], -1), axis=2))
+
+    def as_layer(self, layer: int | str, *, position: int = 0) -> AttentionLayer:
+        """Return an attention layer's weights as arrays, in float64, as the module computes with them at a position.
+
+        Parameters
+        ----------
+        layer : int or str
+            The index of a record, or its name.
+        position : int, default 0
+            The place of what asks and answers. Rotary positions turn queries and keys, by a matrix that is fixed at a
+            place: the layer then is that of tokens at this place; keys of a prefix are free, and are those of the
+            cache. Others do not depend on it.
+
+        Returns
+        -------
+        AttentionLayer
+            Adapters of PEFT are part of it, merged or not. Its inputs are the module's: behind the norm before it. A
+            copy of the module in float64 is probed, by zeros and unit vectors, and the layer checked against it at
+            random inputs, to 1e-5 of the outputs' size.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If queries, keys or values are no affine functions of inputs, as with norms of Qwen 3 and Gemma 3, or logits
+            are capped or have biases by positions: no `AttentionLayer` has that, `read` and `fit` do.
+        """
+        record = self._layer(layer, "layer")
+        place = integer(position, "position", minimum=0)
+        return layer_at(self.model, record, self.inputs, place)
+
+    def fit(
+        self, targets: Reading, length: int, *, examples: int = 1024, rng: Any = 0, **inputs: Any
+    ) -> tuple[FittedPrefix, ...]:
+        """Fit prefixes of all layers to what their outputs are to be, in closed form, in one run of the model.
+
+        Layer by layer from the first, with the prefixes of the layers before in place: keys are those of `fit_layer`,
+        values those of least squares of the layer's outputs, of all heads at once, behind what joins the heads.
+
+        Parameters
+        ----------
+        targets : Reading
+            The layers' outputs that are wanted, for the same tokens: read with a long prompt in the cache, with an
+            adapter, or of another model of the same shape. If it has fewer queries, these are the examples.
+        length : int
+            Tokens of the prefixes, the same in all layers.
+        examples : int, default 1024
+            At most so many tokens are fitted to, chosen at random.
+        rng : int or Generator, default 0
+            By which they are.
+        inputs : dict
+            What the model takes, for the content alone: masks are extended by the prefix's columns. The content's
+            positions begin at `length`, as the model and PEFT place it behind a cache, unless `position_ids` say
+            otherwise.
+
+        Returns
+        -------
+        tuple of FittedPrefix
+            One for each layer of the cache, of shapes (key_value_heads, length, ...), for `dynamic_cache`; errors are
+            those of the layer's outputs at the examples. In the root mean square no layer is farther from its targets
+            than without a prefix, but by roundings, or there is a warning that says so.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the model has a prefix of its own, keeps no cache, or targets are of other tokens or layers.
+
+        Warns
+        -----
+        RuntimeWarning
+            If some layer is farther from its targets than without a prefix.
+        """
+        return fit_prefixes(
+            self.model, self.layers, targets, checked_inputs(self.model, inputs),
+            length=integer(length, "length", minimum=1), examples=integer(examples, "examples", minimum=1), rng=rng,
+        )  # fmt: skip
+
+    def _layer(self, layer: Any, name: str) -> LayerRecord:
+        """Return the record of an index or a name."""
+        found = [record for record in self.layers if layer in (record.index, record.name)]
+        if not found or isinstance(layer, bool):
+            example = self.layers[-1].name
+            raise ValueError(
+                f"'{name}' must be from 0 to {len(self.layers) - 1}, or a name as {example!r}, got {show(layer)}"
+            )
+        return found[0]
+
+
+def of_model(model: Any, **inputs: Any) -> ModelAttention:
+    """Read the attention layers of a model of transformers, or of PEFT, by what they compute.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel or peft.PeftModel
+        With adapters, merged or not, or with a prefix of PEFT. It is run twice, with its own attention and with one
+        that is watched, and has to compute the same; it is not changed.
+    inputs : dict
+        What it takes; a few tokens by default. Layers that these do not reach are not read.
+
+    Returns
+    -------
+    ModelAttention
+        Its records of the layers; methods read queries, keys, values and weights, shares of prefixes, the layers as
+        affine maps, and fit prefixes in closed form.
+
+    Raises
+    ------
+    ImportError
+        If transformers is not installed.
+    TypeError, ValueError
+        If it is no such model, needs inputs of its own, has layers that attend by themselves, carry tokens in another
+        way or have attention sinks, or computes something else by attention that is watched than by its own.
+
+    Notes
+    -----
+    Layers are watched in transformers' AttentionInterface: what they hand to it is behind rotary positions, norms and
+    adapters, and heads may share keys. Outputs agree if they differ by less than the root of the dtype's roundoff,
+    or of float32's if it is larger, times their largest. See `ModelAttention`.
+
+    Examples
+    --------
+    >>> import torch, transformers
+    >>> from spherapprox.prompts.prefix import of_model
+    >>> config = transformers.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=2)
+    >>> attention = of_model(transformers.GPT2LMHeadModel(config))
+    >>> attention
+    ModelAttention(GPT2LMHeadModel, layers=2)
+    >>> attention.layers[0].name, attention.layers[0].head_dim
+    ('transformer.h.0.attn', 8)
+    """
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+    if not isinstance(base_of(model), PreTrainedModel):
+        kind = type(model).__name__
+        raise TypeError(
+            f"'model' must be a PreTrainedModel of transformers or a PeftModel, got a {kind}: {_remedy(model)}"
+        )
+    given = checked_inputs(model, inputs) if inputs else example_inputs(model)
+    expected = _own_output(model, given, chosen=bool(inputs))
+    try:
+        calls, ran, output = visits(model, given)
+    except NotImplementedError as error:  # sinks
+        raise TypeError(
+            f"'model' must have plain softmax attention, got {type(base_of(model)).__name__}: {error}"
+        ) from None
+    _check_layers(model, calls, ran)
+    _check_outputs(model, expected, main_output(output), given)
+    return ModelAttention(model, tuple(_record(i, visit) for i, visit in enumerate(calls)), given)
+
+
+def _own_output(model: Any, inputs: Mapping[str, Any], *, chosen: bool) -> torch.Tensor:
+    """Return what a model computes with its own attention."""
+    try:
+        with evaluating(model):
+            return main_output(model(**inputs))
+    except Exception as error:
+        if chosen:
+            raise
+        raise TypeError(
+            f"'model' must run on a few tokens, or be given inputs of its own, of_model(model, ...); "
+            f"{type(base_of(model)).__name__} says: {error}"
+        ) from error
+
+
+def _remedy(model: Any) -> str:
+    """Say what to do with what is no model of transformers."""
+    if isinstance(model, str):
+        return "transformers.AutoModelForCausalLM.from_pretrained(...) loads one"
+    if isinstance(getattr(model, "model", None), PreTrainedModel):
+        return "its .model is one"
+    if isinstance(model, torch.nn.MultiheadAttention):
+        return "as_layer reads this one"
+    if isinstance(model, PretrainedConfig):
+        return "transformers.AutoModelForCausalLM.from_config(...) makes one"
+    if type(model).__module__.startswith("transformers."):
+        return "of_model takes the model that it is part of"
+    return "as_layer reads a torch.nn.MultiheadAttention, AttentionLayer takes weights"
+
+
+def _check_layers(model: Any, calls: list[Visit], ran: list[str]) -> None:
+    """Check that all layers that carry tokens called the interface."""
+    base, parts = type(base_of(model)).__name__, dict(model.named_modules())
+    kinds = {name: type(parts[name]).__name__ for name in ran if not isinstance(parts[name], PreTrainedModel)}
+    others = [name for name, kind in kinds.items() if _OTHERS.search(kind) and "Norm" not in kind]
+    if others:
+        inner = max(others, key=lambda name: name.count("."))
+        raise TypeError(
+            f"'model' must have layers of softmax attention alone, got {base} with {kinds[inner]} ({inner}), which no "
+            "prefix of keys and values reaches: take another model, or Prefix and prefix_share for queries, keys and "
+            "values of the layers that do attend"
+        )
+    called = [visit.name for visit in calls]
+    silent = [name for name, kind in kinds.items() if _ATTENTION.search(kind) and not _near(name, called)]
+    if silent or not calls:
+        what = f"{kinds[silent[0]]} ({silent[0]}) attends by itself" if silent else "no layer called it"
+        raise TypeError(
+            f"'model' must attend by transformers' AttentionInterface, got {base}: {what}; Prefix, prefix_share and "
+            "compress take queries, keys and values as arrays, AttentionLayer weights"
+        )
+
+
+def _near(name: str, called: Sequence[str]) -> bool:
+    """Tell whether a module called the interface, or is part of one that did, or has one as its part."""
+    return any(one == name or one.startswith(f"{name}.") or name.startswith(f"{one}.") for one in called)
+
+
+def _check_outputs(model: Any, expected: torch.Tensor, found: torch.Tensor, inputs: Mapping[str, Any]) -> None:
+    """Check that the model computes the same as with its own attention."""
+    mask = inputs.get("decoder_attention_mask" if base_of(model).config.is_encoder_decoder else "attention_mask")
+    if isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.shape == expected.shape[:2]:
+        expected, found = expected[mask.bool()], found[mask.bool()]
+    away = float((found.double() - expected.double()).abs().max())
+    size, eps = float(expected.double().abs().max()), float(torch.finfo(expected.dtype).eps)
+    if not away <= max(eps, _SINGLE) ** 0.5 * size:
+        config = base_of(model).config
+        raise ValueError(
+            f"'model' must compute the same by attention that is watched, got {type(base_of(model)).__name__} whose "
+            f"outputs differ by {away:.3g} of {size:.3g} from those with its own ({config._attn_implementation}): "
+            f"its layers use what {NAME}'s function does not know, such as biases or sinks of their own; "
+            "model.float() if they are rounded, else Prefix and prefix_share take queries, keys and values as arrays"
+        )
+
+
+def _record(index: int, visit: Visit) -> LayerRecord:
+    """Return the record of a call."""
+    call, module = visit.call, visit.call.module
+    place = getattr(module, "layer_idx", None)
+    causal = visit.call.mask is not None and bool(hidden(call.mask)[..., 0, -1].all()) and call.query.shape[2] > 1
+    cross = any(visit.arguments.get(name) is not None for name in SOURCES)
+    kind = "cross" if cross else "self" if causal else "encoder"
+    seen = torch.zeros(()) if call.mask is None else call.mask.masked_fill(hidden(call.mask), 0.0)
+    return LayerRecord(
+        index, visit.name, place if isinstance(place, int) and kind == "self" else None, kind,
+        heads=call.query.shape[1], key_value_heads=call.key.shape[1], head_dim=call.query.shape[3],
+        value_dim=call.value.shape[3], window=call.window, softcap=call.softcap, positions=bool(seen.any()),
+    )  # fmt: skip

@@ -126,23 +126,22 @@ def started(model: Any, start: str, case: dict[str, Any]) -> Any:
         cache = model(of_new(1, rng)[:, :SHORT], use_cache=True).past_key_values
         peft.initialize_kv_prefix_from_past_key_values(made, past_key_values=cache)
     elif start == "closed form":
-        prefixes = closed_form(model, of_new(100, rng))
+        prefixes = closed_form(model, rng)
         made.prompt_encoder["default"].load_prompt_embeddings(prompt_embeddings(prefixes))
     return made
 
 
-def closed_form(model: Any, text: Any) -> Any:
-    """Return the prefixes of all layers in closed form, if this version fits whole models."""
-    from spherapprox.prompts import prefix
+def closed_form(model: Any, rng: np.random.Generator) -> Any:
+    """Return prefixes by which layers do without a prompt what they do behind one of three texts of the speaker."""
+    import torch
 
-    return prefix.of_model(model).fit({"input_ids": text, "labels": text}, length=SHORT).prefixes
+    from spherapprox.prompts.prefix import of_model
 
-
-def fits_models() -> bool:
-    """Tell whether this version fits whole models."""
-    from spherapprox.prompts import prefix
-
-    return hasattr(prefix, "of_model")
+    prompt, text = torch.cat([of_new(100, rng) for _ in range(3)], dim=1), of_new(100, rng)
+    attention = of_model(model)
+    with torch.no_grad():
+        wanted = attention.read(input_ids=text, cache=model(prompt).cache)
+    return attention.fit(wanted, SHORT, input_ids=text)
 
 
 @functools.cache

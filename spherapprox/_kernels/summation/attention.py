@@ -20,6 +20,8 @@ from ..simd.vectors import add, larger, load, store, subtract
 from .layout import ATTENTION_TILE
 from .tiles import aligned
 
+_LOWEST, _LOWEST_SINGLE = float(np.finfo(np.float64).min), float(np.finfo(np.float32).min)
+
 
 @subroutine
 def _reduce(room, width, of_sums):
@@ -111,6 +113,45 @@ def measure(rows, centres, lengths):
             for j in range(rows.shape[2]):
                 square += (rows[h, i, j] - centres[h, j]) ** 2
             lengths[h, i] = math.sqrt(square)
+
+
+@njit(fastmath={"reassoc", "nnan", "nsz"})
+def intervals(mask, stops, reach, spans, largest):
+    """Write the ``spans`` (m, 3) of `attend` for a mask (1 or m, n), biases or flags, and its largest biases (m,).
+
+    Query i sees keys below ``stops[i]``, of those whose biases are within `reach` of the largest.
+    """
+    is_flag = mask.itemsize == 1
+    for i in range(len(stops)):
+        row = mask[min(i, len(mask) - 1), : stops[i]]
+        if i > 0 and len(mask) == 1 and stops[i] == stops[i - 1]:
+            spans[i], largest[i] = spans[i - 1], largest[i - 1]
+            continue
+        top = row.dtype.type(1)
+        least = top
+        if not is_flag:
+            top = row.dtype.type(-np.inf)
+            for j in range(len(row)):
+                top = max(top, row[j])
+            least = row.dtype.type(max(top - reach, _LOWEST if row.itemsize == 8 else _LOWEST_SINGLE))
+        first, last, seen, equal = 0, 0, 0, 0
+        for start in range(0, len(row), 64):  # most of these are seen, or hidden, as a whole
+            begin, end, count, same = start, min(start + 64, len(row)), 0, 0
+            for j in range(begin, end):
+                count += row[j] >= least
+                same += row[j] == top
+            if count > 0:
+                while row[begin] < least:
+                    begin += 1
+                while row[end - 1] < least:
+                    end -= 1
+                first, last = begin if seen == 0 else first, end
+                seen, equal = seen + count, equal + same
+        if seen == 0:
+            spans[i], largest[i] = 0, -np.inf
+            continue
+        spans[i, 0], spans[i, 1], spans[i, 2] = first, last, min(seen, equal) < last - first
+        largest[i] = 0.0 if is_flag else top
 
 
 @subroutine

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _checks
+from ..._loading import load
 from ..._types import Float64
 
 ALIGNMENTS = {False: None, True: "lower_right", "lower_right": "lower_right", "upper_left": "upper_left"}
-_PART = 2**20  # elements of a mask that are looked at together
 
 Array = NDArray[Any]
 
@@ -62,14 +62,10 @@ class Mask(NamedTuple):
         if masks is None:
             spans[0, :, 1] = self.stops
             return Visible(spans, largest, None)
-        for mask, span, top in zip(masks, spans, largest, strict=True):
-            same = len(mask) == 1 and bool((self.stops == n).all())  # one row stands for all
-            step = 1 if same else max(1, _PART // n)
-            for start in range(0, 1 if same else m, step):
-                rows = slice(0, m) if same else slice(start, start + step)
-                part = mask if len(mask) == 1 else mask[rows]
-                stops = None if same else self.stops[rows]
-                span[rows], top[rows] = _intervals(part, stops, reach)
+        flags = masks.view(np.uint8) if masks.dtype == np.bool_ else masks
+        intervals = load("spherapprox._kernels.summation.attention").intervals
+        for mask, span, top in zip(flags, spans, largest, strict=True):
+            intervals(mask, self.stops, reach, span, top)
         return Visible(spans, largest, masks if spans[..., 2].any() else None)
 
 
@@ -109,18 +105,3 @@ def _checked(mask: Any, shape: tuple[int, ...]) -> Array:
     if array.dtype.kind == "f" and not array.max() < np.inf:  # nan is not
         raise ValueError("'attn_mask' must have no nan and no inf: -inf hides a key, and 0 changes nothing")
     return np.broadcast_to(array, array.shape[:-1] + shape[-1:])
-
-
-def _intervals(part: Array, stops: NDArray[np.int64] | None, reach: float) -> tuple[NDArray[np.int64], Float64]:
-    """Return the spans (r, 3) and the largest biases (r,) of rows of a mask (1 or r, n), given where they end."""
-    n, flags = part.shape[1], part.dtype == np.bool_
-    if stops is not None:
-        part = np.where(np.arange(n) < stops[:, None], part, False if flags else part.dtype.type(-np.inf))
-    top = np.zeros(len(part)) if flags else part.max(axis=1).astype(np.float64)
-    with np.errstate(invalid="ignore"):  # of rows that are -inf
-        seen = part if flags else part >= (top - reach)[:, None].astype(part.dtype)
-    seen = seen & (top > -np.inf)[:, None]
-    count, first, last = np.count_nonzero(seen, axis=1), seen.argmax(axis=1), n - seen[:, ::-1].argmax(axis=1)
-    equal = count if flags else np.count_nonzero(part == top[:, None].astype(part.dtype), axis=1)
-    biased = (count < last - first) | (equal < count)
-    return np.stack([first, last, biased], axis=1) * (count > 0)[:, None], top

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from itertools import product
 from typing import Any
 
@@ -24,6 +25,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
+import timing
 import torch
 from numpy.typing import NDArray
 from tabulate import tabulate
@@ -113,10 +115,14 @@ def compared(name: str, rows: list[Array], rounds: int) -> tuple[list[list[str]]
 
 
 def beside_torch(quick: bool) -> list[list[str]]:
-    """Return the lines of the table of all pairs: the least seconds of rounds, with and without a causal mask."""
+    """Return the lines of the table of all pairs: the least seconds of rounds, with and without a causal mask.
+
+    They are of the processor for one thread, else of a clock on the wall.
+    """
     table, lengths = [], (512, 2048) if quick else (512, 2048, 8192)
     for threads, dtype, s, n in product((1, 2), ("float64", "float32"), (64, 128), lengths):
         torch.set_num_threads(threads)
+        timing.clock = time.process_time if threads == 1 else time.perf_counter  # other processes disturb the latter
         rows = [np.random.default_rng(seed).normal(size=(n, s)).astype(dtype) for seed in range(3)]
         tensors, solver = [torch.tensor(a)[None, None] for a in rows], AttentionSolver("dense", workers=threads)
         calls = [

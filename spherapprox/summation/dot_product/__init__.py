@@ -15,7 +15,7 @@ from ..progress import is_shown, reported
 from .masks import Mask
 from .methods import compute
 from .pairs import Heads
-from .records import AttentionPlan, AttentionSolver
+from .records import AttentionPlan, AttentionSolver, solver_of, wish_of
 
 
 def attention(
@@ -104,7 +104,7 @@ def attention(
     True
     """
     arguments = _checked(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa, scale=scale)
-    return _attend(*arguments, AttentionSolver.of(solver), explain=False)[0]
+    return _attend(*arguments, solver_of(solver), explain=False)[0]
 
 
 def explain_attention(
@@ -152,7 +152,7 @@ def explain_attention(
     True
     """
     arguments = _checked(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa, scale=scale)
-    return _attend(*arguments, AttentionSolver.of(solver), explain=True)
+    return _attend(*arguments, solver_of(solver), explain=True)
 
 
 def _checked(
@@ -198,7 +198,7 @@ def _attend(
     heads: Heads, mask: Mask, leading: tuple[int, ...], dtype: np.dtype[Any], solver: AttentionSolver, *, explain: bool
 ) -> tuple[Floats, AttentionPlan]:
     """Return the outputs of all heads, and their plan."""
-    wish = solver.wish()._replace(explain=explain)
+    wish = wish_of(solver)._replace(explain=explain)
     with reported(wish) if is_shown.get() else nullcontext(wish) as shown:
         sums, plans = compute(heads, mask, shown, rank=solver.rank, dtype=dtype)
     each = np.empty(leading, object)

@@ -56,23 +56,25 @@ class AttentionSolver:
     workers: int | None = None
 
     def __post_init__(self) -> None:
-        self.wish()
+        wish_of(self)
 
-    def wish(self) -> Wish:
-        """Return the checked options as sums know them."""
-        if self.rank is not None:
-            _checks.integer(self.rank, "rank", minimum=1)
-        wish = checked_wish(self.method, self.rtol, self.workers, extra=(CHOLESKY,))
-        if self.method != CHOLESKY:
-            _checks.left_out(self.rank, "rank", f"for method={self.method!r}", remedy='it is of "cholesky"')
-        return wish
 
-    @classmethod
-    def of(cls, solver: object) -> AttentionSolver:
-        """Return the solver that an argument stands for: None, the name of a method, or itself."""
-        if solver is None or isinstance(solver, str):
-            return cls() if solver is None else cls(solver)
-        return _checks.instance(solver, "solver", cls, remedy='or take the name of a method, as in solver="dense"')
+def wish_of(solver: AttentionSolver) -> Wish:
+    """Return the checked options of a solver as sums know them."""
+    if solver.rank is not None:
+        _checks.integer(solver.rank, "rank", minimum=1)
+    wish = checked_wish(solver.method, solver.rtol, solver.workers, extra=(CHOLESKY,))
+    if solver.method != CHOLESKY:
+        _checks.left_out(solver.rank, "rank", f"for method={solver.method!r}", remedy='it is of "cholesky"')
+    return wish
+
+
+def solver_of(argument: object) -> AttentionSolver:
+    """Return the solver that an argument stands for: None, the name of a method, or itself."""
+    if argument is None or isinstance(argument, str):
+        return AttentionSolver() if argument is None else AttentionSolver(argument)
+    remedy = 'or take the name of a method, as in solver="dense"'
+    return _checks.instance(argument, "solver", AttentionSolver, remedy=remedy)
 
 
 @dataclass(frozen=True, eq=False)

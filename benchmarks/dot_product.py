@@ -4,8 +4,9 @@ Queries, keys and values look like those of trained heads: coordinates of sizes 
 matter), keys with a vector in common, and two keys that draw all queries to them, with logits some 10 above the others.
 "small logits" has queries and keys of 3 columns, 0.15 times as large: where polynomials of low degree do. Each line has
 the largest error at some queries (against sums in long double), the bound that the plan proves for it, and how much
-longer torch takes; then comes what each plan says. It takes some five minutes, ``--quick`` one, and needs
-``pip install "spherapprox[torch]"``::
+longer torch takes; then comes what each plan says. With ``--sdpa`` there is another table instead: Gaussian rows, all
+pairs and causal ones, by one and two threads, and how much longer torch takes. Either takes some five minutes,
+``--quick`` one, and needs ``pip install "spherapprox[torch]"``::
 
     python benchmarks/dot_product.py
 """
@@ -16,19 +17,22 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
+from itertools import product
 from typing import Any
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
+import timing
 import torch
 from numpy.typing import NDArray
 from tabulate import tabulate
 from timing import Row, Timed, machine, measure
 
 from spherapprox import attention
-from spherapprox.summation import explain_attention
+from spherapprox.summation import AttentionSolver, explain_attention
 
 Array = NDArray[Any]
 
@@ -43,6 +47,7 @@ def options() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="shorter sequences, and fewer rounds")
+    parser.add_argument("--sdpa", action="store_true", help="lengths, types, causal masks and threads beside torch")
     return parser.parse_args()
 
 
@@ -88,31 +93,62 @@ def compared(name: str, rows: list[Array], rounds: int) -> tuple[list[list[str]]
     peer = torch_attention(rows)
     peer()
     for _ in range(WARM_UP):
-        attention(*rows, workers=1)
+        attention(*rows, solver=AttentionSolver(workers=1))
     theirs = f"{errors(peer.result, rows).max():.1e}"
     for method, rtol in ASKED:
         head = f"{name}, {rows[0].dtype}, {method} {rtol:g}"
         try:
-            output, plan = explain_attention(*rows, method=method, rtol=rtol, workers=1)
+            solver = AttentionSolver(method, rtol, workers=1)
+            output, plan = explain_attention(*rows, solver=solver)
         except ValueError as error:
             said.append(f"{head}: {error}")
             continue
         seen = errors(output, rows).max()
-        bound = float(plan.error.max())  # type: ignore[union-attr]
-        ours = Timed(lambda m=method, r=rtol: attention(*rows, method=m, rtol=r, workers=1))  # type: ignore[misc]
+        bound = float(plan.error.max())
+        ours = Timed(lambda solver=solver: attention(*rows, solver=solver))  # type: ignore[misc]
         line = measure(Row(head, ours, peer, lambda: ""), rounds)
         kept = "yes" if seen <= bound else "NO"
-        table.append([head, plan.method, *line[1:4], f"{seen:.1e}", f"{bound:.1e}", kept, theirs])  # type: ignore[union-attr]
-        said.append(f"{head}: concentration {plan.concentration:.3g}; {plan.reason}")  # type: ignore[union-attr]
-        said.extend(f"    not {other}: {why}" for other, why in plan.excluded.items())  # type: ignore[union-attr]
+        table.append([head, plan.method, *line[1:4], f"{seen:.1e}", f"{bound:.1e}", kept, theirs])
+        said.append(f"{head}: concentration {plan.concentration:.3g}; {plan.reason}")
+        said.extend(f"    not {other}: {why}" for other, why in plan.heads[()].excluded.items())
     return table, said
+
+
+def beside_torch(quick: bool) -> list[list[str]]:
+    """Return the lines of the table of all pairs: the least seconds of rounds, with and without a causal mask.
+
+    They are of the processor for one thread, else of a clock on the wall.
+    """
+    table, lengths = [], (512, 2048) if quick else (512, 2048, 8192)
+    for threads, dtype, s, n in product((1, 2), ("float64", "float32"), (64, 128), lengths):
+        torch.set_num_threads(threads)
+        timing.clock = time.process_time if threads == 1 else time.perf_counter  # other processes disturb the latter
+        rows = [np.random.default_rng(seed).normal(size=(n, s)).astype(dtype) for seed in range(3)]
+        tensors, solver = [torch.tensor(a)[None, None] for a in rows], AttentionSolver("dense", workers=threads)
+        calls = [
+            call
+            for causal in (False, True)
+            for call in (
+                Timed(lambda c=causal, r=rows, o=solver: attention(*r, is_causal=c, solver=o)),  # type: ignore[misc]
+                Timed(lambda c=causal, t=tensors: torch.nn.functional.scaled_dot_product_attention(*t, is_causal=c)),  # type: ignore[misc]
+            )
+        ]
+        rounds = max(3, (10 if quick else 40) * 512 // n)
+        ours, theirs, ours_causal, theirs_causal = np.min([[call() for call in calls] for _ in range(rounds)], axis=0)
+        found = (ours, theirs / ours, ours_causal, theirs_causal / ours_causal, ours_causal / ours)
+        table.append([str(threads), dtype, str(s), str(n), *(f"{number:.3g}" for number in found)])
+    return table
 
 
 def main() -> None:
     """Print the table and the plans."""
-    quick = options().quick
+    quick, sdpa = options().quick, options().sdpa
+    print(machine("torch", "numpy", "numba") + "\n")
+    if sdpa:
+        header = ["threads", "type", "s", "n", "ours (s)", "torch/ours", "causal (s)", "torch/ours", "causal/all"]
+        print(tabulate(beside_torch(quick), header, disable_numparse=True))
+        return
     torch.set_num_threads(1)
-    print(machine("torch", "numpy", "numba") + "; one thread\n")
     n, rounds = (2048, 3) if quick else (8192, 3)
     heads = [(f"s = {s}, {n} tokens", trained(n, s)) for s in (8, 64)]
     heads.append((f"s = 3, {4 * n} tokens, small logits", trained(4 * n, 3, size=0.15)))

@@ -135,10 +135,13 @@ def _points() -> None:
 def _sums() -> None:
     from . import sphere
     from ._kernels.summation.layout import MANY
-    from .summation import evaluate, explain_sum, tangent_moments
+    from .summation import attention, evaluate, explain_sum, tangent_moments
 
     tangent_moments(np.eye(3), np.eye(3), 1.0)
     for dtype in (np.float64, np.float32):
+        for mask in (None, np.arange(3.0, dtype=dtype)):
+            rows = np.eye(3, dtype=dtype)
+            attention(rows, rows, rows, mask)
         # as many that NumPy would be slower
         x, b = (sphere.uniform(2, 15000, rng=seed).astype(dtype) for seed in (0, 1))
         column, columns = np.ones(len(b), dtype), np.ones((len(b), 2), dtype)

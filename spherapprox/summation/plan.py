@@ -166,10 +166,7 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolera
             excluded = {
                 name: why + _remedy(problem, name, tolerance, row_by_row=row_by_row) for name, why in excluded.items()
             }
-        prices = sorted(costs.items(), key=lambda item: item[1])
-        reason = "expected: " + ", ".join(f"{name} {cost:.2g} s" for name, cost in prices)
-        name = prices[0][0]
-        return Plan(name, reason, costs=costs, scale=METHODS[name], excluded=excluded), tolerance
+        return by_price(costs, excluded), tolerance
     tolerance = allowed(problem, wish.rtol, LENIENT)
     obstacle = _obstacle(problem, wish.method, tolerance, row_by_row=row_by_row)
     if obstacle:
@@ -177,6 +174,14 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolera
         remedy = 'method="auto" takes one that can'
         raise ValueError(f"'method' {wish.method!r} cannot be used here: {obstacle}; {remedy}")
     return Plan(wish.method, "asked for", scale=METHODS[wish.method]), tolerance
+
+
+def by_price(costs: dict[str, float], excluded: dict[str, str]) -> Plan:
+    """Return the plan of the cheapest method."""
+    prices = sorted(costs.items(), key=lambda item: item[1])
+    reason = "expected: " + ", ".join(f"{name} {cost:.2g} s" for name, cost in prices)
+    name, seconds = prices[0]
+    return Plan(name, reason, costs=costs, scale=METHODS[name], excluded=excluded, seconds=seconds)
 
 
 def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:

@@ -40,6 +40,9 @@ def shape() -> tuple[int, int, int]:
     return (64, 3, 4) if has_avx512() else (32, 2, 4)
 
 
+RUN = 4  # vectors of a `run_of`: as many as keep the hardware busy
+
+
 class Block(types.Type):
     """The numba type of a block of vectors."""
 
@@ -94,6 +97,18 @@ def _filled(form: Any, number: float) -> Any:
 block_zeros = _filled(_full, 0.0)
 row_zeros = _filled(_rows, 0.0)  # row_zeros(array): one vector of zeros for each vector of evaluation points
 row_infinities = _filled(_rows, math.inf)
+
+
+@intrinsic
+def run_of(typing_context: Any, array: Any, number: Any) -> Any:
+    """Return a block of `RUN` vectors, one after another in memory, of the array's type, that holds one number."""
+    block = Block(array.dtype, 1, RUN)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, value = context.get_value_type(block), context.cast(builder, arguments[1], number, array.dtype)
+        return emit.value_of(builder, kind, [emit.broadcast(builder, value, kind.element)] * kind.count)
+
+    return block(array, number), generate
 
 
 def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any, array: Any, index: Any) -> list[Any]:

@@ -15,6 +15,7 @@ CHAIN_LENGTH = 64  # roundings that a term passes in a block of all pairs: those
 NEAR = 0.5  # where a squared distance is below it, differences are as accurate as it is small; products are not
 NEAR_BLOCK, NEAR_TILE = 24, 24
 """Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
+ATTENTION_TILE = (256, 512)  # queries and keys of a tile of logits, whole blocks of registers. Tuned.
 
 CUBE = 9
 """Columns of points up to which they are ordered along a curve on the faces of a cube; beyond, blocks have balls."""

@@ -1,86 +1,92 @@
-"""Dot-product attention as a split head on the sphere of dimension s + 1, by the methods of `evaluate` and one more."""
+"""Dot-product attention with the arguments of torch's: all pairs by tiles, or a split head on the sphere S^(s+1)."""
 
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import _checks
 from ..._types import Floats
-from ..evaluation import checked_wish
-from .scores import PADDING
-from .single_head import CHOLESKY, AttentionPlan, attend
+from ..progress import is_shown, reported
+from .masks import Mask
+from .methods import compute
+from .pairs import Heads
+from .records import AttentionPlan, AttentionSolver, solver_of, wish_of
 
 
 def attention(
     query: ArrayLike,
     key: ArrayLike,
     value: ArrayLike,
+    attn_mask: ArrayLike | None = None,
     *,
+    is_causal: bool | str = False,
+    enable_gqa: bool = False,
     scale: float | None = None,
-    method: str = "auto",
-    rtol: float | None = 1e-14,
-    rank: int | None = None,
-    workers: int | None = None,
+    solver: AttentionSolver | str | None = None,
 ) -> Floats:
-    """Compute dot-product attention of queries to keys of any length.
+    """Compute dot-product attention of queries to keys of any length, with the arguments of torch's.
 
-    It is ``softmax(scale * query key^T) value``, without a mask: each query sees all keys. Causal attention is
-    ``AttentionLayer.attend(x, causal=True)`` of `spherapprox.prompts.prefix`. Rows become unit rows by two more
-    coordinates (the lift), so that it is the split head of concentration ``scale R_q R_k`` on the sphere of dimension s
-    + 1, and every method of `evaluate` does it, with its proven error.
+    It is ``softmax(scale * query key^T + mask) value``. A query that sees no key has the output 0.
 
     Parameters
     ----------
     query : array_like, shape (..., T, s)
         Queries; the leading axes are those of batches and heads, and broadcast.
     key : array_like, shape (..., n, s)
-        Keys. Where heads of queries share some, as in grouped-query attention, repeat them, and values.
+        Keys.
     value : array_like, shape (..., n, p)
         Values.
+    attn_mask : array_like of bool or float, optional
+        Of a shape that broadcasts to (..., T, n): True where a query attends to a key, or numbers that are added to
+        logits, of which -inf hides a key. None hides none.
+    is_causal : {False, True, "lower_right", "upper_left"}, default False
+        Whether queries see no later keys. True is "lower_right": the last query sees all keys, query i the first
+        ``n - T + i + 1``, as where keys of earlier tokens are cached; where T > n the first T - n queries see none.
+        "upper_left" has query i see the first i + 1, which is what torch's own ``is_causal=True`` means: the same for
+        T = n alone. With `attn_mask` a query sees what both allow (torch refuses both).
+    enable_gqa : bool, default False
+        Whether heads share keys and values (grouped-query attention): of axis -3, that of heads, `query` has a multiple
+        of those of `key`, and of `value`, and consecutive heads share.
     scale : float, optional
         Factor of the inner products, 1 / sqrt(s) by default.
-    method : {"auto", "dense", "truncated", "harmonic", "lowrank", "cholesky"}
-        As that of `evaluate`. "harmonic" is for s = 1; "lowrank" takes polynomials of s variables, for small
-        concentrations and few columns: not for heads of 64. "cholesky" takes a factor of low rank that follows the
-        data, with an error for each query that is proven afterwards, which "auto" does not try.
-    rtol : float or None, default 1e-14
-        As that of `evaluate`: what may be left out, relative to averages of absolute values. With "cholesky", what a
-        query's error may be relative to the largest absolute value: queries without this certificate are computed by
-        all pairs.
-    rank : int or None, default None
-        Largest rank, of "cholesky" alone; None for one that costs as much as all pairs do.
-    workers : int or None, default None
-        As that of `evaluate`. The result is the same for any number, on one `path` of the plan.
+    solver : AttentionSolver, str or None, default None
+        How it is computed: an `spherapprox.summation.AttentionSolver`, or the name of its method. A mask is for "auto"
+        and "dense".
 
     Returns
     -------
     ndarray, shape (..., T, p)
-        float32 if query, key and value all are, else float64.
+        float32 if query, key, value and a mask of floats all are, else float64.
 
     See Also
     --------
-    spherapprox.summation.explain_attention : the same with its plan.
+    spherapprox.summation.explain_attention : the same with its plan, error bounds and logarithms of the sums.
 
     Raises
     ------
     TypeError, ValueError
-        If arrays are empty, not finite or do not fit together, logits may exceed 1e300, or the method cannot be used.
+        If arrays are empty, not finite or do not fit together, the mask has nan or inf or is of integers, logits may
+        exceed 1e300, or the method cannot be used.
 
     Notes
     -----
-    Keys are taken relative to their centre, which changes nothing else. A logit is off by at most 6 roundings of the
-    concentration, and outputs by as much times the largest absolute value: rows of all lengths are lifted together up
-    to a concentration of 512 (64 in float32), and beyond that those of each octave of lengths apart, so that short rows
-    do not pay for long ones. With L = scale |q| R_k for a query, by "dense" and "auto" its error was never seen above
-    ``3e-16 (5 + max(L, min(concentration, 512)))`` times the largest absolute value, in float32
-    ``2e-7 (1 + max(L, min(concentration, 64)))``; `AttentionPlan` has the proven bounds.
+    All pairs go tile by tile, in memory that grows with T + n: tiles that a causal mask, a window or a padding hides
+    are left out, found in masks of any kind, and those visible as a whole take no mask. A causal mask halves the work.
+
+    Keys are taken relative to their centre, which changes nothing else. With L = scale |q| R_k for a query, R_k the
+    length of the longest key from there, its error by "dense" was never seen above ``3e-16 (5 + L)`` times the
+    largest absolute value, in float32 ``2e-7 (1 + L)``, and computed in float64 where an L of the head is above 64.
+    `AttentionPlan` has the proven bounds.
 
     References
     ----------
-    docs/theorems/4.16-attention.md.
+    docs/theorems/4.16-attention.md; Dao, Fu, Ermon, Rudra and Re, FlashAttention: fast and memory-efficient exact
+    attention with IO-awareness, 2022.
 
     Examples
     --------
@@ -92,36 +98,39 @@ def attention(
     >>> exact = weights @ value / weights.sum(axis=-1, keepdims=True)
     >>> bool(np.abs(attention(query, key, value) - exact).max() < 1e-14)
     True
+    >>> causal = np.tril(weights)
+    >>> exact = causal @ value / causal.sum(axis=-1, keepdims=True)
+    >>> bool(np.abs(attention(query, key, value, is_causal=True) - exact).max() < 1e-14)
+    True
     """
-    return _heads(query, key, value, scale=scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=False)[
-        0
-    ]
+    arguments = _checked(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa, scale=scale)
+    return _attend(*arguments, solver_of(solver), explain=False)[0]
 
 
 def explain_attention(
     query: ArrayLike,
     key: ArrayLike,
     value: ArrayLike,
+    attn_mask: ArrayLike | None = None,
     *,
+    is_causal: bool | str = False,
+    enable_gqa: bool = False,
     scale: float | None = None,
-    method: str = "auto",
-    rtol: float | None = 1e-14,
-    rank: int | None = None,
-    workers: int | None = None,
-) -> tuple[Floats, AttentionPlan | NDArray[np.object_]]:
-    """Compute dot-product attention, and say how.
+    solver: AttentionSolver | str | None = None,
+) -> tuple[Floats, AttentionPlan]:
+    """Compute dot-product attention, with bounds of its errors and the logarithms of its sums, and say how.
 
     Parameters
     ----------
-    query, key, value, scale, method, rtol, rank, workers
+    query, key, value, attn_mask, is_causal, enable_gqa, scale, solver
         As those of `spherapprox.attention`.
 
     Returns
     -------
     ndarray, shape (..., T, p)
         The output, as `spherapprox.attention` returns it.
-    AttentionPlan, or ndarray of them
-        What was done, why, and bounds of the error; for arrays with leading axes one for each head.
+    AttentionPlan
+        What was done, why, bounds of the error and ``log(sum(exp(logits)))``, for all heads together.
 
     Raises
     ------
@@ -131,49 +140,72 @@ def explain_attention(
     Examples
     --------
     >>> import numpy as np
-    >>> from spherapprox.summation import explain_attention
+    >>> from spherapprox.summation import AttentionSolver, explain_attention
     >>> query, key, value = np.random.default_rng(0).standard_normal((3, 2, 500, 4))  # two heads
     >>> weights = np.exp(query @ np.swapaxes(key, -1, -2) / 2.0)
+    >>> output, plan = explain_attention(query, key, value)
+    >>> bool(np.abs(plan.log_sum_exp - np.log(weights.sum(axis=-1))).max() < 1e-13)
+    True
     >>> exact = weights @ value / weights.sum(axis=-1, keepdims=True)
-    >>> output, plans = explain_attention(query, key, value, method="cholesky", rtol=1e-3)
-    >>> bool(np.abs(output - exact)[0].max() <= plans[0].error.max() < 5e-3)
+    >>> output, plan = explain_attention(query, key, value, solver=AttentionSolver("cholesky", rtol=1e-3))
+    >>> bool(np.abs(output - exact).max() <= plan.error.max() < 5e-3)
     True
     """
-    output, plans = _heads(
-        query, key, value, scale=scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=True
-    )
-    return output, plans if plans.ndim else plans[()]
+    arguments = _checked(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa, scale=scale)
+    return _attend(*arguments, solver_of(solver), explain=True)
 
 
-def _heads(
-    query: ArrayLike, key: ArrayLike, value: ArrayLike, scale: float | None, *, method: str, rtol: float | None,
-    rank: int | None, workers: int | None, explain: bool,
-) -> tuple[Floats, NDArray[np.object_]]:  # fmt: skip
-    """Return the outputs and the plans of all heads."""
-    q, k, v = (_rows(array, name) for array, name in ((query, "query"), (key, "key"), (value, "value")))
+def _checked(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, attn_mask: Any, *, is_causal: object, enable_gqa: object,
+    scale: float | None,
+) -> tuple[Heads, Mask, tuple[int, ...], np.dtype[Any]]:  # fmt: skip
+    """Return the checked heads and masks, the shape of the leading axes, and the result's type."""
+    arrays = [_rows(array, name) for array, name in ((query, "query"), (key, "key"), (value, "value"))]
+    q, k, v = arrays
     if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ValueError(
             "'query', 'key' and 'value' must have shapes (..., T, s), (..., n, s) and (..., n, p), got "
             f"{q.shape}, {k.shape} and {v.shape}"
         )
-    leading = _checks.broadcast_shape(_axes_remedy(q, k), query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
     factor = q.shape[-1] ** -0.5 if scale is None else _checks.real(scale, "scale", above=0.0)
-    largest_rank = None if rank is None else _checks.integer(rank, "rank", minimum=1)
-    wish = checked_wish(method, rtol, workers, extra=(CHOLESKY,))._replace(explain=explain)
-    if method != CHOLESKY:
-        _checks.left_out(rank, "rank", f"for method={method!r}", remedy='it is of "cholesky"')
-    shape = (*leading, q.shape[-2], v.shape[-1])
-    size = (q.shape[-2] + k.shape[-2]) * (q.shape[-1] + PADDING) + math.prod(shape)  # a head is lifted at a time
-    _checks.memory(8.0 * size, "the result", "take fewer queries at a time")
+    names = [np.arange(math.prod(array.shape[:-2])).reshape(array.shape[:-2]) for array in arrays]
+    remedy = "their leading axes are batches and heads"
+    if _checks.flag(enable_gqa, "enable_gqa"):
+        names[1:] = [_shared(q.shape, own, name) for own, name in zip(names[1:], ("key", "value"), strict=True)]
+    elif q.ndim > 2 and k.ndim > 2 and q.shape[-3] > k.shape[-3] and q.shape[-3] % k.shape[-3] == 0:
+        remedy += "; where heads share keys, take enable_gqa=True"
+    leading = _checks.broadcast_shape(remedy, query=names[0].shape, key=names[1].shape, value=names[2].shape)
+    mask = Mask.of(attn_mask, is_causal, (*leading, q.shape[-2]), k.shape[-2])
+    size = sum(array.size for array in arrays) + math.prod(leading) * q.shape[-2] * (v.shape[-1] + q.shape[-1])
+    _checks.memory(8.0 * size, "the result", "take fewer heads or queries at a time")
+    numbers = np.stack([np.broadcast_to(own, leading).reshape(-1) for own in names], axis=1)
+    q, k, v = (array.reshape(-1, *array.shape[-2:]) for array in arrays)
+    floats = [] if mask.array is None or mask.array.dtype == np.bool_ else [mask.array]
+    return Heads(q, k, v, numbers, factor), mask, leading, np.result_type(*arrays, *floats)
 
-    result: Floats = np.empty(shape, np.result_type(q, k, v))
-    plans = np.empty(leading, object)
-    q, k, v = (np.broadcast_to(array, leading + array.shape[-2:]) for array in (q, k, v))
-    for head in np.ndindex(leading):
-        result[head], plans[head] = attend(
-            q[head], k[head], v[head], scale=factor, wish=wish, rank=largest_rank, dtype=result.dtype
+
+def _shared(query: tuple[int, ...], own: NDArray[np.intp], name: str) -> NDArray[np.intp]:
+    """Return the numbers of the keys or values that heads of queries have, consecutive heads the same."""
+    if len(query) < 3 or own.ndim < 1 or query[-3] % own.shape[-1]:
+        raise ValueError(
+            f"'query' must have a multiple of the heads of '{name}', axis -3, for enable_gqa=True, got leading axes "
+            f"{query[:-2]} and {own.shape}"
         )
-    return result, plans
+    return np.repeat(own, query[-3] // own.shape[-1], axis=-1)
+
+
+def _attend(
+    heads: Heads, mask: Mask, leading: tuple[int, ...], dtype: np.dtype[Any], solver: AttentionSolver, *, explain: bool
+) -> tuple[Floats, AttentionPlan]:
+    """Return the outputs of all heads, and their plan."""
+    wish = wish_of(solver)._replace(explain=explain)
+    with reported(wish) if is_shown.get() else nullcontext(wish) as shown:
+        sums, plans = compute(heads, mask, shown, rank=solver.rank, dtype=dtype)
+    each = np.empty(leading, object)
+    each.reshape(-1)[:] = plans
+    error, logs, log_error = (part.reshape(*leading, -1) for part in (sums.error, sums.log_sum_exp, sums.log_error))
+    record = AttentionPlan(error, logs, log_error, sums.concentration.reshape(leading), each)
+    return sums.output.reshape(*leading, *sums.output.shape[1:]), record
 
 
 def _rows(array: ArrayLike, name: str) -> Floats:
@@ -182,12 +214,3 @@ def _rows(array: ArrayLike, name: str) -> Floats:
     array = _checks.detached(array)
     remedy = remedy if getattr(array, "ndim", 0) == 1 else ""
     return _checks.floating(array, name, (..., "rows", "columns"), remedy=remedy)
-
-
-def _axes_remedy(query: Floats, key: Floats) -> str:
-    """Word what leading axes are, and how heads of queries get keys that they share."""
-    heads, shared = (array.shape[-3] if array.ndim > 2 else 1 for array in (query, key))
-    words = "their leading axes are batches and heads"
-    if heads > shared and heads % shared == 0:
-        words += f"; where heads share keys, take np.repeat(key, {heads // shared}, axis=-3), and of value the same"
-    return words

@@ -7,7 +7,7 @@ not: ``<q', k'> = <q, k> / (R_q R_k)``, so that attention is a split head (docs/
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,22 @@ PADDING = 2  # coordinates of lifted rows besides those of queries and keys
 LIFT = 6.0  # roundings of the lift in a logit, relative to the concentration
 TIGHT = 64.0  # the concentration up to which keys are about the centre that makes it least
 _LARGEST = max(LARGEST_CONCENTRATION.values())
+_FLOAT64 = np.dtype(np.float64)
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:
     """Return the unit roundoff of a type."""
     return float(np.finfo(dtype).eps) / 2.0
+
+
+def check_logits(bound: float) -> float:
+    """Return a bound of logits, if it is small enough for sums of them."""
+    if not bound <= _LARGEST:
+        raise ValueError(
+            f"'query' and 'key' must have logits up to {_LARGEST:g}, got scale * |q| * |k| = {bound:.3g}: "
+            "divide by their largest size, or take a smaller scale"
+        )
+    return bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,45 +74,27 @@ class Scores:
 
     def concentration(self) -> float:
         """Return scale R_q R_k, the largest size of a logit."""
-        bound = self._times(self.radius(self.query_lengths) * self.radius(self.key_lengths))
-        if not bound <= _LARGEST:
-            raise ValueError(
-                f"'query' and 'key' must have logits up to {_LARGEST:g}, got scale * |q| * |k| = {bound:.3g}: "
-                "divide by their largest size, or take a smaller scale"
-            )
-        return bound
+        return check_logits(self._times(self.radius(self.query_lengths) * self.radius(self.key_lengths)))
 
-    def sizes(self) -> tuple[Float64, Float64]:
-        """Return scale |q| R_k of all queries (m,), and scale R_q |k| of all keys (n,)."""
-        query_scale, key_scale = (
-            self._times(self.radius(self.key_lengths)),
-            self._times(self.radius(self.query_lengths)),
-        )
-        return self.query_lengths * query_scale, self.key_lengths * key_scale
-
-    def radius(self, lengths: Float64, dtype: Any = np.float64) -> float:
+    def radius(self, lengths: Float64) -> float:
         """Return the radius of a ball that holds rows, and their images as rounded."""
-        room: float = (self.query.shape[1] + 8.0) * unit_roundoff(dtype)
+        room: float = (self.query.shape[1] + 8.0) * unit_roundoff(_FLOAT64)
         return float(lengths.max()) * (1.0 + room)
 
-    def rows(self, dtype: Any, queries: Any = slice(None), keys: Any = slice(None)) -> tuple[Floats, Floats, float]:
+    def rows(self) -> tuple[Float64, Float64, float]:
         """Return lifted queries (m, s+2) and keys (n, s+2), and the concentration of their split head."""
-        radii = [self.radius(self.query_lengths[queries], dtype), self.radius(self.key_lengths[keys], dtype)]
-        x, b = _lifted(self.query[queries], radii[0], dtype, place=1), _lifted(self.key[keys], radii[1], dtype, place=0)
+        radii = [self.radius(self.query_lengths), self.radius(self.key_lengths)]
+        x, b = _lifted(self.query, radii[0], place=1), _lifted(self.key, radii[1], place=0)
         return x, b, self._times(radii[0] * radii[1])
 
     def balanced(self) -> tuple[Float64, Float64]:
         """Return queries (m, s) and keys (n, s) of about the same mean square, with logits ``<x, y>``."""
-        x, b, concentration = self.rows(np.float64)
-        x, b = (rows[:, :-PADDING].astype(np.float64) for rows in (x, b))
+        x, b, concentration = self.rows()
+        x, b = x[:, :-PADDING], b[:, :-PADDING]
         squares = float(np.square(x).sum()) * len(b), float(np.square(b).sum()) * len(x)
         ratio = (squares[1] / squares[0]) ** 0.25 if min(squares) > 0.0 else 1.0
         root = math.sqrt(concentration)
         return root * ratio * x, root / ratio * b
-
-    def at(self, queries: Any) -> Scores:
-        """Return the scores of some of the queries."""
-        return replace(self, query=self.query[queries], query_lengths=self.query_lengths[queries])
 
     def _times(self, product: float) -> float:
         """Return the scale times a number; inf where that is too large."""
@@ -122,10 +115,10 @@ def _lengths(rows: Float64) -> Float64:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
-def _lifted(rows: Float64, radius: float, dtype: Any, place: int) -> Floats:
+def _lifted(rows: Float64, radius: float, place: int) -> Float64:
     """Return rows (n, s) of a ball as unit rows (n, s+2): in the ball of radius 1, and one coordinate more."""
     n, s = rows.shape
-    lifted = np.zeros((n, s + PADDING), dtype)
+    lifted = np.zeros((n, s + PADDING))
     lifted[:, :s] = rows / radius if radius > 0.0 else rows
     # 4.16, lift: from the coordinates as rounded, so that lengths are right whatever they have lost
     lifted[:, s + place] = np.sqrt(np.maximum(2.0 * half_defects(lifted[:, :s]), 0.0))

@@ -1,0 +1,157 @@
+"""The method of each head: all pairs, those of `evaluate` for its lifted rows, or a factor of low rank."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..._types import Float64
+from .. import plan, scaling
+from ..plan import Plan, Wish
+from ..problem import Problem
+from . import cholesky, pairs
+from .masks import Mask
+from .records import CHOLESKY
+from .scores import LIFT, PADDING, Scores, unit_roundoff
+
+WIDE = 16  # columns beyond which no method was seen to be cheaper than all pairs
+ASKED = "asked for"
+SHORT = 1e-3  # seconds of all pairs up to which no other method is compared
+TOGETHER = 512.0  # the concentration up to which the lift costs less than all pairs may
+_FLOAT64 = np.dtype(np.float64)
+_AFTERWARDS = "its rank and its error are known afterwards only: ask for it by name"
+_SKIPPED = f"not compared beyond {WIDE} columns: ask for it by name"
+
+
+def compute(
+    heads: pairs.Heads, mask: Mask, wish: Wish, rank: int | None, dtype: np.dtype[Any]
+) -> tuple[pairs.Sums, list[Plan]]:
+    """Return the attention of all heads in a type, and the plan of each: those by all pairs together."""
+    count, (m, p) = len(heads.numbers), (heads.query.shape[1], heads.value.shape[2])
+    plans = _plans(heads, mask, wish, dtype)
+    dense = np.array([record.method == "dense" for record in plans])
+    if dense.all():
+        return pairs.attend(heads, mask, dtype, wish.workers, wish.report, explain=wish.explain), plans
+    sums = pairs.Sums.empty(count, m, p, dtype)
+    if dense.any():
+        some, own_mask = np.flatnonzero(dense), mask.some(np.flatnonzero(dense))
+        part = pairs.attend(heads.some(some), own_mask, dtype, wish.workers, wish.report, explain=wish.explain)
+        sums.write(some, part)
+    for head in range(count):
+        chosen = plans[head]
+        if not dense[head]:
+            own, record = attend(heads.one(head), wish._replace(method=chosen.method), rank, dtype=dtype)
+            sums.write(head, own)
+            reason = record.reason.replace(ASKED, chosen.reason)
+            plans[head] = replace(record, reason=reason, costs=chosen.costs, excluded=chosen.excluded)
+    return sums, plans
+
+
+def _plans(heads: pairs.Heads, mask: Mask, wish: Wish, dtype: np.dtype[Any]) -> list[Plan]:
+    """Return the plan of each head: of the cheapest method but the factor of low rank, or of the one asked for."""
+    count, (m, s), (n, p) = len(heads.numbers), heads.query.shape[1:], heads.value.shape[1:]
+    dense = Plan("dense", ASKED, seconds=pairs.cost(float(m) * n, s + p, dtype.itemsize))
+    if mask.hides and wish.method not in ("auto", "dense"):
+        raise ValueError(f"'solver' {wish.method!r} cannot be used with a mask: only \"dense\" knows of masks")
+    if wish.method not in ("auto", "dense"):
+        return [Plan(wish.method, ASKED)] * count
+    others: dict[str, str] = {}
+    if wish.method == "dense":
+        reason = ASKED
+    elif mask.hides:
+        reason = "only all pairs know of masks"
+    elif wish.rtol is None:
+        reason = "rtol=None allows nothing to be left out"
+    elif dense.seconds <= SHORT:
+        reason = "it takes about a millisecond at most: not worth a comparison"
+    elif s > WIDE:
+        reason = "no other method is compared"
+        others = dict.fromkeys(("harmonic", "lowrank", "truncated"), _SKIPPED) | {CHOLESKY: _AFTERWARDS}
+    else:
+        return [_cheapest(heads.one(head), wish, dense) for head in range(count)]
+    return [replace(dense, reason=reason, excluded=others)] * count
+
+
+def _cheapest(head: pairs.Head, wish: Wish, dense: Plan) -> Plan:
+    """Return the plan of the cheapest method, given that of all pairs."""
+    assert wish.rtol is not None
+    problem, concentration = _lifted(head)
+    compared, _ = plan.choose(scaling.as_weights(problem), wish, False)
+    cheapest = plan.by_price({**compared.costs, "dense": dense.seconds}, {**compared.excluded, CHOLESKY: _AFTERWARDS})
+    # 4.16, lengths that differ: the lift costs digits that all pairs keep
+    if concentration <= TOGETHER or lift_error(concentration) <= wish.rtol:
+        return cheapest
+    reason = f"{cheapest.reason}; the lift of all others costs digits"
+    return replace(dense, reason=reason, costs=cheapest.costs, excluded=cheapest.excluded)
+
+
+def attend(head: pairs.Head, wish: Wish, rank: int | None, dtype: np.dtype[Any]) -> tuple[pairs.Sums, Plan]:
+    """Return the attention of one head without a mask, by a method other than all pairs, and its plan."""
+    largest, limits = float(np.abs(head.value).max()), np.finfo(dtype)
+    if wish.method == CHOLESKY:
+        sums, record = _by_factor(head, largest, wish, rank=rank)
+    else:
+        problem, concentration = _lifted(head)
+        answer, record = scaling.sums(problem, wish)
+        # 4.16, output: the lift and the sums
+        sums = _unknown_logs(answer, largest * (record.rtol + lift_error(concentration)) + record.atol, concentration)
+    error = sums.error + float(limits.smallest_normal) + largest * float(limits.eps) * (dtype != _FLOAT64)
+    return sums._replace(error=np.minimum(error, 1.001 * (largest + np.abs(sums.output).max(axis=1)))), record
+
+
+def _unknown_logs(answer: Float64, error: Float64 | float, concentration: float) -> pairs.Sums:
+    """Return the sums of one head that have no logarithms."""
+    unknown = np.full((2, len(answer)), np.nan)
+    return pairs.Sums(answer, unknown[0], np.zeros(len(answer)) + error, unknown[1], np.array(concentration))
+
+
+def _lifted(head: pairs.Head) -> tuple[Problem, float]:
+    """Return the split head of lifted rows, and its concentration."""
+    x, b, concentration = Scores.of(head.query, head.key, head.scale).rows()
+    problem = Problem(x, b, 0.5 * concentration, dtype=_FLOAT64, values=head.value, padding=PADDING)
+    return problem, concentration
+
+
+def lift_error(concentration: float) -> float:
+    """Bound what the lift's roundings cost, relative to the largest absolute value."""
+    # 4.16 (logits): 2 tanh(Delta/2)
+    return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(_FLOAT64) * concentration)
+
+
+def _by_factor(head: pairs.Head, largest: float, wish: Wish, rank: int | None) -> tuple[pairs.Sums, Plan]:
+    """Return the attention by pivoted Cholesky, and its plan; queries without a certificate by all pairs."""
+    assert wish.rtol is not None
+    scores = Scores.of(head.query, head.key, head.scale)
+    x, y = scores.balanced()
+    octaves = math.frexp(largest)[1]
+    table = np.ldexp(head.value.astype(np.float64), -octaves)
+    if rank is None:  # as many operations as all pairs take
+        (m, s), n = x.shape, len(y)
+        rank = math.ceil(math.sqrt(float(m) * n * (s + table.shape[1] + 14.0) / (m + n)))
+    factor = cholesky.attention(x, y, table, rtol=wish.rtol, rank=min(rank, len(x) + len(y)))
+    with np.errstate(over="ignore"):  # of queries without a certificate
+        answer, shares = np.ldexp(factor.output, octaves), factor.certificate + _logits_error(scores, y)
+        sums = _unknown_logs(answer, largest * shares, scores.concentration())
+    doubtful = np.flatnonzero(~(factor.certificate <= wish.rtol))
+    method, reason = CHOLESKY, f"{ASKED}, rank {factor.rank}"
+    if doubtful.size:
+        by_pairs = pairs.attend_one(head._replace(query=head.query[doubtful]), _FLOAT64, wish.workers)
+        for whole, part in zip(sums[:4], by_pairs[:4], strict=True):
+            whole[doubtful] = part[0]
+        reason += f"; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
+        if 2 * doubtful.size > len(x):
+            reason += ", low rank does not pay"
+        method = "dense" if doubtful.size == len(x) else CHOLESKY
+    rtol = float(np.delete(shares, doubtful).max(initial=0.0))
+    return sums, Plan(method, reason, rtol, scale="largest value")
+
+
+def _logits_error(scores: Scores, y: Float64) -> float:
+    """Bound what the roundings of balanced rows cost, relative to the largest absolute value."""
+    # 4.16, rounding: 14 lambda + (s/2 + 2) max |y|^2 + 8
+    square, half = float(np.einsum("ij,ij->i", y, y).max()), 0.5 * y.shape[1]
+    delta = unit_roundoff(_FLOAT64) * (14.0 * scores.concentration() + (half + 2.0) * square + 8.0)
+    return 2.0 * math.tanh(0.5 * delta)

@@ -4,7 +4,8 @@ A small decoder with rotary positions is trained on a language of 64 words that 
 its own of one word after another; it finds out who speaks. Prefixes of PEFT then adapt it to a new speaker, who says
 what one of two of them would, by the last word. They start at random as PEFT's do, from the cache of a text of the
 speaker (PEFT's ``initialize_kv_prefix_from_past_key_values``), from a prefix in closed form by which layers do alone
-what they do behind three texts of the speaker, and from a trained prefix of 100 tokens that `shorten_prefix` made as short; its training comes on top.
+what they do behind three texts of the speaker, and from a trained prefix of 100 tokens that `shorten_prefix` made as
+short; its training comes on top.
 Then the long prefix is cut, shortened and distilled, and compared with itself. Some ten minutes, a half with
 ``--quick``::
 

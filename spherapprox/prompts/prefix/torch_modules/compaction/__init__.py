@@ -1,0 +1,1 @@
+"""Caches of whole models made shorter: queries collected, tokens chosen or fitted, a cache that `generate` takes."""

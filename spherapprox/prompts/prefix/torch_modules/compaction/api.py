@@ -1,0 +1,314 @@
+"""`compact`: what `spherapprox.prompts.prefix.compress_cache` does."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from transformers import EncoderDecoderCache, PreTrainedModel
+from transformers.cache_utils import (
+    Cache,
+    CacheLayerMixin,
+    DynamicLayer,
+    DynamicSlidingWindowLayer,
+    LinearAttentionCacheLayerMixin,
+)
+
+from ..... import _checks
+from .budget import curve, spend
+from .cache import CompactedLayer, Rows, copied
+from .collecting import Seen, collect, read_context
+from .inputs import Inputs, real_tokens
+from .options import CONTEXT, FITTED, METHODS, CacheOptions
+from .problem import Heads, Targets, Tokens, attend, errors
+from .result import CacheCompaction, HeadRecord
+from .shortening import Plan
+
+_FOLDS = 5
+"""Of so many tokens of a text the queries of one are held out."""
+_RANDOM = 1024
+"""Random tokens that are read where there is no text."""
+_FEW = 2.0
+"""Numbers at the queries over the free ones of tokens up to which errors elsewhere are several times larger."""
+
+
+def compact(
+    model: Any, cache: Any, *, text: Any, context: Any, ratio: float, method: str, bias: bool,
+    options: CacheOptions | None,
+) -> CacheCompaction:  # fmt: skip
+    """Return the compaction of a cache."""
+    # Step 1: check the arguments
+    options = CacheOptions() if options is None else _checks.instance(options, "options", CacheOptions)
+    share = _checks.real(ratio, "ratio", above=0.0, maximum=1.0)
+    plan = Plan(_checks.choice(method, "method", METHODS), _checks.flag(bias, "bias"), options)
+    if options.time_limit is not None:
+        plan.deadline = time.monotonic() + options.time_limit
+    layers, cross = _parts(model, cache)
+    first = next((layer for layer in layers if _is_compacted(layer)), None)
+    if first is None:
+        raise ValueError("'cache' must hold tokens in a layer of attention, got none: let the model read a text")
+    batch, length = len(first.keys), int(cache.get_seq_length())
+    count = min(max(round(share * length), 1), length)
+    # Step 2: queries
+    texts, whole = _texts(model, text, context, batch=batch, length=length)
+    if plan.method in CONTEXT and whole is None:
+        raise TypeError(f"method={plan.method!r} chooses by what the context attends to: give its ids as 'context'")
+    masks = ([] if whole is None else [whole.mask]) + [one.before for one in texts if one.before is not None]
+    real = real_tokens(masks[:1], batch, length, device=first.keys.device)
+    asked, sources = _queries(model, cache, texts, whole, real, options.queries)
+    own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
+    # Step 3: tokens
+    work = _Work(layers, asked, own, real, plan, count)
+    compacted = tuple(work.run())
+    _warn_of_few(work, count)
+    return CacheCompaction(tuple(work.records), plan.method, length, sources, compacted, cross)
+
+
+def _is_compacted(layer: Any) -> bool:
+    """Tell whether a layer holds keys of its own and all of its tokens that are seen."""
+    return isinstance(layer, DynamicLayer) and layer.is_initialized and layer.keys.numel() > 0
+
+
+def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLayerMixin, ...] | None]:
+    """Return the layers of a cache, checked, and those of cross-attention, which are kept."""
+    _checks.instance(model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model()")
+    if model.training:
+        raise ValueError("'model' must compute the same each time: model.eval()")
+    _checks.instance(cache, "cache", Cache, EncoderDecoderCache, remedy="a model's output has one, .cache")
+    cross = None
+    if isinstance(cache, EncoderDecoderCache):
+        cross = tuple(copied(layer) for layer in cache.cross_attention_cache.layers)
+        cache = cache.self_attention_cache
+    for number, layer in enumerate(cache.layers):
+        if isinstance(layer, CompactedLayer):
+            raise ValueError("'cache' must be a whole one, got one that is compacted: take a smaller 'ratio' at once")
+        if type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer) and not isinstance(
+            layer, LinearAttentionCacheLayerMixin
+        ):
+            raise TypeError(
+                f"'cache' must be a DynamicCache, layer {number} is a {type(layer).__name__}: let the model fill a "
+                "DynamicCache(config=model.config)"
+            )
+    return list(cache.layers), cross
+
+
+def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> tuple[list[Inputs], Inputs | None]:
+    """Return the texts, and the context, that are given."""
+    several = isinstance(text, Sequence) and len(text) > 0 and isinstance(text[0], Mapping | torch.Tensor)
+    given = [] if text is None else list(text) if several else [text]
+    names = [f"text[{number}]" if several else "text" for number in range(len(given))]
+    texts = [
+        Inputs.of(one, name, model, batch=batch, length=length) for one, name in zip(given, names, strict=True)
+    ]
+    whole = None if context is None else Inputs.of(context, "context", model, batch=batch, length=0)
+    if whole is not None and whole.ids.shape[1] != length:
+        raise ValueError(
+            f"'context' must have the {length} tokens that the cache has read, got {whole.ids.shape[1]}"
+        )
+    return texts, whole
+
+
+def _queries(
+    model: Any, cache: Any, texts: list[Inputs], whole: Inputs | None, real: torch.Tensor, most: int
+) -> tuple[dict[int, Seen], str]:
+    """Return the queries of all layers, and where they are from."""
+    if texts:
+        return collect(model, cache, texts, real, most), "text"
+    places = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or math.inf
+    free, length = places - real.shape[1], real.shape[1]
+    if whole is not None and length <= free:
+        return collect(model, cache, [whole], real, most), "context, repeated"
+    if whole is not None:
+        return read_context(model, whole, most), "context"
+    generator = torch.Generator().manual_seed(0)
+    size, number = model.get_input_embeddings().weight.shape[0], int(min(_RANDOM, free))
+    if number < _FOLDS:
+        raise ValueError(f"'text' or 'context' must be given: the model has no {_FOLDS} positions left")
+    ids = torch.randint(size, (number,), generator=generator)
+    given = Inputs.of(ids, "text", model, batch=len(real), length=length)
+    return collect(model, cache, [given], real, most), "random tokens"
+
+
+class _Work:
+    """The layers of a cache, done one after another."""
+
+    def __init__(
+        self, layers: list[CacheLayerMixin], asked: dict[int, Seen], own: dict[int, Seen], real: torch.Tensor,
+        plan: Plan, count: int,
+    ) -> None:  # fmt: skip
+        self.layers, self.asked, self.own, self.real, self.plan, self.count = layers, asked, own, real, plan, count
+        self.records: list[HeadRecord] = []
+        self.fewest = math.inf  # numbers at the queries over the free ones
+
+    def run(self) -> list[CacheLayerMixin]:
+        """Return the layers of the compacted cache."""
+        counts = self._counts()
+        width = max((max(max(part) for part in parts) for parts in counts.values()), default=self.count)
+        done = []
+        for number, layer in enumerate(self.layers):
+            begin = time.monotonic()
+            if number in counts:
+                done.append(self._compacted(number, layer, counts[number], width))
+            else:
+                done.append(self._kept(number, layer))
+            if self.plan.options.progress:
+                mine = [record.error for record in self.records if record.layer == number]
+                words = f"error up to {max(mine):.3g}" if number in counts else "kept"
+                seconds = time.monotonic() - begin
+                print(f"layer {number} of {len(self.layers)}: {words}, {seconds:.1f} s", file=sys.stderr, flush=True)
+        return done
+
+    def _window(self, number: int) -> int | None:
+        layer = self.layers[number]
+        own = getattr(layer, "sliding_window", None)
+        return own if own is not None else self.asked[number].window if number in self.asked else None
+
+    def _counts(self) -> dict[int, list[list[int]]]:
+        """Return the tokens of each head of each sequence, for layers that are compacted."""
+        length, found = self.real.shape[1], {}
+        for number, layer in enumerate(self.layers):
+            window = self._window(number)
+            if not _is_compacted(layer) or (window is not None and length >= window):
+                continue
+            if number not in self.asked:
+                raise ValueError(
+                    f"'model' must attend by transformers' AttentionInterface with the cache's keys, layer {number} "
+                    "does not"
+                )
+            found[number] = [[min(self.count, int(n))] * layer.keys.shape[1] for n in self.real.sum(dim=1)]
+        plan = self.plan
+        if plan.options.budget == "error" and self.count < length:
+            free = [number for number in found if self._window(number) is None]
+            for sequence, n in enumerate(self.real.sum(dim=1).tolist()):
+                if self.count < n:
+                    curves = [
+                        curve(*self._problem(k, sequence)[:2], self.count, plan.bias, plan.options.ridge) for k in free
+                    ]
+                    total = self.count * sum(self.layers[k].keys.shape[1] for k in free)
+                    for number, spent in zip(free, spend(curves, total), strict=True):
+                        found[number][sequence] = spent
+        return found
+
+    def _problem(self, number: int, sequence: int) -> tuple[Heads, Targets, Heads]:
+        """Return the heads of a sequence in a layer at queries of the fit, what they compute there, and held out."""
+        layer, seen, mask = self.layers[number], self.asked[number], self.real[sequence]
+        key, value = (part[sequence][:, mask].float() for part in (layer.keys, layer.values))
+        queries = seen.at(sequence)  # (G, r, tokens, s)
+        if queries.shape[2] < _FOLDS:
+            raise ValueError(f"'text' must have {_FOLDS} tokens or more, got {queries.shape[2]}: a fifth is held out")
+        out = torch.zeros(queries.shape[2], dtype=torch.bool, device=queries.device)
+        out[_FOLDS - 1 :: _FOLDS] = True
+        fit, held = (Heads(key, value, queries[:, :, part].flatten(1, 2), seen.softcap) for part in (~out, out))
+        return fit, attend(fit), held
+
+    def _compacted(
+        self, number: int, layer: CacheLayerMixin, counts: list[list[int]], width: int
+    ) -> CompactedLayer:
+        """Return the compacted layer."""
+        rows = [self._rows(number, layer, sequence, wanted) for sequence, wanted in enumerate(counts)]
+        return CompactedLayer(rows, self.real.shape[1], width, self._window(number))
+
+    def _rows(self, number: int, layer: CacheLayerMixin, sequence: int, counts: list[int]) -> Rows:
+        """Return the tokens of one sequence in a layer, and note the errors of its heads."""
+        mask, real = self.real[sequence], int(self.real[sequence].sum())
+        window, plan = self._window(number), self.plan
+        if all(count == real for count in counts):
+            parts: list[Tokens | None] = [None] * len(counts)
+            heads = Heads(*(part[sequence][:, mask].float() for part in (layer.keys, layer.values)), layer.keys)
+            held = known = None
+        else:
+            heads, targets, held = self._problem(number, sequence)
+            known = attend(held)
+            own = self.own.get(number)
+            scores = None
+            if own is not None:
+                scores = (own.votes if plan.method == "snapkv" else own.sums)[sequence][:, mask]  # type: ignore[index]
+            method = "attention matching" if window is not None and plan.method == "descent" else plan.method
+            parts = _by_count(Plan(method, plan.bias, plan.options, plan.deadline), heads, targets, counts, scores)
+            self._note_few(heads, max(counts))
+        return self._gathered(number, sequence, layer, parts, (heads, held, known), window)
+
+    def _note_few(self, heads: Heads, count: int) -> None:
+        if self.plan.method in FITTED:
+            m, p = heads.queries.shape[1], heads.value.shape[2]
+            free = count * (p + 1 + heads.key.shape[2] * (self.plan.method == "descent"))
+            self.fewest = min(self.fewest, m * (p + 1) / free)
+
+    def _gathered(
+        self, number: int, sequence: int, layer: CacheLayerMixin, parts: list[Tokens | None],
+        problem: tuple[Heads, Heads | None, Targets | None], window: int | None,
+    ) -> Rows:  # fmt: skip
+        """Return tokens of heads as the layer stores them, in its dtype, and note their errors."""
+        heads, held, known = problem
+        real, dtype = heads.key.shape[1], layer.keys.dtype
+        rows: list[tuple[torch.Tensor, ...]] = []
+        for head, part in enumerate(parts):
+            everything = part is None or part.key.shape[1] == real
+            if part is None or everything:
+                places = torch.arange(real, device=heads.key.device)
+                part = Tokens(heads.key[head, None], heads.value[head, None], None, places[None])
+            key, value = part.key[0].to(dtype), part.value[0].to(dtype)
+            biased = self.plan.bias and self.plan.method in FITTED and not all(one is None for one in parts)
+            bias = torch.zeros(len(key), device=key.device) if part.bias is None else part.bias[0]
+            error = (0.0, 0.0)
+            if held is not None and known is not None and not everything:
+                stored = Tokens(key.float()[None], value.float()[None], bias[None], None)
+                one = slice(head, head + 1)
+                error = tuple(float(x) for x in errors(stored, held.at(one), known.at(one)))  # type: ignore[assignment]
+            places = part.places[0] if part.places is not None else torch.zeros_like(bias, dtype=torch.long)
+            rows.append((key, value, bias, places + self.real.shape[1] - real))
+            limits = (float(bias.min()), float(bias.max())) if biased else (math.nan, math.nan)
+            self.records.append(HeadRecord(number, sequence, head, len(key), real, *limits, *error, "compacted"))
+        keys, values, biases, positions = (torch.cat(parts_) for parts_ in zip(*rows, strict=True))
+        counts = torch.tensor([len(row[0]) for row in rows], device=keys.device)
+        return Rows(
+            keys, values, biases if biased else None, None if window is None else positions, counts, real
+        )
+
+    def _kept(self, number: int, layer: CacheLayerMixin) -> CacheLayerMixin:
+        """Return a layer as it is, or what is left of it inside its window."""
+        window = self._window(number)
+        if _is_compacted(layer):
+            words = "kept" if window is None else "window, kept"
+            if window is not None and type(layer) is DynamicLayer:
+                full, layer = layer, DynamicSlidingWindowLayer(window)
+                layer.update(full.keys[:, :, 1 - window :], full.values[:, :, 1 - window :])
+                layer.cumulative_length = full.keys.shape[2]
+            nan = math.nan
+            self.records += [
+                HeadRecord(number, b, g, layer.keys.shape[2], layer.keys.shape[2], nan, nan, nan, nan, words)
+                for b in range(layer.keys.shape[0])
+                for g in range(layer.keys.shape[1])
+            ]
+        return copied(layer)
+
+
+def _by_count(
+    plan: Plan, heads: Heads, targets: Targets, counts: list[int], scores: torch.Tensor | None
+) -> list[Tokens | None]:
+    """Return the tokens of each head, those of as many tokens done together; None where all are kept."""
+    found: list[Tokens | None] = [None] * len(counts)
+    for count in sorted(set(counts)):
+        if count < heads.key.shape[1]:
+            group = torch.tensor([g for g, wanted in enumerate(counts) if wanted == count], device=heads.key.device)
+            some = Heads(heads.key[group], heads.value[group], heads.queries[group], heads.softcap)
+            known = Targets(targets.outputs[group], targets.log_masses[group], targets.squares[group])
+            tokens = plan.shorten(some, known, count, None if scores is None else scores[group])
+            for place, head in enumerate(group.tolist()):
+                one = (None if part is None else part[place : place + 1] for part in vars(tokens).values())
+                found[head] = Tokens(*one)  # type: ignore[arg-type]
+    return found
+
+
+def _warn_of_few(work: _Work, count: int) -> None:
+    if work.fewest < _FEW:
+        _checks.warn_inaccurate(
+            f"'text' must have {math.ceil(_FEW / work.fewest)} times the queries for {count} tokens: give more, or take "
+            "fewer tokens; errors at other queries than its own may be far larger, see those of the table"
+        )
+
+

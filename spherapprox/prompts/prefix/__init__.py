@@ -3,6 +3,7 @@
 from typing import Any
 
 from ... import _extras
+from .caches import compress_cache
 from .compression.api import compress, select
 from .compression.result import CompressedPrefix as CompressedPrefix
 from .compression.result import Trial as Trial
@@ -37,6 +38,7 @@ __all__ = [
     "as_layer",
     "collision",
     "compress",
+    "compress_cache",
     "context",
     "fit_layer",
     "fit_prefix",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ from .cache import CompactedLayer, Rows, copied
 from .collecting import Seen, collect, read_context
 from .inputs import Inputs, real_tokens
 from .options import CONTEXT, FITTED, METHODS, CacheOptions
-from .problem import Heads, Targets, Tokens, attend, errors
+from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded
 from .result import CacheCompaction, HeadRecord
 from .shortening import Plan
 
@@ -63,7 +64,8 @@ def compact(
     own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
     # Step 3: tokens
     work = _Work(layers, asked, own, real, plan, count)
-    compacted = tuple(work.run())
+    with torch.no_grad():
+        compacted = tuple(work.run())
     _warn_of_few(work, count)
     return CacheCompaction(tuple(work.records), plan.method, length, sources, compacted, cross)
 
@@ -101,14 +103,10 @@ def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> t
     several = isinstance(text, Sequence) and len(text) > 0 and isinstance(text[0], Mapping | torch.Tensor)
     given = [] if text is None else list(text) if several else [text]
     names = [f"text[{number}]" if several else "text" for number in range(len(given))]
-    texts = [
-        Inputs.of(one, name, model, batch=batch, length=length) for one, name in zip(given, names, strict=True)
-    ]
+    texts = [Inputs.of(one, name, model, batch=batch, length=length) for one, name in zip(given, names, strict=True)]
     whole = None if context is None else Inputs.of(context, "context", model, batch=batch, length=0)
     if whole is not None and whole.ids.shape[1] != length:
-        raise ValueError(
-            f"'context' must have the {length} tokens that the cache has read, got {whole.ids.shape[1]}"
-        )
+        raise ValueError(f"'context' must have the {length} tokens that the cache has read, got {whole.ids.shape[1]}")
     return texts, whole
 
 
@@ -205,69 +203,60 @@ class _Work:
         fit, held = (Heads(key, value, queries[:, :, part].flatten(1, 2), seen.softcap) for part in (~out, out))
         return fit, attend(fit), held
 
-    def _compacted(
-        self, number: int, layer: CacheLayerMixin, counts: list[list[int]], width: int
-    ) -> CompactedLayer:
+    def _compacted(self, number: int, layer: CacheLayerMixin, counts: list[list[int]], width: int) -> CompactedLayer:
         """Return the compacted layer."""
         rows = [self._rows(number, layer, sequence, wanted) for sequence, wanted in enumerate(counts)]
         return CompactedLayer(rows, self.real.shape[1], width, self._window(number))
 
     def _rows(self, number: int, layer: CacheLayerMixin, sequence: int, counts: list[int]) -> Rows:
-        """Return the tokens of one sequence in a layer, and note the errors of its heads."""
-        mask, real = self.real[sequence], int(self.real[sequence].sum())
-        window, plan = self._window(number), self.plan
-        if all(count == real for count in counts):
-            parts: list[Tokens | None] = [None] * len(counts)
-            heads = Heads(*(part[sequence][:, mask].float() for part in (layer.keys, layer.values)), layer.keys)
-            held = known = None
-        else:
+        """Return the tokens of one sequence in a layer, in its dtype, and note the errors of its heads."""
+        mask, dtype = self.real[sequence], layer.keys.dtype
+        key, value = (part[sequence][:, mask].float() for part in (layer.keys, layer.values))
+        real, every = key.shape[1], torch.arange(key.shape[1], device=key.device)[None]
+        parts = [Tokens(key[g, None], value[g, None], None, every) for g in range(len(key))]
+        measured = [(0.0, 0.0)] * len(key)
+        if any(count < real for count in counts):
             heads, targets, held = self._problem(number, sequence)
             known = attend(held)
-            own = self.own.get(number)
-            scores = None
-            if own is not None:
-                scores = (own.votes if plan.method == "snapkv" else own.sums)[sequence][:, mask]  # type: ignore[index]
-            method = "attention matching" if window is not None and plan.method == "descent" else plan.method
-            parts = _by_count(Plan(method, plan.bias, plan.options, plan.deadline), heads, targets, counts, scores)
-            self._note_few(heads, max(counts))
-        return self._gathered(number, sequence, layer, parts, (heads, held, known), window)
-
-    def _note_few(self, heads: Heads, count: int) -> None:
-        if self.plan.method in FITTED:
-            m, p = heads.queries.shape[1], heads.value.shape[2]
-            free = count * (p + 1 + heads.key.shape[2] * (self.plan.method == "descent"))
-            self.fewest = min(self.fewest, m * (p + 1) / free)
-
-    def _gathered(
-        self, number: int, sequence: int, layer: CacheLayerMixin, parts: list[Tokens | None],
-        problem: tuple[Heads, Heads | None, Targets | None], window: int | None,
-    ) -> Rows:  # fmt: skip
-        """Return tokens of heads as the layer stores them, in its dtype, and note their errors."""
-        heads, held, known = problem
-        real, dtype = heads.key.shape[1], layer.keys.dtype
-        rows: list[tuple[torch.Tensor, ...]] = []
-        for head, part in enumerate(parts):
-            everything = part is None or part.key.shape[1] == real
-            if part is None or everything:
-                places = torch.arange(real, device=heads.key.device)
-                part = Tokens(heads.key[head, None], heads.value[head, None], None, places[None])
-            key, value = part.key[0].to(dtype), part.value[0].to(dtype)
-            biased = self.plan.bias and self.plan.method in FITTED and not all(one is None for one in parts)
-            bias = torch.zeros(len(key), device=key.device) if part.bias is None else part.bias[0]
-            error = (0.0, 0.0)
-            if held is not None and known is not None and not everything:
-                stored = Tokens(key.float()[None], value.float()[None], bias[None], None)
-                one = slice(head, head + 1)
-                error = tuple(float(x) for x in errors(stored, held.at(one), known.at(one)))  # type: ignore[assignment]
-            places = part.places[0] if part.places is not None else torch.zeros_like(bias, dtype=torch.long)
-            rows.append((key, value, bias, places + self.real.shape[1] - real))
+            for g, tokens in self._shorter(number, sequence, (heads, targets), counts):
+                parts[g] = rounded(tokens, dtype)
+                one = slice(g, g + 1)
+                error, mass_error = errors(parts[g], held.at(one), known.at(one))
+                measured[g] = float(error), float(mass_error)
+        biased = any(part.bias is not None for part in parts)
+        biases = [torch.zeros_like(part.key[0, :, 0]) if part.bias is None else part.bias[0] for part in parts]
+        for g, (part, bias) in enumerate(zip(parts, biases, strict=True)):
             limits = (float(bias.min()), float(bias.max())) if biased else (math.nan, math.nan)
-            self.records.append(HeadRecord(number, sequence, head, len(key), real, *limits, *error, "compacted"))
-        keys, values, biases, positions = (torch.cat(parts_) for parts_ in zip(*rows, strict=True))
-        counts = torch.tensor([len(row[0]) for row in rows], device=keys.device)
-        return Rows(
-            keys, values, biases if biased else None, None if window is None else positions, counts, real
-        )
+            record = HeadRecord(number, sequence, g, part.key.shape[1], real, *limits, *measured[g], "compacted")
+            self.records.append(record)
+        keys, values = (torch.cat([getattr(part, name)[0] for part in parts]).to(dtype) for name in ("key", "value"))
+        positions = None
+        if self._window(number) is not None:
+            positions = torch.cat([part.places[0] for part in parts if part.places is not None]) + len(mask) - real
+        amounts = torch.tensor([part.key.shape[1] for part in parts], device=keys.device)
+        return Rows(keys, values, torch.cat(biases) if biased else None, positions, amounts, real)
+
+    def _shorter(
+        self, number: int, sequence: int, problem: tuple[Heads, Targets], counts: list[int]
+    ) -> Iterator[tuple[int, Tokens]]:
+        """Yield the heads that lose tokens, and those that are left to each; as many ones are found together."""
+        (heads, targets), plan, own = problem, self.plan, self.own.get(number)
+        if self._window(number) is not None and plan.method == "descent":  # tokens need the positions of their keys
+            plan = replace(plan, method="attention matching")
+        scores = None
+        if own is not None and own.votes is not None and own.sums is not None:
+            scores = (own.votes if plan.method == "snapkv" else own.sums)[sequence][:, self.real[sequence]]
+        for count in sorted(set(counts) - {heads.key.shape[1]}):
+            rows = [g for g, wanted in enumerate(counts) if wanted == count]
+            group = torch.tensor(rows, device=heads.key.device)
+            some = Heads(heads.key[group], heads.value[group], heads.queries[group], heads.softcap)
+            known = Targets(targets.outputs[group], targets.log_masses[group], targets.squares[group])
+            tokens = plan.shorten(some, known, count, None if scores is None else scores[group])
+            yield from zip(rows, parted(tokens), strict=True)
+        if plan.method in FITTED:
+            m, p = heads.queries.shape[1], heads.value.shape[2]
+            free = max(counts) * (p + 1 + heads.key.shape[2] * (plan.method == "descent"))
+            self.fewest = min(self.fewest, m * (p + 1) / free)
 
     def _kept(self, number: int, layer: CacheLayerMixin) -> CacheLayerMixin:
         """Return a layer as it is, or what is left of it inside its window."""
@@ -287,28 +276,9 @@ class _Work:
         return copied(layer)
 
 
-def _by_count(
-    plan: Plan, heads: Heads, targets: Targets, counts: list[int], scores: torch.Tensor | None
-) -> list[Tokens | None]:
-    """Return the tokens of each head, those of as many tokens done together; None where all are kept."""
-    found: list[Tokens | None] = [None] * len(counts)
-    for count in sorted(set(counts)):
-        if count < heads.key.shape[1]:
-            group = torch.tensor([g for g, wanted in enumerate(counts) if wanted == count], device=heads.key.device)
-            some = Heads(heads.key[group], heads.value[group], heads.queries[group], heads.softcap)
-            known = Targets(targets.outputs[group], targets.log_masses[group], targets.squares[group])
-            tokens = plan.shorten(some, known, count, None if scores is None else scores[group])
-            for place, head in enumerate(group.tolist()):
-                one = (None if part is None else part[place : place + 1] for part in vars(tokens).values())
-                found[head] = Tokens(*one)  # type: ignore[arg-type]
-    return found
-
-
 def _warn_of_few(work: _Work, count: int) -> None:
     if work.fewest < _FEW:
         _checks.warn_inaccurate(
-            f"'text' must have {math.ceil(_FEW / work.fewest)} times the queries for {count} tokens: give more, or take "
-            "fewer tokens; errors at other queries than its own may be far larger, see those of the table"
+            f"'text' must have {math.ceil(_FEW / work.fewest)} times the queries for {count} tokens: give more, or a "
+            "smaller 'ratio'; errors at other queries may be far larger, those of the table say by how much"
         )
-
-

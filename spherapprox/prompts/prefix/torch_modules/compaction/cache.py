@@ -38,8 +38,8 @@ class Rows(NamedTuple):
         """Return the last tokens of each head, at most `width`."""
         behind = torch.cat([torch.arange(int(n), 0, -1, device=self.counts.device) for n in self.counts])
         mask = behind <= width
-        parts = (None if part is None else part[mask] for part in self[:4])
-        return Rows(*parts, counts=self.counts.clamp(max=width), real=self.real)  # type: ignore[arg-type]
+        key, value, bias, position = (None if part is None else part[mask] for part in self[:4])
+        return self._replace(key=key, value=value, bias=bias, position=position, counts=self.counts.clamp(max=width))
 
 
 class CompactedLayer(DynamicLayer):

@@ -55,7 +55,7 @@ class Watcher:
         layers = [copied(layer) for layer in cache.layers]
         for number, layer in enumerate(layers):
             if isinstance(layer, CacheLayerMixin):
-                layer.update = self._watched(number, layer.update)  # type: ignore[method-assign]
+                layer.update = self._watched(number, layer.update)
         working = DynamicCache()
         working.layers, working.layer_class_to_replicate = layers, None
         return working
@@ -89,7 +89,8 @@ class Watcher:
 
     def _sum(self, seen: Seen, call: Call) -> None:
         """Add the attention of a context's tokens to those that it has read."""
-        assert self.sizes is not None and self.late is not None
+        assert self.sizes is not None
+        assert self.late is not None
         shared, columns = call.key.shape[1:3]
         if seen.sums is None or seen.votes is None:
             seen.sums = call.key.new_zeros(self.sizes[0], shared, self.sizes[1], dtype=torch.float32)

@@ -171,7 +171,7 @@ class Fit:
         """Return the operations of one evaluation for one head of `count` tokens; those in float64 count twice."""
         m, s, p = self.heads.queries.shape[1], self.heads.key.shape[-1], self.heads.value.shape[-1]
         few = min(m, count)
-        return m * count * (4.0 * s + 8.0 * p) + 4.0 * m * count * few + few**3
+        return float(m * count * (4.0 * s + 8.0 * p + 4.0 * few) + few**3)
 
 
 def means(fit: Fit, count: int, generator: torch.Generator) -> torch.Tensor:

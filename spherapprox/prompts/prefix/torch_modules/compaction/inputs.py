@@ -61,7 +61,7 @@ def _ids(value: Any, name: str, model: Any) -> torch.Tensor:
     size = model.get_input_embeddings().weight.shape[0]
     if ids.numel() and not (int(ids.min()) >= 0 and int(ids.max()) < size):
         raise ValueError(f"'{name}' must be ids from 0 to {size - 1}, got {int(ids.min())} to {int(ids.max())}")
-    return ids.reshape(-1, ids.shape[-1]).to(model.device).long()
+    return torch.atleast_2d(ids).to(model.device).long()
 
 
 def real_tokens(masks: list[torch.Tensor], batch: int, length: int, device: Any) -> torch.Tensor:

@@ -16,8 +16,7 @@ WINDOW, _POOL = 32, 7
 
 def snapkv(votes: torch.Tensor, count: int) -> torch.Tensor:
     """Return places (G, count), rising, from the attention (G, n) that the last tokens of the context paid."""
-    n = votes.shape[-1]
-    kept = min(WINDOW, count, n)
+    kept = min(WINDOW, count // 2)
     pooled = torch.nn.functional.max_pool1d(votes[:, None], _POOL, stride=1, padding=_POOL // 2)[:, 0]
     return _with_recent(pooled, count, kept)
 

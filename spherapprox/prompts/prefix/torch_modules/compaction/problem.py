@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -86,6 +86,17 @@ class Tokens:
             masses.append(torch.logsumexp(logits, dim=-1))
             outputs.append((logits - masses[-1][..., None]).exp_() @ self.value)
         return torch.cat(outputs, dim=1), torch.cat(masses, dim=1)
+
+
+def rounded(tokens: Tokens, dtype: torch.dtype) -> Tokens:
+    """Return tokens with keys and values that a dtype has."""
+    return replace(tokens, key=tokens.key.to(dtype).float(), value=tokens.value.to(dtype).float())
+
+
+def parted(tokens: Tokens) -> list[Tokens]:
+    """Return the tokens of each head alone."""
+    parts = ([None] * len(tokens.key) if part is None else part.split(1) for part in vars(tokens).values())
+    return [Tokens(*one) for one in zip(*parts, strict=True)]
 
 
 def errors(tokens: Tokens, heads: Heads, targets: Targets) -> tuple[torch.Tensor, torch.Tensor]:

@@ -94,7 +94,9 @@ class CacheCompaction:
     @property
     def nbytes(self) -> int:
         """Bytes of the keys, the values and the biases that are held."""
-        return sum(part.nbytes for layer in self._layers for part in _tensors(layer).values() if part.is_floating_point())
+        return sum(
+            part.nbytes for layer in self._layers for part in _tensors(layer).values() if part.is_floating_point()
+        )
 
     def attending(self, model: PreTrainedModel) -> contextlib.AbstractContextManager[None]:
         """Let a model attend by this library inside a ``with`` block, as a cache with biases needs.
@@ -160,7 +162,8 @@ class CacheCompaction:
 
         place = Path(_checks.path(path))
         groups = {"": self._layers, "cross.": self._cross or ()}
-        tensors, kinds = {}, {}
+        tensors: dict[str, torch.Tensor] = {}
+        kinds = {}
         for prefix, layers in groups.items():
             for number, layer in enumerate(layers):
                 tensors |= {f"{prefix}{number}.{key}": part.contiguous() for key, part in _tensors(layer).items()}
@@ -219,9 +222,7 @@ def load_cache(path: str | os.PathLike[str], *, device: Any = None) -> CacheComp
         layers[prefix].append(_layer(kind, own))
     records = tuple(HeadRecord(*record) for record in header["records"])
     cross = tuple(layers["cross."]) if header["cross"] else None
-    return CacheCompaction(
-        records, header["method"], header["length"], header["sources"], tuple(layers[""]), cross
-    )
+    return CacheCompaction(records, header["method"], header["length"], header["sources"], tuple(layers[""]), cross)
 
 
 def _range(record: HeadRecord) -> str:
@@ -266,7 +267,7 @@ def _agreement(model: Any, caches: tuple[Any, Any], text: Inputs, before: torch.
 def _tensors(layer: CacheLayerMixin) -> dict[str, torch.Tensor]:
     """Return the tensors of a layer by their names in files."""
     if isinstance(layer, CompactedLayer):
-        found = {}
+        found: dict[str, torch.Tensor] = {}
         for number, rows in enumerate(layer.rows):
             parts = {key: part for key, part in rows._asdict().items() if isinstance(part, torch.Tensor)}
             found |= {f"{number}.{key}": part for key, part in parts.items()}
@@ -290,7 +291,7 @@ def _layer(kind: dict[str, Any], tensors: dict[str, torch.Tensor]) -> CacheLayer
     """Return the layer of a file."""
     if "width" in kind:
         rows = [
-            Rows(*(tensors.get(f"{b}.{name}") for name in Rows._fields[:5]), real=real)  # type: ignore[arg-type]
+            Rows(**{name: tensors.get(f"{b}.{name}") for name in Rows._fields[:5]}, real=real)
             for b, real in enumerate(kind["real"])
         ]
         return CompactedLayer(rows, kind["length"], kind["width"], kind["window"])
@@ -300,4 +301,3 @@ def _layer(kind: dict[str, Any], tensors: dict[str, torch.Tensor]) -> CacheLayer
     if "sliding" in kind:
         layer.cumulative_length = kind["length"]
     return layer
-

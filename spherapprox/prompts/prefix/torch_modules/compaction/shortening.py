@@ -69,9 +69,7 @@ class Plan:
         return better(descent.refine(fit, starts, iterations, self.stop), chosen, heads, targets, self.options.mass)
 
 
-def better(
-    fitted: Tokens, chosen: Tokens, heads: Heads, targets: Targets, mass: float
-) -> Tokens:
+def better(fitted: Tokens, chosen: Tokens, heads: Heads, targets: Targets, mass: float) -> Tokens:
     """Return of each head the tokens with the smaller error; their keys count as fitted ones."""
     measures = [
         (pair[0].square() + (mass * pair[1]).square()).nan_to_num(nan=math.inf)

@@ -1,4 +1,4 @@
-"""Biases by nonnegative least squares of the mass, and values by least squares of the outputs, of many heads at once."""
+"""Biases by nonnegative least squares of the mass, values by least squares of the outputs, of many heads at once."""
 
 from __future__ import annotations
 
@@ -63,9 +63,7 @@ def match_masses(logits: torch.Tensor, targets: Targets) -> torch.Tensor:
     return torch.maximum(log_weights, least)
 
 
-def solve_values(
-    weights: torch.Tensor, outputs: torch.Tensor, start: torch.Tensor, ridge: float
-) -> torch.Tensor:
+def solve_values(weights: torch.Tensor, outputs: torch.Tensor, start: torch.Tensor, ridge: float) -> torch.Tensor:
     """Return the values (G, t, p) of least squares of the outputs, with a ridge on what they differ from a start.
 
     Normal equations in float64, of tokens or of queries, whichever are fewer; the ridge is relative to the mean square

@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 LENGTH, KEYS, BYTES = 4096, 64, 256
 """Tokens of context, keys and values, and what is below them."""
 SHARE = 0.35
-"""Of the tokens are those of pairs."""
+"""Of the tokens are those of pairs, in the end."""
 SIZES = {
-    "quick": (64, 2, ((64, 8, 3),)),
-    "small": (128, 3, ((128, 16, 700), (512, 4, 150), (LENGTH, 1, 50))),
-    "whole": (192, 4, ((256, 16, 1400), (1024, 4, 300), (LENGTH, 1, 150))),
+    "quick": (64, 2, ((64, 8, 3, 0.8),)),
+    "small": (128, 3, ((64, 32, 500, 0.9), (256, 8, 250, 0.5), (1024, 2, 80, SHARE), (LENGTH, 1, 50, SHARE))),
+    "whole": (192, 4, ((64, 64, 500, 0.9), (256, 16, 800, 0.5), (1024, 4, 300, SHARE), (LENGTH, 1, 150, SHARE))),
 }
-"""Columns, layers and phases of the training: lengths, sequences at once and steps."""
+"""Columns, layers and phases of the training: lengths, sequences at once, steps and shares of pairs."""
 RATE, WARM = 3e-3, 100
 FOLDER = Path(tempfile.gettempdir()) / "spherapprox-benchmarks"
 Ids = NDArray[np.int64]
@@ -51,12 +51,12 @@ class Facts:
         self.rng, self.values = rng, rng.integers(KEYS, size=KEYS)
         self.keys = rng.permutation(KEYS)[: max(length // 16, 4)]
 
-    def strewn(self, text: NDArray[np.uint8], length: int) -> Ids:
+    def strewn(self, text: NDArray[np.uint8], length: int, share: float) -> Ids:
         """Return ids (length,) of a text in which pairs are strewn."""
         ids: list[int] = []
         place = 0
         while len(ids) < length:
-            run = int(self.rng.geometric(0.5 * SHARE / (1.0 - SHARE)))
+            run = int(self.rng.geometric(min(0.5 * share / (1.0 - share), 1.0)))
             ids += text[place : place + run].tolist()
             place += run
             key = int(self.rng.choice(self.keys))
@@ -64,12 +64,12 @@ class Facts:
         return np.array(ids[:length], dtype=np.int64)
 
 
-def sequence(rng: np.random.Generator, text: NDArray[np.uint8], *lengths: int) -> list[Ids]:
+def sequence(rng: np.random.Generator, text: NDArray[np.uint8], *lengths: int, share: float = SHARE) -> list[Ids]:
     """Return texts of some lengths, one going on with the next, that share their facts; places are drawn."""
     facts, found = Facts(rng, lengths[0]), []
     for length in lengths:
         start = int(rng.integers(len(text) - length))
-        found.append(facts.strewn(text[start:], length))
+        found.append(facts.strewn(text[start:], length, share))
     return found
 
 
@@ -79,23 +79,23 @@ def untrained(size: str) -> Any:
     columns, layers, _ = SIZES[size]
     config = transformers.LlamaConfig(
         vocab_size=BYTES + 2 * KEYS, hidden_size=columns, intermediate_size=8 * columns // 3, num_hidden_layers=layers,
-        num_attention_heads=columns // 32, num_key_value_heads=2, head_dim=32, max_position_embeddings=2 * LENGTH,
-        tie_word_embeddings=True, bos_token_id=0, eos_token_id=None,
+        num_attention_heads=columns // 32, num_key_value_heads=2, head_dim=32, max_position_embeddings=LENGTH,
+        tie_word_embeddings=True, initializer_range=0.05, bos_token_id=0, eos_token_id=None,
     )  # fmt: skip
     return transformers.LlamaForCausalLM(config)
 
 
-def train(model: Any, phases: tuple[tuple[int, int, int], ...]) -> None:
+def train(model: Any, phases: tuple[tuple[int, int, int, float], ...]) -> None:
     """Train a model, and print how it fares."""
     rng, text = np.random.default_rng(0), library(held=False)
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
-    total, done, begin = sum(steps for _, _, steps in phases), 0, time.monotonic()
-    for length, batch, steps in phases:
+    total, done, begin = sum(steps for _, _, steps, _ in phases), 0, time.monotonic()
+    for length, batch, steps, pairs in phases:
         for step in range(steps):
             share = done / total
             for group in optimizer.param_groups:
                 group["lr"] = RATE * min((done + 1) / WARM, 0.5 * (1.0 + np.cos(np.pi * share)) + 0.02)
-            ids = torch.tensor(np.stack([sequence(rng, text, length)[0] for _ in range(batch)]))
+            ids = torch.tensor(np.stack([sequence(rng, text, length, share=pairs)[0] for _ in range(batch)]))
             logits = model(ids).logits
             losses = torch.nn.functional.cross_entropy(
                 logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), reduction="none"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from .problem import Heads, Targets
@@ -59,7 +61,7 @@ def match_masses(logits: torch.Tensor, targets: Targets) -> torch.Tensor:
     solved, _ = nonnegative(gram, moment, start)
     log_weights = solved.clamp(min=1e-30).log() - scale
     log_weights = torch.where(solved > 0.0, log_weights, -torch.inf)
-    least = log_weights.amax(dim=-1, keepdim=True).nan_to_num(neginf=0.0) + torch.tensor(_LEAST).log().item()
+    least = log_weights.amax(dim=-1, keepdim=True).nan_to_num(neginf=0.0) + math.log(_LEAST)
     return torch.maximum(log_weights, least)
 
 

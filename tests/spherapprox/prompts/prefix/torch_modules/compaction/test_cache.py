@@ -294,8 +294,8 @@ def test_files(llama, whole, fitted, tmp_path):
     with fitted.attending(llama):
         assert torch.equal(logits(llama, loaded.cache, ids(2, 3)), logits(llama, fitted.cache, ids(2, 3)))
     assert [path.name for path in tmp_path.iterdir()] == ["cache.safetensors"]
-    with pytest.raises(ValueError, match="must be a file of CacheCompaction.save"):
-        (tmp_path / "other").write_bytes(b"no tensors")
+    (tmp_path / "other").write_bytes(b"no tensors")
+    with pytest.raises(ValueError, match=r"must be a file of CacheCompaction.save"):
         load_cache(tmp_path / "other")
 
 

@@ -3,7 +3,7 @@
 The model is that of small_decoder.py: it reads 3072 tokens, of which its cache is compacted, and then texts that go on
 with the same facts. Queries are those of four texts of 1024 tokens; what is lost is measured on a fifth one, which no
 method saw: the share of tokens whose likeliest follower stays, the divergence of the next token's distribution, the
-loss, and how many of the values that only the context tells are recalled. "descent, no text" has the queries of the
+loss, and how many of the answers that only the context tells are recalled. "descent, no text" has the queries of the
 context alone, "descent, random" those of random tokens, "descent, by error" as many tokens in all, spent where errors
 are.
 
@@ -143,7 +143,7 @@ def measure_model(case: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def recall(logits: torch.Tensor, context: torch.Tensor, test: torch.Tensor) -> float:
-    """Return how often the value of a key is told that the context has and the text has not had yet."""
+    """Return how often the answer to a question is told that the context has and the text has not had yet."""
     first = {}
     for place, token in enumerate(test[0, :-1].tolist()):
         if BYTES <= token < BYTES + KEYS:
@@ -205,7 +205,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
     whole = model[0]
     return (
         f"{first}\n\n{last}\n\nWith the whole cache the loss is {whole['loss']:.3f} and {whole['recall_whole']:.2f} of "
-        "the values are recalled. Errors are at queries that no method saw, but for the long head's, geometric means "
+        "the answers are recalled. Errors are at queries that no method saw, but for the long head's, geometric means "
         "over heads; seconds are those of one core, with the reading of the texts."
     )
 

@@ -1,7 +1,8 @@
 """A decoder that is trained here, with 4096 tokens of context, of which it recalls.
 
-It reads bytes of the standard library's sources, among which pairs of a key and a value are strewn: two tokens, of 64
-each, drawn anew for each text. A pair that comes again can only be told from the context. The model is a
+It reads bytes of the standard library's sources, among which questions and answers are strewn: each of 64 questions is
+a token, and so is each of its 8 answers, one of which is right in a text. Which one can only be told from the context,
+where the question has come before. The model is a
 `LlamaForCausalLM` whose heads have 32 columns and share two heads of keys: the whole one has 1.6 million parameters and
 takes some 40 minutes of one core, the small one 0.5 million and some 6. Weights are kept in a temporary folder::
 
@@ -22,16 +23,16 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-LENGTH, KEYS, BYTES = 4096, 64, 256
-"""Tokens of context, keys and values, and what is below them."""
+LENGTH, KEYS, ANSWERS, BYTES = 4096, 64, 8, 256
+"""Tokens of context, questions, answers of each, and what is below them."""
 SHARE = 0.35
-"""Of the tokens are those of pairs, in the end."""
+"""Of the tokens are those of questions and answers, in the end."""
 SIZES = {
-    "quick": (64, 2, ((64, 8, 3, 0.8),)),
-    "small": (128, 3, ((64, 32, 500, 0.9), (256, 8, 250, 0.5), (1024, 2, 80, SHARE), (LENGTH, 1, 50, SHARE))),
-    "whole": (192, 4, ((64, 64, 500, 0.9), (256, 16, 800, 0.5), (1024, 4, 300, SHARE), (LENGTH, 1, 150, SHARE))),
+    "quick": (64, 2, ((64, 8, 3, 0.6),)),
+    "small": (128, 2, ((128, 16, 400, 0.6), (1024, 2, 100, SHARE), (LENGTH, 1, 40, SHARE))),
+    "whole": (192, 4, ((256, 16, 1000, 0.6), (1024, 4, 400, SHARE), (LENGTH, 1, 150, SHARE))),
 }
-"""Columns, layers and phases of the training: lengths, sequences at once, steps and shares of pairs."""
+"""Columns, layers and phases of the training: lengths, sequences at once, steps and shares of questions."""
 RATE, WARM = 3e-3, 100
 FOLDER = Path(tempfile.gettempdir()) / "spherapprox-benchmarks"
 Ids = NDArray[np.int64]
@@ -45,14 +46,14 @@ def library(held: bool) -> NDArray[np.uint8]:
 
 
 class Facts:
-    """Values of keys, one sequence's; short ones have few."""
+    """Right answers, one sequence's; short ones have few questions."""
 
     def __init__(self, rng: np.random.Generator, length: int) -> None:
-        self.rng, self.values = rng, rng.integers(KEYS, size=KEYS)
+        self.rng, self.answers = rng, rng.integers(ANSWERS, size=KEYS)
         self.keys = rng.permutation(KEYS)[: max(length // 16, 4)]
 
     def strewn(self, text: NDArray[np.uint8], length: int, share: float) -> Ids:
-        """Return ids (length,) of a text in which pairs are strewn."""
+        """Return ids (length,) of a text in which questions and answers are strewn."""
         ids: list[int] = []
         place = 0
         while len(ids) < length:
@@ -60,7 +61,7 @@ class Facts:
             ids += text[place : place + run].tolist()
             place += run
             key = int(self.rng.choice(self.keys))
-            ids += [BYTES + key, BYTES + KEYS + int(self.values[key])]
+            ids += [BYTES + key, BYTES + KEYS + ANSWERS * key + int(self.answers[key])]
         return np.array(ids[:length], dtype=np.int64)
 
 
@@ -78,7 +79,8 @@ def untrained(size: str) -> Any:
     torch.manual_seed(0)
     columns, layers, _ = SIZES[size]
     config = transformers.LlamaConfig(
-        vocab_size=BYTES + 2 * KEYS, hidden_size=columns, intermediate_size=8 * columns // 3, num_hidden_layers=layers,
+        vocab_size=BYTES + (1 + ANSWERS) * KEYS, hidden_size=columns, intermediate_size=8 * columns // 3,
+        num_hidden_layers=layers,
         num_attention_heads=columns // 32, num_key_value_heads=2, head_dim=32, max_position_embeddings=LENGTH,
         tie_word_embeddings=True, initializer_range=0.05, bos_token_id=0, eos_token_id=None,
     )  # fmt: skip
@@ -106,10 +108,10 @@ def train(model: Any, phases: tuple[tuple[int, int, int, float], ...]) -> None:
             optimizer.step()
             done += 1
             if step % 50 == 0:
-                values = ids[:, 1:].flatten() >= BYTES + KEYS
-                late = (torch.arange(length - 1) > length // 2).repeat(batch) & values
+                answers = ids[:, 1:].flatten() >= BYTES + KEYS
+                late = (torch.arange(length - 1) > length // 2).repeat(batch) & answers
                 print(
-                    f"{length}: step {step} of {steps}, loss {losses[~values].mean().item():.3f}, of values late "
+                    f"{length}: step {step} of {steps}, loss {losses[~answers].mean().item():.3f}, of answers late "
                     f"{losses[late].mean().item():.3f}, {time.monotonic() - begin:.0f} s", flush=True,
                 )  # fmt: skip
 

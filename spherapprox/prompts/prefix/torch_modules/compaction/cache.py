@@ -13,7 +13,7 @@ from ..models.interface import with_bias
 
 with needs("transformers", "compress_cache", "interop"):
     from transformers import DynamicCache
-    from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer
+    from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer, LinearAttentionCacheLayerMixin
 
 
 class Rows(NamedTuple):
@@ -191,6 +191,6 @@ class CompactedCache(DynamicCache):
 
 def copied(layer: CacheLayerMixin) -> CacheLayerMixin:
     """Return a layer to which tokens may be added; keys and values are shared, other states are not."""
-    if type(layer).update is not CompactedLayer.update and not isinstance(layer, DynamicLayer):
-        return copy.deepcopy(layer)
-    return copy.copy(layer)
+    if isinstance(layer, DynamicLayer) and not isinstance(layer, LinearAttentionCacheLayerMixin):
+        return copy.copy(layer)
+    return copy.deepcopy(layer)

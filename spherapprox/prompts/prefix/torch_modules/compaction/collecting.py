@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from transformers import DynamicCache, EncoderDecoderCache
-from transformers.cache_utils import Cache, CacheLayerMixin
+from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer
 
 from ..models.interface import Call, watching
 from .cache import copied
@@ -135,7 +135,7 @@ def read_context(model: Any, context: Inputs, count: int) -> dict[int, Seen]:
     batch, length = context.ids.shape
     watcher = Watcher(sizes=(batch, length))
     keep = _evenly(length, max(count // _sharing(model), 1)).to(context.ids.device) & context.mask
-    cache: Any = _Growing(watcher)
+    cache: Any = _Growing(watcher, model.config)
     if model.config.is_encoder_decoder:
         cache = EncoderDecoderCache(cache, DynamicCache())
     with _quietly(model, watcher):
@@ -146,8 +146,11 @@ def read_context(model: Any, context: Inputs, count: int) -> dict[int, Seen]:
 class _Growing(DynamicCache):
     """An empty cache that tells which layer's keys are handed out."""
 
-    def __init__(self, watcher: Watcher) -> None:
-        super().__init__()
+    def __init__(self, watcher: Watcher, config: Any) -> None:
+        super().__init__(config=config)
+        for number, sliding in enumerate(self.is_sliding):
+            if sliding:  # keep all tokens
+                self.layers[number] = DynamicLayer()
         self.watcher = watcher
 
     def update(self, key_states: Any, value_states: Any, layer_idx: int, *args: Any, **options: Any) -> Any:

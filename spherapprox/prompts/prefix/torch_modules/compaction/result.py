@@ -141,8 +141,8 @@ class CacheCompaction:
         length = int(cache.get_seq_length())
         if length != self.length:
             raise ValueError(f"'cache' must be the one of {self.length} tokens that was compacted, got one of {length}")
-        first = next(layer for layer in self._layers if isinstance(layer, CompactedLayer | DynamicLayer))
-        inputs = Inputs.of(text, "text", model, batch=len(first.keys), length=length)
+        batch = 1 + max(record.sequence for record in self.records)
+        inputs = Inputs.of(text, "text", model, batch=batch, length=length)
         before = torch.ones_like(inputs.mask[:, :1]).expand(-1, length) if inputs.before is None else inputs.before
         return _agreement(model, (_copy(cache), self.cache), inputs, before)
 
@@ -272,7 +272,7 @@ def _tensors(layer: CacheLayerMixin) -> dict[str, torch.Tensor]:
             parts = {key: part for key, part in rows._asdict().items() if isinstance(part, torch.Tensor)}
             found |= {f"{number}.{key}": part for key, part in parts.items()}
         return found
-    return {"keys": layer.keys, "values": layer.values} if layer.keys is not None else {}
+    return {"keys": layer.keys, "values": layer.values} if getattr(layer, "keys", None) is not None else {}
 
 
 def _kind(layer: CacheLayerMixin) -> dict[str, Any]:

@@ -10,28 +10,35 @@ from .solving import closed_form
 
 _LENGTHS = (0.25, 0.5, 1.0, 2.0)
 """Numbers of tokens over the mean one, at which errors are measured."""
-_QUERIES = 512
-"""Queries at which they are."""
+_QUERIES = 1024
+"""Queries of which every second one is fitted to, and the others are those of the errors."""
 
 
 def curve(heads: Heads, targets: Targets, count: int, bias: bool, ridge: float) -> tuple[list[int], torch.Tensor]:
     """Return numbers of tokens, and squared errors (lengths, G) of tokens in closed form, over a layer's squares.
 
-    The layer's are the mean over its heads: errors count as they do in the output of all.
+    Errors are at other queries than those of the fit, which has few, and the layer's squares are the mean over its
+    heads: errors count as they do in the output of all.
     """
     n, m = heads.key.shape[1], heads.queries.shape[1]
     lengths = sorted({min(max(round(share * count), 1), n) for share in _LENGTHS})
     rows = torch.linspace(0, m - 1, min(m, _QUERIES)).long()
-    some = Heads(heads.key, heads.value, heads.queries[:, rows], heads.softcap)
-    known = Targets(targets.outputs[:, rows], targets.log_masses[:, rows], targets.squares)
-    sizes = known.outputs.square().sum(dim=(1, 2))
+    (some, known), (others, unseen) = (_at(heads, targets, rows[start::2]) for start in (0, 1))
+    sizes = unseen.outputs.square().sum(dim=(1, 2))
     squares = []
     for length in lengths:
         places = attend_most(known, length)
         key, value = (gather(part, places) for part in (heads.key, heads.value))
         biases, value = closed_form(some, known, key, value, bias, ridge)
-        squares.append(errors(Tokens(key, value, biases, places), some, known)[0].square() * sizes / sizes.mean())
+        error = errors(Tokens(key, value, biases, places), others, unseen)[0]
+        squares.append(error.square() * sizes / sizes.mean())
     return lengths, torch.stack(squares)
+
+
+def _at(heads: Heads, targets: Targets, rows: torch.Tensor) -> tuple[Heads, Targets]:
+    """Return heads and targets at some of the queries."""
+    known = Targets(targets.outputs[:, rows], targets.log_masses[:, rows], targets.squares)
+    return Heads(heads.key, heads.value, heads.queries[:, rows], heads.softcap), known
 
 
 def gather(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:

@@ -17,8 +17,8 @@ from .cache import copied
 from .inputs import Inputs
 from .peers import WINDOW
 
-_CHUNK = 256
-"""Tokens that are read at once."""
+_CHUNK, _WEIGHTS = 256, 2**26
+"""Tokens that are read at once, at most, and numbers of attention that are summed at once, 256 MiB of them."""
 
 
 @dataclass
@@ -192,14 +192,16 @@ def arguments_of(model: Any) -> set[str]:
     return set(inspect.signature(model.forward).parameters)
 
 
-def chunks(model: Any, text: Inputs, before: torch.Tensor) -> Iterator[tuple[slice, dict[str, Any]]]:
+def chunks(
+    model: Any, text: Inputs, before: torch.Tensor, size: int = _CHUNK
+) -> Iterator[tuple[slice, dict[str, Any]]]:
     """Yield which tokens of a text are read at once, and the model's arguments for it, but for the cache."""
     decoder = "decoder_" if model.config.is_encoder_decoder else ""
     mask = torch.cat([before, text.mask], dim=1)
     places = (mask.long().cumsum(dim=1) - 1).clamp(min=0)
     names, padded = arguments_of(model), not bool(mask.all())
-    for start in range(0, text.ids.shape[1], _CHUNK):
-        part = slice(start, min(start + _CHUNK, text.ids.shape[1]))
+    for start in range(0, text.ids.shape[1], size):
+        part = slice(start, min(start + size, text.ids.shape[1]))
         columns = slice(0, before.shape[1] + part.stop)
         arguments = {f"{decoder}input_ids": text.ids[:, part], **text.others, "use_cache": True}
         if padded:
@@ -214,7 +216,9 @@ def _read(model: Any, cache: Any, text: Inputs, before: torch.Tensor, watcher: W
     total = text.ids.shape[1]
     late = torch.arange(total, device=keep.device) >= total - WINDOW
     last = {"logits_to_keep": 1} if "logits_to_keep" in arguments_of(model) else {}
-    for part, arguments in chunks(model, text, before):
+    heads = getattr(model.config.get_text_config(decoder=True), "num_attention_heads", 1)
+    size = _CHUNK if watcher.sizes is None else max(min(_CHUNK, _WEIGHTS // (heads * text.ids.numel())), 1)
+    for part, arguments in chunks(model, text, before, size):
         watcher.keep, watcher.late = keep[:, part], late[part]
         model(**arguments, **last, cache=cache)
         watcher.handed.clear()

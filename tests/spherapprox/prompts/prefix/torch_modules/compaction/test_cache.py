@@ -326,3 +326,28 @@ def test_sources_of_queries_and_few_of_them(llama, whole):
     assert compress_cache(llama, whole, text=texts, **quick).sources == "text"
     with pytest.warns(RuntimeWarning, match=r"'text' must have \d+ times the queries for 30 tokens"):
         compress_cache(llama, whole, text=ids(2, 20), ratio=0.5, options=CacheOptions(iterations=1))
+
+
+def test_time_that_ends_and_progress(llama, whole, capsys):
+    text = ids(2, 90, seed=1)
+    options = CacheOptions(time_limit=1e-9, progress=True)
+    found = compress_cache(llama, whole, text=text, ratio=0.2, options=options)
+    assert found.records == compress_cache(llama, whole, text=text, ratio=0.2, method="top attention").records
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["layer 0 of 2", "layer 1 of 2"]
+
+
+def test_linear_layers_are_kept():
+    torch.manual_seed(6)
+    config = transformers.Qwen3NextConfig(
+        **SIZES, head_dim=8, layer_types=["linear_attention", "full_attention"], num_experts=2, num_experts_per_tok=1,
+        moe_intermediate_size=8, shared_expert_intermediate_size=8, linear_num_value_heads=2, linear_num_key_heads=2,
+        linear_key_head_dim=8, linear_value_head_dim=8,
+    )  # fmt: skip
+    model = transformers.Qwen3NextForCausalLM(config).eval()
+    cache = read(model, ids(1, N)).cache
+    exact = compress_cache(model, cache, text=ids(1, 40), ratio=1.0)
+    assert exact.compare(model, cache, ids(1, 20, seed=1)).kl == 0.0
+    assert exact.compare(model, cache, ids(1, 20, seed=1)).kl == 0.0  # states were not moved on
+    with pytest.raises(TypeError, match="only layers of keys and values can be saved, there is a LinearAttention"):
+        exact.save("nowhere")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from .problem import Heads, Targets, Tokens, errors
+from .problem import Heads, Targets, Tokens, errors, part_of
 from .selection import attend_most
 from .solving import closed_form
 
@@ -23,7 +23,7 @@ def curve(heads: Heads, targets: Targets, count: int, bias: bool, ridge: float) 
     n, m = heads.key.shape[1], heads.queries.shape[1]
     lengths = sorted({min(max(round(share * count), 1), n) for share in _LENGTHS})
     rows = torch.linspace(0, m - 1, min(m, _QUERIES)).long()
-    (some, known), (others, unseen) = (_at(heads, targets, rows[start::2]) for start in (0, 1))
+    (some, known), (others, unseen) = (part_of(heads, targets, rows[start::2]) for start in (0, 1))
     sizes = unseen.outputs.square().sum(dim=(1, 2))
     squares = []
     for length in lengths:
@@ -33,12 +33,6 @@ def curve(heads: Heads, targets: Targets, count: int, bias: bool, ridge: float) 
         error = errors(Tokens(key, value, biases, places), others, unseen)[0]
         squares.append(error.square() * sizes / sizes.mean())
     return lengths, torch.stack(squares)
-
-
-def _at(heads: Heads, targets: Targets, rows: torch.Tensor) -> tuple[Heads, Targets]:
-    """Return heads and targets at some of the queries."""
-    known = Targets(targets.outputs[:, rows], targets.log_masses[:, rows], targets.squares)
-    return Heads(heads.key, heads.value, heads.queries[:, rows], heads.softcap), known
 
 
 def gather(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:

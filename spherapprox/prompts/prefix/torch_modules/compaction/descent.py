@@ -24,17 +24,27 @@ _SHRINKS, _WORSE = (1.0, 0.5, 0.25, 0.125), 2.0
 _BRIEF = 25
 """Iterations from each start, before the best one is followed."""
 
+_ASKED, _PATIENCE = 10, 3
+"""Steps between judgements at other queries, and how many of these no head may gain by before a descent ends."""
+
 Objective = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
+Judge = Callable[[torch.Tensor], torch.Tensor]
 Stop = Callable[[], bool]
 
 
-def descend(objective: Objective, start: torch.Tensor, iterations: int, stop: Stop) -> torch.Tensor:
-    """Return points (G, P) of less value, by L-BFGS in each row: `objective` takes points and their rows' numbers."""
+def descend(
+    objective: Objective, start: torch.Tensor, iterations: int, stop: Stop, judge: Judge | None = None
+) -> torch.Tensor:
+    """Return points (G, P) of less value, by L-BFGS in each row: `objective` takes points and their rows' numbers.
+
+    With a judge, whose measure (G,) of points is that of others' queries, the best of each row by that.
+    """
+    best, least, waited = start, None if judge is None else judge(start), 0
     rows = torch.arange(len(start), device=start.device)
     point, (value, slope) = start, objective(start, rows)
     steps: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
     values = [value]
-    for _ in range(iterations):
+    for number in range(1, iterations + 1):
         if stop():
             break
         direction = _direction(slope, steps)
@@ -60,10 +70,17 @@ def descend(objective: Objective, start: torch.Tensor, iterations: int, stop: St
         inverse = torch.where(curvature > 1e-12 * bent.square().sum(dim=-1), 1.0 / curvature, 0.0)
         steps = [*steps[1 - _MEMORY :], (moved, bent, inverse)]
         point, value, slope = new, new_value, new_slope
+        if judge is not None and least is not None and (number % _ASKED == 0 or number == iterations):
+            measure = judge(point)
+            gained = measure < least
+            best, least = torch.where(gained[:, None], point, best), torch.where(gained, measure, least)
+            waited = 0 if bool(gained.any()) else waited + 1
+            if waited == _PATIENCE:
+                break
         values.append(value)
         if len(values) > _FLAT_STEPS and bool((value >= (1.0 - _FLAT) * values[-1 - _FLAT_STEPS]).all()):
             break
-    return point
+    return point if judge is None else best
 
 
 def _direction(slope: torch.Tensor, steps: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]) -> torch.Tensor:
@@ -208,10 +225,19 @@ def shrunk(fit: Fit, key: torch.Tensor) -> torch.Tensor:
     return torch.stack(points)[first, rows]
 
 
-def refine(fit: Fit, starts: list[torch.Tensor], iterations: int, stop: Stop) -> Tokens:
-    """Return the tokens found from keys (G, t, s): briefly from each, and on from the best one of each head."""
+def refine(
+    fit: Fit, starts: list[torch.Tensor], iterations: int, stop: Stop, measure: Callable[[Tokens], torch.Tensor]
+) -> Tokens:
+    """Return the tokens found from keys (G, t, s): briefly from each, and on from the best one of each head.
+
+    Of those on the way, the best at other queries, where tokens are given a measure (G,).
+    """
+
+    def judge(point: torch.Tensor) -> torch.Tensor:
+        return measure(fit.tokens(point))
+
     rows = torch.arange(len(fit.places), device=fit.places.device)
     brief = [descend(fit.objective, shrunk(fit, key), min(_BRIEF, iterations), stop) for key in starts]
     squares = torch.stack([fit.objective(point, rows)[0] for point in brief]).nan_to_num(nan=math.inf)
     point = torch.stack(brief)[squares.argmin(dim=0), rows]
-    return fit.tokens(descend(fit.objective, point, max(iterations - _BRIEF, 0), stop))
+    return fit.tokens(descend(fit.objective, point, max(iterations - _BRIEF, 0), stop, judge))

@@ -65,6 +65,12 @@ def attend(heads: Heads) -> Targets:
     return Targets(torch.cat(outputs, dim=1), torch.cat(masses, dim=1), squares)
 
 
+def part_of(heads: Heads, targets: Targets, rows: torch.Tensor) -> tuple[Heads, Targets]:
+    """Return heads, and what is known of them, at some of the queries."""
+    known = replace(targets, outputs=targets.outputs[:, rows], log_masses=targets.log_masses[:, rows])
+    return replace(heads, queries=heads.queries[:, rows]), known
+
+
 @dataclass(frozen=True)
 class Tokens:
     """Few tokens of each head: keys (G, t, s), values (G, t, p), biases (G, t) or None; the places (G, t) of the keys.

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
 from . import descent, peers
 from .budget import gather
 from .options import CONTEXT, FITTED, CacheOptions
-from .problem import Heads, Targets, Tokens, errors
+from .problem import Heads, Targets, Tokens, errors, part_of
 from .selection import attend_most, pursue_masses
-from .solving import closed_form
+from .solving import attention_of, closed_form, solve_values
 
 _ENTRIES = 2**25
 """Numbers of attention of the heads that are fitted at once: 256 MiB in float64, of which a few are held."""
 _FEWEST = 20
 """Iterations for which a descent is begun."""
+_FOLDS = 5
+"""Of so many queries one is not fitted to, but tells which tokens are best."""
 
 
 @dataclass
@@ -61,25 +63,44 @@ class Plan:
         chosen = Tokens(key, value, bias, places)
         if method != "descent":
             return chosen
-        fit = descent.Fit.of(heads, targets, self.bias, self.options.mass, ridge)
+        return self._descended(heads, targets, chosen, places)
+
+    def _descended(self, heads: Heads, targets: Targets, chosen: Tokens, places: torch.Tensor) -> Tokens:
+        """Return tokens at free keys, of each head those that were chosen where they are better at other queries."""
+        count, mass, ridge = places.shape[1], self.options.mass, self.options.ridge
+        out = torch.arange(heads.queries.shape[1], device=heads.key.device) % _FOLDS == _FOLDS - 1
+        (some, known), (others, unseen) = (part_of(heads, targets, rows) for rows in (~out, out))
+
+        def measure(tokens: Tokens) -> torch.Tensor:
+            error, mass_error = errors(tokens, others, unseen)
+            return (error.square() + (mass * mass_error).square()).nan_to_num(nan=math.inf)
+
+        fit = descent.Fit.of(some, known, self.bias, mass, ridge)
         iterations = int(min(self.options.iterations, self.options.work / fit.operations(count)))
         if iterations < min(_FEWEST, self.options.iterations):
             return chosen
         starts = [descent.means(fit, count, torch.Generator().manual_seed(0)), gather(heads.key, places)]
-        return better(descent.refine(fit, starts, iterations, self.stop), chosen, heads, targets, self.options.mass)
+        fitted = descent.refine(fit, starts, iterations, self.stop, measure)
+        key, value = (gather(part, places) for part in (heads.key, heads.value))
+        bias, value = closed_form(some, known, key, value, self.bias, ridge)
+        better = measure(fitted) < measure(Tokens(key, value, bias, None))
+        fitted = replace(fitted, value=solve_all(heads, targets, fitted, ridge))
+        return mixed(better, fitted, chosen)
 
 
-def better(fitted: Tokens, chosen: Tokens, heads: Heads, targets: Targets, mass: float) -> Tokens:
-    """Return of each head the tokens with the smaller error; their keys count as fitted ones."""
-    measures = [
-        (pair[0].square() + (mass * pair[1]).square()).nan_to_num(nan=math.inf)
-        for pair in (errors(tokens, heads, targets) for tokens in (fitted, chosen))
-    ]
-    mask = (measures[0] < measures[1])[:, None, None]
+def solve_all(heads: Heads, targets: Targets, tokens: Tokens, ridge: float) -> torch.Tensor:
+    """Return the values of tokens that are best at all queries."""
+    weights = attention_of(heads.logits(heads.queries, tokens.key), tokens.bias)
+    return solve_values(weights, targets.outputs, tokens.value, ridge)
+
+
+def mixed(mask: torch.Tensor, one: Tokens, other: Tokens) -> Tokens:
+    """Return tokens of one kind where a mask (G,) has heads, else of the other; none have places."""
+    key, value = (torch.where(mask[:, None, None], *pair) for pair in ((one.key, other.key), (one.value, other.value)))
     bias = None
-    if fitted.bias is not None and chosen.bias is not None:
-        bias = torch.where(mask[..., 0], fitted.bias, chosen.bias)
-    return Tokens(torch.where(mask, fitted.key, chosen.key), torch.where(mask, fitted.value, chosen.value), bias, None)
+    if one.bias is not None and other.bias is not None:
+        bias = torch.where(mask[:, None], one.bias, other.bias)
+    return Tokens(key, value, bias, None)
 
 
 def joined(parts: list[Tokens]) -> Tokens:

@@ -29,7 +29,8 @@ def compress_cache(
         model with ``decoder_input_ids``). The closer it is to what will be asked, the better.
     context : ids or dict of inputs, optional
         The n tokens that the cache is of. Its mask says what is padding, on the left, which is never kept. Where no
-        text is given, it is read once more behind itself, or, if positions do not suffice, its own queries are taken.
+        text is given, it is read once more behind itself, in pieces as long as there are positions for, or, if there
+        are none, its own queries are taken.
         With neither, random tokens are read, the last resort: see Notes.
     ratio : float, default 0.1
         Tokens of each head that are left, over n, in (0, 1].

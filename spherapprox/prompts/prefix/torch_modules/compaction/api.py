@@ -31,8 +31,8 @@ from .shortening import Plan
 
 _FOLDS = 5
 """Of so many tokens of a text the queries of one are held out."""
-_RANDOM = 1024
-"""Random tokens that are read where there is no text."""
+_RANDOM, _PIECE = 1024, 64
+"""Random tokens that are read where there is no text, and tokens of a context that are worth being read anew."""
 _FEW = 2.0
 """Numbers at the queries over the free ones of tokens up to which errors elsewhere are several times larger."""
 
@@ -117,9 +117,11 @@ def _queries(
     if texts:
         return collect(model, cache, texts, real, most), "text"
     places = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or math.inf
-    free, length = places - real.shape[1], real.shape[1]
-    if whole is not None and length <= free:
-        return collect(model, cache, [whole], real, most), "context, repeated"
+    length = real.shape[1]
+    free = places - length
+    if whole is not None and free >= min(length, _PIECE):
+        pieces = whole.split(int(min(length, free)))
+        return collect(model, cache, pieces, real, most), "context, repeated"
     if whole is not None:
         return read_context(model, whole, most), "context"
     generator = torch.Generator().manual_seed(0)

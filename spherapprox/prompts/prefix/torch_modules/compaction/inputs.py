@@ -49,6 +49,11 @@ class Inputs:
         others.pop("position_ids", None)
         return cls(ids, mask[:, -columns:], before, others)
 
+    def split(self, size: int) -> list[Inputs]:
+        """Return pieces of so many tokens, which know of none before."""
+        pairs = zip(self.ids.split(size, dim=1), self.mask.split(size, dim=1), strict=True)
+        return [Inputs(ids, mask, None, self.others) for ids, mask in pairs]
+
 
 def _ids(value: Any, name: str, model: Any) -> torch.Tensor:
     """Return ids (B, T) of a model's vocabulary, on its device."""

@@ -201,8 +201,8 @@ def test_padding_is_never_kept(llama):
 
 
 def test_budget_by_error_spends_as_much(llama, whole, fitted):
-    options = CacheOptions(iterations=50, budget="error")
-    short = compress_cache(llama, whole, text=ids(2, 150, seed=1), ratio=0.2, options=options)
+    options = {"options": CacheOptions(budget="error"), "method": "attention matching"}
+    short = compress_cache(llama, whole, text=ids(2, 150, seed=1), ratio=0.2, **options)
     counts = [record.tokens for record in short.records]
     assert len(set(counts)) > 1
     assert sum(counts) == 12 * len(counts)

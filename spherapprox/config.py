@@ -13,7 +13,10 @@ from ._loading import load
 __all__ = ["show_config"]
 
 REQUIRED = ("spherapprox", "numpy", "scipy", "numba", "llvmlite")
-OPTIONAL = ("dask", "distributed", "peft", "python-flint", "scikit-learn", "torch", "transformers")
+OPTIONAL = (
+    "dask", "distributed", "onnx", "onnxruntime", "onnxscript", "peft", "python-flint", "scikit-learn", "torch",
+    "transformers",
+)  # fmt: skip
 
 
 @overload

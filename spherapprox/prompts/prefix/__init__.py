@@ -32,6 +32,7 @@ from .programs.programming import program
 from .programs.virtual import VirtualToken
 
 if TYPE_CHECKING:
+    from .torch_modules.compaction.api import compress_cache
     from .torch_modules.models.distillation import distill_prefix
     from .torch_modules.models.divergence import Divergence, next_token_divergence
     from .torch_modules.models.generation import prefixed_inputs
@@ -51,6 +52,7 @@ __all__ = [
     "as_layer",
     "collision",
     "compress",
+    "compress_cache",
     "context",
     "distill_prefix",
     "draw_shares",
@@ -73,23 +75,24 @@ __all__ = [
 ]
 
 
-_MODELS = {
-    "Divergence": "divergence",
-    "ShortenedHead": "shortening",
-    "ShortenedPrefix": "shortening",
-    "distill_prefix": "distillation",
-    "next_token_divergence": "divergence",
-    "of_model": "model",
-    "prefixed_inputs": "generation",
-    "shorten_prefix": "shortening",
-    "turn_keys": "positions",
+_OF_MODELS = {
+    "Divergence": "models.divergence",
+    "ShortenedHead": "models.shortening",
+    "ShortenedPrefix": "models.shortening",
+    "compress_cache": "compaction.api",
+    "distill_prefix": "models.distillation",
+    "next_token_divergence": "models.divergence",
+    "of_model": "models.model",
+    "prefixed_inputs": "models.generation",
+    "shorten_prefix": "models.shortening",
+    "turn_keys": "models.positions",
 }
-"""Public names that need transformers, each with its module in torch_modules.models."""
+"""Public names that need transformers, each with its module in torch_modules."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODELS:
-        return _extras.load(f"{__name__}.torch_modules.models.{_MODELS[name]}", name)
+    if name in _OF_MODELS:
+        return _extras.load(f"{__name__}.torch_modules.{_OF_MODELS[name]}", name)
     return _extras.load_submodule(__name__, name)  # torch_modules
 
 

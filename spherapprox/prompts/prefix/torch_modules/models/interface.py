@@ -16,8 +16,28 @@ from transformers.masking_utils import sdpa_mask
 
 NAME = "spherapprox"
 """The name under which models find the function."""
-_BIAS = "_spherapprox_bias"
-"""The attribute of a tensor of keys by which a cache hands biases to the function."""
+
+
+class BiasedKeys(torch.Tensor):
+    """Keys that carry biases from a cache to `attention_forward`; all else that reads them raises, none are lost."""
+
+    bias: torch.Tensor
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function not in _HARMLESS:
+            raise RuntimeError(
+                "the cache has biases, or tokens that are hidden in some heads, which other attention would not see: "
+                f"model.set_attn_implementation({NAME!r}) first, or compress with bias=False and budget='uniform'"
+            )
+        with torch._C.DisableTorchFunctionSubclass():
+            return function(*args, **(kwargs or {}))
+
+
+_HARMLESS = {torch.Tensor.size, torch.Tensor.dim, torch.Tensor.__repr__} | {
+    getattr(torch.Tensor, name).__get__ for name in ("shape", "dtype", "device", "ndim", "requires_grad", "is_cuda")
+}
+"""What may be asked of keys with biases."""
 
 
 class Call(NamedTuple):
@@ -79,10 +99,11 @@ def attention_forward(
             f"{type(module).__name__} has attention sinks, which are no columns of keys: take another "
             "model, or Prefix and prefix_share for its queries, keys and values"
         )
+    key, bias = _parted(key)
     mask = _added(attention_mask, query)
     if attention_mask is None and query.shape[2] > 1 and _is_causal(module, options):
         mask = query.new_full((query.shape[2], key.shape[2]), -torch.inf).triu(1 + key.shape[2] - query.shape[2])
-    for part in (options.get("position_bias"), _bias_of(key, query)):
+    for part in (options.get("position_bias"), _as_mask(bias, key, query)):
         mask = part if mask is None else mask if part is None else mask + part.to(mask.dtype)
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     call = Call(module, query, key, value, mask, scale, options.get("softcap"), options.get("sliding_window"))
@@ -106,16 +127,24 @@ def _added(mask: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor | None
 
 def with_bias(key: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """Return keys (batch, shared heads, n, s) whose first columns have biases, up to (batch, shared heads, T, t)."""
-    setattr(key, _BIAS, bias)
-    return key
+    keys = key.as_subclass(BiasedKeys)
+    keys.bias = bias
+    return keys
 
 
-def _bias_of(key: torch.Tensor, query: torch.Tensor) -> torch.Tensor | None:
-    """Return the biases that keys carry, as a mask."""
-    bias = getattr(key, _BIAS, None)
+def _parted(key: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return plain keys, and the biases that they carry."""
+    if not isinstance(key, BiasedKeys):
+        return key, None
+    with torch._C.DisableTorchFunctionSubclass():
+        return key.as_subclass(torch.Tensor), key.bias
+
+
+def _as_mask(bias: torch.Tensor | None, key: torch.Tensor, query: torch.Tensor) -> torch.Tensor | None:
+    """Return biases as a mask for all columns, in the queries' dtype."""
     if bias is None:
         return None
-    padded = torch.nn.functional.pad(bias, (0, key.shape[2] - bias.shape[-1]))
+    padded = torch.nn.functional.pad(bias.to(query.dtype), (0, key.shape[2] - bias.shape[-1]))
     return padded.repeat_interleave(query.shape[1] // key.shape[1], dim=1) if bias.shape[1] > 1 else padded
 
 

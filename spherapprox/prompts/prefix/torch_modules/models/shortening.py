@@ -128,8 +128,8 @@ def shorten_prefix(
         Tokens of the text, at most, whose queries count: those of all heads that share a key, weighted by the square
         of the prefix's share, are what `compress` gets.
     solver : Descent, optional
-        As in `compress`; ``Descent(norm="rms", starts=1)`` by default. If its `mass` is None, each head has one
-        of its own, which follows from the prefix's shares and the content there.
+        As in `compress`; ``Descent(norm="rms", starts=1, held_out=0)`` by default. If its `mass` is None, each head has
+        one of its own, which follows from the prefix's shares and the content there.
     rng : int or Generator, optional
         For the choice of tokens, where there are more.
     progress : bool, default False
@@ -179,7 +179,7 @@ def shorten_prefix(
     count = int(config.num_virtual_tokens)
     length = integer(length, "length", minimum=1, maximum=count, limit="the given prefix has no more")
     limit, random = integer(tokens, "tokens", minimum=1), generator(rng)
-    solver = Descent("rms", starts=1) if solver is None else instance(solver, "solver", Descent)
+    solver = Descent("rms", starts=1, held_out=0) if solver is None else instance(solver, "solver", Descent)
     visible = flag(progress, "progress")
     parts = split(as_batches(inputs))
     # Step 2: the queries of all layers, in a pass each

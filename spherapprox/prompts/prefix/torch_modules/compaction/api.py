@@ -1,0 +1,374 @@
+"""`compress_cache`: the cache of a whole model made shorter."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from transformers import EncoderDecoderCache, PreTrainedModel
+from transformers.cache_utils import (
+    Cache,
+    CacheLayerMixin,
+    DynamicLayer,
+    DynamicSlidingWindowLayer,
+    LinearAttentionCacheLayerMixin,
+)
+
+from ..... import _checks
+from .budget import curve, spend
+from .cache import CompactedLayer, Rows, copied
+from .collecting import Seen, collect, read_context
+from .inputs import Inputs, real_tokens
+from .options import CONTEXT, FITTED, METHODS, CacheOptions
+from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded
+from .result import CacheCompaction, HeadRecord
+from .shortening import Plan
+
+_FOLDS = 5
+"""Of so many tokens of a text the queries of one are held out."""
+_RANDOM, _PIECE = 1024, 64
+"""Random tokens that are read where there is no text, and tokens of a context that are worth being read anew."""
+_FEW = 2.0
+"""Numbers at the queries over the free ones of tokens up to which errors elsewhere are several times larger."""
+
+
+def compress_cache(
+    model: Any, cache: Any, *, text: Any = None, context: Any = None, ratio: float = 0.1, method: str = "descent",
+    bias: bool = True, options: CacheOptions | None = None,
+) -> CacheCompaction:  # fmt: skip
+    """Compress the cache of a model of transformers: few tokens in each head that act as all that it has read.
+
+    Parameters
+    ----------
+    model : transformers.PreTrainedModel
+        In evaluation; a decoder, or an encoder-decoder model, whose cross-attention is kept as it is.
+    cache : transformers.DynamicCache or EncoderDecoderCache
+        What the model has made of the n tokens of a context. It is not changed.
+    text : ids, dict of inputs, or a list of such, optional
+        What is read behind the context, each text anew, for the queries at which the few tokens have to act as all:
+        token ids (T,), (1, T) or (batch, T), or what the model takes, as a tokenizer returns it (of an encoder-decoder
+        model with ``decoder_input_ids``). The closer it is to what will be asked, the better.
+    context : ids or dict of inputs, optional
+        The n tokens that the cache is of. Its mask says what is padding, on the left, which is never kept. Where no
+        text is given, it is read once more behind itself, in pieces as long as there are positions for, or, if there
+        are none, its own queries are taken. With neither, random tokens are read.
+    ratio : float, default 0.1
+        Tokens of each head that are left, over n, in (0, 1].
+    method : str, default "descent"
+        One of those in Notes.
+    bias : bool, default True
+        Whether tokens have biases that stand for the mass of those left out. The cache then needs a model that attends
+        by this library, ``model.set_attn_implementation("spherapprox")``: other attention raises. Without, any does.
+    options : CacheOptions, optional
+        Queries, budgets by head, limits of work and time; ``CacheOptions()`` by default.
+
+    Returns
+    -------
+    CacheCompaction
+        Its `cache` is one of transformers of the same length n, which models and ``generate`` take as they did the
+        whole one: positions, masks of n + T columns, beams and batches stay as they are. Its `table` has tokens and
+        errors of each head at queries that were held out, every fifth token's of the text; `compare` says how logits
+        of the next token agree; `save` writes it.
+
+    Raises
+    ------
+    ImportError
+        If transformers is not installed.
+    TypeError, ValueError
+        If arguments do not fit together, the model is in training, adds biases by position to its logits (T5, ALiBi),
+        has attention sinks or attends by itself, or the cache is compacted, static, quantized, or padded on the right.
+
+    Warns
+    -----
+    RuntimeWarning
+        If queries are so few that errors elsewhere may be several times larger.
+
+    Notes
+    -----
+    Methods, the most accurate first; all but the last four find biases by nonnegative least squares of the mass and
+    values by least squares of the outputs:
+
+    - "descent": keys and biases are free, found by L-BFGS with the values eliminated, from means of clusters of keys
+      and from the next one's. Every fifth query of the fit is kept out of it, and says when to stop and in which heads
+      the next one is better; that it is, too, where a descent is too much work (`CacheOptions`).
+    - "attention matching": keys are chosen by matching pursuit of the mass (Zweiger et al.), some at once.
+    - "top attention": keys with the largest root mean square of attention; the fastest of these.
+    - "snapkv", "h2o": the published choices by the context's own attention, which is read for it; "recent", "uniform":
+      the last tokens, and such at even distances. Keys and values stay, and there are no biases.
+
+    A layer with a sliding window that the context has filled keeps it; one that has not is compacted by selection, and
+    tokens leave the window at their own positions. Logits behind a softcap are fitted as they are computed. Each
+    sequence of a batch is compacted for itself. Work is done in float32, least squares in float64, where the cache is,
+    on a GPU too; beside one layer's keys, values and queries in float32 some 2 GiB are held at most.
+    Errors with each method, seconds and memory, on a model trained with 4096 tokens of context, are measured by
+    benchmarks/cache_compaction.py: there the context read anew serves as well as texts that go on with it, and random
+    tokens are the last resort, with divergences one and a half to two times as large.
+
+    References
+    ----------
+    Zweiger, Fu, Guo and Kim (2026), Fast KV Compaction via Attention Matching, arXiv:2602.16284; Li et al. (2024),
+    SnapKV, arXiv:2404.14469; Zhang et al. (2023), H2O: Heavy-Hitter Oracle, arXiv:2306.14048.
+
+    Examples
+    --------
+    >>> import torch, transformers
+    >>> from spherapprox.prompts.prefix import compress_cache
+    >>> config = transformers.LlamaConfig(vocab_size=50, hidden_size=32, intermediate_size=32, num_hidden_layers=2,
+    ...     num_attention_heads=4, num_key_value_heads=2, bos_token_id=0, eos_token_id=None)
+    >>> model = transformers.LlamaForCausalLM(config).eval()
+    >>> ids = torch.randint(50, (1, 60), generator=torch.Generator().manual_seed(0))
+    >>> cache = model(ids[:, :50]).cache
+    >>> short = compress_cache(model, cache, context=ids[:, :50], method="top attention")
+    >>> short.cache.get_seq_length(), {record.tokens for record in short.records}
+    (50, {5})
+    >>> with short.attending(model):
+    ...     model.generate(ids, cache=short.cache, max_new_tokens=3).shape
+    torch.Size([1, 63])
+    """
+    # Step 1: check the arguments
+    options = CacheOptions() if options is None else _checks.instance(options, "options", CacheOptions)
+    share = _checks.real(ratio, "ratio", above=0.0, maximum=1.0)
+    plan = Plan(_checks.choice(method, "method", METHODS), _checks.flag(bias, "bias"), options)
+    if options.time_limit is not None:
+        plan.deadline = time.monotonic() + options.time_limit
+    layers, cross = _parts(model, cache)
+    first = next((layer for layer in layers if _is_compacted(layer)), None)
+    if first is None:
+        raise ValueError("'cache' must hold tokens in a layer of attention, got none: let the model read a text")
+    batch, length = len(first.keys), int(cache.get_seq_length())
+    count = min(max(round(share * length), 1), length)
+    # Step 2: queries
+    texts, whole = _texts(model, text, context, batch=batch, length=length)
+    if plan.method in CONTEXT and whole is None:
+        raise TypeError(f"method={plan.method!r} chooses by what the context attends to: give its ids as 'context'")
+    masks = ([] if whole is None else [whole.mask]) + [one.before for one in texts if one.before is not None]
+    real = real_tokens(masks[:1], batch, length, device=first.keys.device)
+    asked, sources = _queries(model, cache, texts, whole, real, options.queries)
+    own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
+    # Step 3: tokens
+    work = _Work(layers, asked, own, real, plan, count)
+    with torch.no_grad():
+        compacted = tuple(work.run())
+    _warn_of_few(work, count)
+    return CacheCompaction(tuple(work.records), plan.method, length, sources, compacted, cross)
+
+
+def _is_compacted(layer: Any) -> bool:
+    """Tell whether a layer holds keys of its own and all of its tokens that are seen."""
+    return isinstance(layer, DynamicLayer) and layer.is_initialized and layer.keys.numel() > 0
+
+
+def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLayerMixin, ...] | None]:
+    """Return the layers of a cache, checked, and those of cross-attention, which are kept."""
+    _checks.instance(model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model()")
+    if model.training:
+        raise ValueError("'model' must compute the same each time: model.eval()")
+    _checks.instance(cache, "cache", Cache, EncoderDecoderCache, remedy="a model's output has one, .cache")
+    cross = None
+    if isinstance(cache, EncoderDecoderCache):
+        cross = tuple(copied(layer) for layer in cache.cross_attention_cache.layers)
+        cache = cache.self_attention_cache
+    for number, layer in enumerate(cache.layers):
+        if isinstance(layer, CompactedLayer):
+            raise ValueError("'cache' must be a whole one, got one that is compacted: take a smaller 'ratio' at once")
+        if type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer) and not isinstance(
+            layer, LinearAttentionCacheLayerMixin
+        ):
+            raise TypeError(
+                f"'cache' must be a DynamicCache, layer {number} is a {type(layer).__name__}: let the model fill a "
+                "DynamicCache(config=model.config)"
+            )
+    return list(cache.layers), cross
+
+
+def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> tuple[list[Inputs], Inputs | None]:
+    """Return the texts, and the context, that are given."""
+    several = isinstance(text, Sequence) and len(text) > 0 and isinstance(text[0], Mapping | torch.Tensor)
+    given = [] if text is None else list(text) if several else [text]
+    names = [f"text[{number}]" if several else "text" for number in range(len(given))]
+    texts = [Inputs.of(one, name, model, batch=batch, length=length) for one, name in zip(given, names, strict=True)]
+    whole = None if context is None else Inputs.of(context, "context", model, batch=batch, length=0)
+    if whole is not None and whole.ids.shape[1] != length:
+        raise ValueError(f"'context' must have the {length} tokens that the cache has read, got {whole.ids.shape[1]}")
+    return texts, whole
+
+
+def _queries(
+    model: Any, cache: Any, texts: list[Inputs], whole: Inputs | None, real: torch.Tensor, most: int
+) -> tuple[dict[int, Seen], str]:
+    """Return the queries of all layers, and where they are from."""
+    if texts:
+        return collect(model, cache, texts, real, most), "text"
+    places = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or math.inf
+    length = real.shape[1]
+    free = places - length
+    if whole is not None and free >= min(length, _PIECE):
+        pieces = whole.split(int(min(length, free)))
+        return collect(model, cache, pieces, real, most), "context, repeated"
+    if whole is not None:
+        return read_context(model, whole, most), "context"
+    generator = torch.Generator().manual_seed(0)
+    size, number = model.get_input_embeddings().weight.shape[0], int(min(_RANDOM, free))
+    if number < _FOLDS:
+        raise ValueError(f"'text' or 'context' must be given: the model has no {_FOLDS} positions left")
+    ids = torch.randint(size, (number,), generator=generator)
+    given = Inputs.of(ids, "text", model, batch=len(real), length=length)
+    return collect(model, cache, [given], real, most), "random tokens"
+
+
+class _Work:
+    """The layers of a cache, done one after another."""
+
+    def __init__(
+        self, layers: list[CacheLayerMixin], asked: dict[int, Seen], own: dict[int, Seen], real: torch.Tensor,
+        plan: Plan, count: int,
+    ) -> None:  # fmt: skip
+        self.layers, self.asked, self.own, self.real, self.plan, self.count = layers, asked, own, real, plan, count
+        self.records: list[HeadRecord] = []
+        self.fewest = math.inf  # numbers at the queries over the free ones
+
+    def run(self) -> list[CacheLayerMixin]:
+        """Return the layers of the compacted cache."""
+        counts = self._counts()
+        width = max((max(max(part) for part in parts) for parts in counts.values()), default=self.count)
+        done = []
+        for number, layer in enumerate(self.layers):
+            begin = time.monotonic()
+            if number in counts:
+                done.append(self._compacted(number, layer, counts[number], width))
+            else:
+                done.append(self._kept(number, layer))
+            if self.plan.options.progress:
+                mine = [record.error for record in self.records if record.layer == number]
+                words = f"error up to {max(mine):.3g}" if number in counts else "kept"
+                seconds = time.monotonic() - begin
+                print(f"layer {number} of {len(self.layers)}: {words}, {seconds:.1f} s", file=sys.stderr, flush=True)
+        return done
+
+    def _window(self, number: int) -> int | None:
+        layer = self.layers[number]
+        own = getattr(layer, "sliding_window", None)
+        return own if own is not None else self.asked[number].window if number in self.asked else None
+
+    def _counts(self) -> dict[int, list[list[int]]]:
+        """Return the tokens of each head of each sequence, for layers that are compacted."""
+        length, found = self.real.shape[1], {}
+        for number, layer in enumerate(self.layers):
+            window = self._window(number)
+            if not _is_compacted(layer) or (window is not None and length >= window):
+                continue
+            if number not in self.asked:
+                raise ValueError(
+                    f"'model' must attend by transformers' AttentionInterface with the cache's keys, layer {number} "
+                    "does not"
+                )
+            found[number] = [[min(self.count, int(n))] * layer.keys.shape[1] for n in self.real.sum(dim=1)]
+        plan = self.plan
+        if plan.options.budget == "error" and self.count < length:
+            free = [number for number in found if self._window(number) is None]
+            for sequence, n in enumerate(self.real.sum(dim=1).tolist()):
+                if self.count < n:
+                    curves = [
+                        curve(*self._problem(k, sequence)[:2], self.count, plan.bias, plan.options.ridge) for k in free
+                    ]
+                    total = self.count * sum(self.layers[k].keys.shape[1] for k in free)
+                    for number, spent in zip(free, spend(curves, total), strict=True):
+                        found[number][sequence] = spent
+        return found
+
+    def _problem(self, number: int, sequence: int) -> tuple[Heads, Targets, Heads]:
+        """Return the heads of a sequence in a layer at queries of the fit, what they compute there, and held out."""
+        layer, seen, mask = self.layers[number], self.asked[number], self.real[sequence]
+        key, value = (part[sequence][:, mask].float() for part in (layer.keys, layer.values))
+        queries = seen.at(sequence)  # (G, r, tokens, s)
+        if queries.shape[2] < _FOLDS:
+            raise ValueError(f"'text' must have {_FOLDS} tokens or more, got {queries.shape[2]}: a fifth is held out")
+        out = torch.zeros(queries.shape[2], dtype=torch.bool, device=queries.device)
+        out[_FOLDS - 1 :: _FOLDS] = True
+        fit, held = (Heads(key, value, queries[:, :, part].flatten(1, 2), seen.softcap) for part in (~out, out))
+        return fit, attend(fit), held
+
+    def _compacted(self, number: int, layer: CacheLayerMixin, counts: list[list[int]], width: int) -> CompactedLayer:
+        """Return the compacted layer."""
+        rows = [self._rows(number, layer, sequence, wanted) for sequence, wanted in enumerate(counts)]
+        return CompactedLayer(rows, self.real.shape[1], width, self._window(number))
+
+    def _rows(self, number: int, layer: CacheLayerMixin, sequence: int, counts: list[int]) -> Rows:
+        """Return the tokens of one sequence in a layer, in its dtype, and note the errors of its heads."""
+        mask, dtype = self.real[sequence], layer.keys.dtype
+        key, value = (part[sequence][:, mask].float() for part in (layer.keys, layer.values))
+        real, every = key.shape[1], torch.arange(key.shape[1], device=key.device)[None]
+        parts = [Tokens(key[g, None], value[g, None], None, every) for g in range(len(key))]
+        measured = [(0.0, 0.0)] * len(key)
+        if any(count < real for count in counts):
+            heads, targets, held = self._problem(number, sequence)
+            known = attend(held)
+            for g, tokens in self._shorter(number, sequence, (heads, targets), counts):
+                parts[g] = rounded(tokens, dtype)
+                one = slice(g, g + 1)
+                error, mass_error = errors(parts[g], held.at(one), known.at(one))
+                measured[g] = float(error), float(mass_error)
+        biased = any(part.bias is not None for part in parts)
+        biases = [torch.zeros_like(part.key[0, :, 0]) if part.bias is None else part.bias[0] for part in parts]
+        for g, (part, bias) in enumerate(zip(parts, biases, strict=True)):
+            limits = (float(bias.min()), float(bias.max())) if biased else (math.nan, math.nan)
+            record = HeadRecord(number, sequence, g, part.key.shape[1], real, *limits, *measured[g], "compacted")
+            self.records.append(record)
+        keys, values = (torch.cat([getattr(part, name)[0] for part in parts]).to(dtype) for name in ("key", "value"))
+        positions = None
+        if self._window(number) is not None:
+            positions = torch.cat([part.places[0] for part in parts if part.places is not None]) + len(mask) - real
+        amounts = torch.tensor([part.key.shape[1] for part in parts], device=keys.device)
+        return Rows(keys, values, torch.cat(biases) if biased else None, positions, amounts, real)
+
+    def _shorter(
+        self, number: int, sequence: int, problem: tuple[Heads, Targets], counts: list[int]
+    ) -> Iterator[tuple[int, Tokens]]:
+        """Yield the heads that lose tokens, and those that are left to each; as many ones are found together."""
+        (heads, targets), plan, own = problem, self.plan, self.own.get(number)
+        if self._window(number) is not None and plan.method == "descent":  # tokens need the positions of their keys
+            plan = replace(plan, method="attention matching")
+        scores = None
+        if own is not None and own.votes is not None and own.sums is not None:
+            scores = (own.votes if plan.method == "snapkv" else own.sums)[sequence][:, self.real[sequence]]
+        for count in sorted(set(counts) - {heads.key.shape[1]}):
+            rows = [g for g, wanted in enumerate(counts) if wanted == count]
+            group = torch.tensor(rows, device=heads.key.device)
+            some = Heads(heads.key[group], heads.value[group], heads.queries[group], heads.softcap)
+            known = Targets(targets.outputs[group], targets.log_masses[group], targets.squares[group])
+            tokens = plan.shorten(some, known, count, None if scores is None else scores[group])
+            yield from zip(rows, parted(tokens), strict=True)
+        if plan.method in FITTED:
+            m, p = heads.queries.shape[1], heads.value.shape[2]
+            free = max(counts) * (p + 1 + heads.key.shape[2] * (plan.method == "descent"))
+            self.fewest = min(self.fewest, m * (p + 1) / free)
+
+    def _kept(self, number: int, layer: CacheLayerMixin) -> CacheLayerMixin:
+        """Return a layer as it is, or what is left of it inside its window."""
+        window = self._window(number)
+        if _is_compacted(layer):
+            words = "kept" if window is None else "window, kept"
+            if window is not None and type(layer) is DynamicLayer:
+                full, layer = layer, DynamicSlidingWindowLayer(window)
+                layer.update(full.keys[:, :, 1 - window :], full.values[:, :, 1 - window :])
+                layer.cumulative_length = full.keys.shape[2]
+            nan = math.nan
+            self.records += [
+                HeadRecord(number, b, g, layer.keys.shape[2], layer.keys.shape[2], nan, nan, nan, nan, words)
+                for b in range(layer.keys.shape[0])
+                for g in range(layer.keys.shape[1])
+            ]
+        return copied(layer)
+
+
+def _warn_of_few(work: _Work, count: int) -> None:
+    if work.fewest < _FEW:
+        _checks.warn_inaccurate(
+            f"'text' must have {math.ceil(_FEW / work.fewest)} times the queries for {count} tokens: give more, or a "
+            "smaller 'ratio'; errors at other queries may be far larger, those of the table say by how much"
+        )

@@ -1,0 +1,113 @@
+"""Heads that are compacted together: keys, values and scaled queries, the outputs and masses that are to be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+
+_NUMBERS = 2**26
+"""Logits that are held at once, 256 MiB of them in float32."""
+
+
+def blocks(count: int, size: int) -> Iterator[slice]:
+    """Yield slices of `count` rows, each of `size` numbers, few enough that they are held at once."""
+    step = max(_NUMBERS // max(size, 1), 1)
+    for start in range(0, count, step):
+        yield slice(start, start + step)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Heads of one sequence in one layer, float32: keys (G, n, s), values (G, n, p), queries times the scale (G, m, s).
+
+    Queries of all heads that share a key stand one behind another.
+    """
+
+    key: torch.Tensor
+    value: torch.Tensor
+    queries: torch.Tensor
+    softcap: float | None = None
+
+    def at(self, heads: slice) -> Heads:
+        """Return some of the heads."""
+        return Heads(self.key[heads], self.value[heads], self.queries[heads], self.softcap)
+
+    def logits(self, queries: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+        """Return the logits (G, m, t) of queries at keys, before biases."""
+        logits = queries @ key.transpose(-1, -2)
+        return logits if self.softcap is None else self.softcap * torch.tanh(logits / self.softcap)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is kept at the queries: outputs (G, m, p) and log masses (G, m); sums of squared attention (G, n)."""
+
+    outputs: torch.Tensor
+    log_masses: torch.Tensor
+    squares: torch.Tensor
+
+    def at(self, heads: slice) -> Targets:
+        """Return those of some of the heads."""
+        return Targets(self.outputs[heads], self.log_masses[heads], self.squares[heads])
+
+
+def attend(heads: Heads) -> Targets:
+    """Return what heads compute at their queries, of a few queries at a time."""
+    outputs, masses, squares = [], [], heads.key.new_zeros(heads.key.shape[:2])
+    for rows in blocks(heads.queries.shape[1], heads.key.shape[0] * heads.key.shape[1]):
+        logits = heads.logits(heads.queries[:, rows], heads.key)
+        masses.append(torch.logsumexp(logits, dim=-1))
+        weights = logits.sub_(masses[-1][..., None]).exp_()
+        outputs.append(weights @ heads.value)
+        squares += weights.square_().sum(dim=1)
+    return Targets(torch.cat(outputs, dim=1), torch.cat(masses, dim=1), squares)
+
+
+def part_of(heads: Heads, targets: Targets, rows: torch.Tensor) -> tuple[Heads, Targets]:
+    """Return heads, and what is known of them, at some of the queries."""
+    known = replace(targets, outputs=targets.outputs[:, rows], log_masses=targets.log_masses[:, rows])
+    return replace(heads, queries=heads.queries[:, rows]), known
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Few tokens of each head: keys (G, t, s), values (G, t, p), biases (G, t) or None; the places (G, t) of the keys.
+
+    Places are None where keys are none of those given.
+    """
+
+    key: torch.Tensor
+    value: torch.Tensor
+    bias: torch.Tensor | None
+    places: torch.Tensor | None
+
+    def attend(self, heads: Heads) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return outputs (G, m, p) and log masses (G, m) at the queries of heads."""
+        outputs, masses = [], []
+        for rows in blocks(heads.queries.shape[1], self.key.shape[0] * self.key.shape[1]):
+            logits = heads.logits(heads.queries[:, rows], self.key)
+            logits = logits if self.bias is None else logits + self.bias[:, None]
+            masses.append(torch.logsumexp(logits, dim=-1))
+            outputs.append((logits - masses[-1][..., None]).exp_() @ self.value)
+        return torch.cat(outputs, dim=1), torch.cat(masses, dim=1)
+
+
+def rounded(tokens: Tokens, dtype: torch.dtype) -> Tokens:
+    """Return tokens with keys and values that a dtype has."""
+    return replace(tokens, key=tokens.key.to(dtype).float(), value=tokens.value.to(dtype).float())
+
+
+def parted(tokens: Tokens) -> list[Tokens]:
+    """Return the tokens of each head alone."""
+    parts = ([None] * len(tokens.key) if part is None else part.split(1) for part in vars(tokens).values())
+    return [Tokens(*one) for one in zip(*parts, strict=True)]
+
+
+def errors(tokens: Tokens, heads: Heads, targets: Targets) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return errors (G,): root mean squares of outputs, over those of the outputs, and of log masses."""
+    outputs, masses = tokens.attend(heads)
+    squares = (outputs - targets.outputs).square().sum(dim=(1, 2))
+    size = targets.outputs.square().sum(dim=(1, 2)).clamp(min=1e-30)
+    return (squares / size).sqrt(), (masses - targets.log_masses).square().mean(dim=1).sqrt()

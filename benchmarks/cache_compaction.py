@@ -10,7 +10,7 @@ are.
 Heads of trained layers (layers.py, where the extra `pretrained` is installed) are compacted for queries of some inputs
 and measured at those of others. The long head has random clusters of keys: 32 768 tokens of 128 columns. All run in
 float32, by `compress_cache` or the room behind it; peers are written from their papers. With the model trained it takes
-some 10 minutes of one core (``--small``: 5, and its training 6)::
+some 10 minutes of one core::
 
     python benchmarks/cache_compaction.py --out results
 """
@@ -18,7 +18,6 @@ some 10 minutes of one core (``--small``: 5, and its training 6)::
 from __future__ import annotations
 
 import resource
-import sys
 import time
 from typing import Any
 
@@ -37,7 +36,6 @@ from spherapprox.prompts.prefix.torch_modules.compaction import CacheOptions
 from spherapprox.prompts.prefix.torch_modules.compaction.problem import Heads, attend, errors
 from spherapprox.prompts.prefix.torch_modules.compaction.shortening import Plan
 
-SMALL = "--small"
 SHARES = (10, 50)
 FITTED = ("descent", "attention matching", "top attention")
 MODEL = {
@@ -55,7 +53,7 @@ TEXTS = 4
 
 def cases(quick: bool) -> list[dict[str, Any]]:
     """Return the long heads, those of layers, and the model's caches, each at each share by each method."""
-    size = "quick" if quick else "small" if SMALL in sys.argv else "whole"
+    size = "quick" if quick else "whole"
     found = [{"what": "long", "tokens": 2048 if quick else 32768, "method": method} for method in FITTED[1:]]
     packages = {"anarcii": "anarcii", "recogniser": "rapidocr_onnxruntime"}
     layers = [] if quick else [name for name in LAYERS if installed(packages[name])]
@@ -217,5 +215,4 @@ EXPERIMENT = Experiment(
 )  # fmt: skip
 
 if __name__ == "__main__":
-    small = [SMALL] * (SMALL in sys.argv)
-    main(EXPERIMENT, [word for word in sys.argv[1:] if word != SMALL], tuple(small))
+    main(EXPERIMENT)

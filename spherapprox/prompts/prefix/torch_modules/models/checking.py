@@ -69,9 +69,8 @@ def check_cache(model: Any, cache: Any, name: str) -> None:
 def check_mask(mask: torch.Tensor, name: str) -> None:
     """Check that a mask (batch, columns) is 1 at tokens and 0 at padding, and that there are tokens in each row."""
     if bool(((mask != 0) & (mask != 1)).any()):
-        raise ValueError(
-            f"'{name}' must be 1 at tokens and 0 at padding, got {float(mask.min())} to {float(mask.max())}"
-        )
+        low, high = (float(end) for end in torch.aminmax(mask))
+        raise ValueError(f"'{name}' must be 1 at tokens and 0 at padding, got {low:g} to {high:g}")
     if not bool(mask.bool().any(dim=-1).all()):
         raise ValueError(
             f"'{name}' must be 1 at tokens of each sequence, got a row of zeros: 1 - mask, if 1 is padding"

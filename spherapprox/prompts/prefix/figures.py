@@ -158,6 +158,8 @@ def draw_shares(shares: ArrayLike, *, layers: Sequence[Any] | None = None) -> An
     """
     map_ = _checks.shaped(_checks.reals(shares, "shares"), "shares", ("layers", "heads"))
     lines, heads = map_.shape
+    if not (np.nanmin(map_, initial=0.0) >= 0.0 and np.nanmax(map_, initial=0.0) <= _ROUNDED):
+        raise ValueError(f"'shares' must be in [0, 1], got {np.nanmin(map_):g} to {np.nanmax(map_):g}")
     names = range(lines) if layers is None else _several(layers, "layers")
     if len(names) != lines:
         raise ValueError(f"'layers' must be {lines} names, as 'shares' has rows, got {len(names)}")

@@ -10,7 +10,7 @@ import torch
 
 from ..... import _checks
 from ..models.calls import CACHES
-from ..models.checking import check_mask
+from ..models.checking import check_mask, check_names
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Inputs:
         others = dict(value) if isinstance(value, Mapping) else {f"{decoder}input_ids": value}
         if f"{decoder}input_ids" not in others:
             raise ValueError(f"'{name}' must have '{decoder}input_ids', got {sorted(others)}")
+        check_names(model, others)
         ids = _ids(others.pop(f"{decoder}input_ids"), name, model)
         if ids.shape[0] not in (1, batch):
             raise ValueError(f"'{name}' must be of 1 or {batch} sequences, as the cache has, got {ids.shape[0]}")

@@ -77,18 +77,19 @@ def explaining(model: Any, *, cached: bool) -> Iterator[None]:
     kind, config = type(base_of(model)).__name__, base_of(model).config
     try:
         yield
-    except IndexError as error:
+    except (IndexError, RuntimeError) as error:
+        text = str(error)
+        if cached and re.search("must match|same dtype|matmul", text):
+            raise ValueError(
+                f"'cache' must be of {kind} itself, of its dtype, and of as many sequences as inputs: {text}"
+            ) from error
+        if "out of range" not in text and "out of bounds" not in text:
+            raise
         names = [name for name in ("max_position_embeddings", "type_vocab_size") if hasattr(config, name)]
         limits = ", ".join(f"{name}={getattr(config, name)}" for name in names)
         raise ValueError(
             f"'input_ids', and types and places if given, must be in the tables of {kind} ({limits}), with a cache's "
             "and a prefix's tokens before them"
-        ) from error
-    except RuntimeError as error:
-        if not cached or not re.search("must match|same dtype|matmul", str(error)):
-            raise
-        raise ValueError(
-            f"'cache' must be of {kind} itself, of its dtype, and of as many sequences as inputs: {error}"
         ) from error
 
 

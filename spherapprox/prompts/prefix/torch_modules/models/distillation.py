@@ -39,7 +39,7 @@ def distill_prefix(
         That of the first step: numbers of the prefix change by about as much in each of the first ones.
     parameters : iterable of Parameter, optional
         What is trained. By default the prompt encoder of the active adapter of a model of PEFT; of others the
-        parameters that require a gradient, such as a `PrefixAttention` has in a frozen model.
+        parameters that require a gradient, such as a `PrefixAttention` has in a frozen model; not all there are.
     progress : bool, default False
         Show a bar with the divergence.
 

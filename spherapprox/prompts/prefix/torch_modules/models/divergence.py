@@ -13,7 +13,7 @@ from transformers import Cache, PreTrainedModel
 
 from ....._checks import wrong_type
 from .batches import Batch, as_batches, moved, seen
-from .calls import base_of, explaining
+from .calls import CACHES, base_of, explaining
 
 _AT_ONCE = 2**22
 """Logits that are held in float64 at once."""
@@ -122,8 +122,9 @@ def next_logits(side: Side, batch: Batch, name: str) -> torch.Tensor:
         raise ValueError(
             f"'{name}' must make a cache at each call, which adds to it: lambda **batch: model(..., cache=...)"
         )
-    with explaining(side, cached=True) if isinstance(base_of(side), PreTrainedModel) else contextlib.nullcontext():
-        answer = side(**moved(side, batch))
+    given, known = moved(side, batch), isinstance(base_of(side), PreTrainedModel)
+    with explaining(side, cached=any(name in CACHES for name in given)) if known else contextlib.nullcontext():
+        answer = side(**given)
     logits, mask = getattr(answer, "logits", answer), seen(batch)
     if not isinstance(logits, torch.Tensor) or logits.ndim != 3 or logits.shape[0] != mask.shape[0]:
         raise ValueError(f"'{name}' must return logits (batch, T, V), got {type(answer).__name__}")

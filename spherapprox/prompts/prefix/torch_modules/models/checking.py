@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from transformers import Cache, EncoderDecoderCache
+from transformers.cache_utils import StaticLayer
 from transformers.utils import TransformersKwargs
 
 from ....._checks import instance, wrong_type
@@ -64,6 +65,12 @@ def check_cache(model: Any, cache: Any, name: str) -> None:
         EncoderDecoderCache,
         remedy="a model's output has one, .cache; dynamic_cache(prefixes) makes one",
     )
+    layers = getattr(getattr(cache, "self_attention_cache", cache), "layers", ())
+    if any(isinstance(layer, StaticLayer) for layer in layers):
+        raise TypeError(
+            f"'{name}' must be a DynamicCache, got a static one, whose rows are not all tokens: let the model fill a "
+            "DynamicCache(config=model.config)"
+        )
     whole = base_of(model).config
     config = whole.get_text_config(decoder=True)
     if isinstance(cache, EncoderDecoderCache) and not (

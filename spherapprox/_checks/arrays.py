@@ -86,7 +86,9 @@ def _other(value: Any, raw: Array) -> str:
             "toarray": ": pass its .toarray(), since sparse matrices are not taken",
         }
         remedy = next((text for attribute, text in remedies.items() if hasattr(value, attribute)), "")
-        remedy = remedy or (": pass what it returns at the points" if callable(value) else "")
+        remedy = remedy or (
+            ": pass what it returns at the points" if callable(value) and not hasattr(value, "parameters") else ""
+        )
         return f"{show(value)} of type {type(value).__name__}{remedy}"
     remedy = ": .astype(float) makes them 0.0 and 1.0" if raw.dtype.kind == "b" else ""
     return f"an array of {raw.dtype}{remedy}"

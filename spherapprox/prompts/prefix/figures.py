@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from ..._types import Float64
 
 _COLUMNS, _MOST = 4, 12
 """Maps beside each other, and heads that are drawn where none are named."""
+_ROUNDED = 1.02
+"""What a weight of 1 may be in half precision."""
 _LABELS = 40
 """Tokens up to which each has its label."""
 
@@ -58,12 +60,18 @@ def draw_weights(
     maps = _checks.shaped(_checks.reals(weights, "weights", nan=False), "weights", ("heads", "T", "n"))
     _, count, n = maps.shape
     length = _checks.integer(prefix, "prefix", minimum=0, maximum=n, why="so many columns there are")
-    chosen = [*range(min(len(maps), _MOST))] if heads is None else [*heads]
+    if not (maps.min() >= 0.0 and maps.max() <= _ROUNDED):
+        raise ValueError(f"'weights' must be in [0, 1], got {maps.min():g} to {maps.max():g}: softmax of logits is")
+    chosen = [*range(min(len(maps), _MOST))] if heads is None else _several(heads, "heads")
     for head in chosen:
         _checks.integer(head, "heads", minimum=0, maximum=len(maps) - 1, why="so many heads there are")
-    if tokens is not None and len(tokens) != n - length:
+    if tokens is not None and len(_several(tokens, "tokens")) != n - length:
         raise ValueError(f"'tokens' must be {n - length}, one for each column behind the prefix, got {len(tokens)}")
     rows = np.arange(n - length - count, n - length) if asking is None else np.asarray(asking)
+    if rows.shape != (count,) or not (rows.max() < n - length):
+        raise ValueError(
+            f"'asking' must be {count} tokens below {n - length}, one for each row, got {_checks.show(rows)}"
+        )
     figure, axes = _grid(len(chosen), (count, n))
     for ax, head in zip(axes, chosen, strict=True):
         image = ax.imshow(np.sqrt(maps[head]), cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
@@ -79,6 +87,16 @@ def draw_weights(
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
+
+
+def _several(values: Any, name: str) -> list[Any]:
+    """Return a list of what is to be a sequence that is not empty."""
+    if not isinstance(values, Iterable):
+        raise _checks.wrong_type(values, name, "a sequence", f"[{_checks.show(values)}]")
+    found = [*values]
+    if not found:
+        raise ValueError(f"'{name}' must not be empty")
+    return found
 
 
 def _grid(count: int, shape: tuple[int, int]) -> tuple[Any, list[Any]]:
@@ -140,7 +158,9 @@ def draw_shares(shares: ArrayLike, *, layers: Sequence[Any] | None = None) -> An
     """
     map_ = _checks.shaped(_checks.reals(shares, "shares"), "shares", ("layers", "heads"))
     lines, heads = map_.shape
-    names = range(lines) if layers is None else layers
+    if not (np.nanmin(map_, initial=0.0) >= 0.0 and np.nanmax(map_, initial=0.0) <= _ROUNDED):
+        raise ValueError(f"'shares' must be in [0, 1], got {np.nanmin(map_):g} to {np.nanmax(map_):g}")
+    names = range(lines) if layers is None else _several(layers, "layers")
     if len(names) != lines:
         raise ValueError(f"'layers' must be {lines} names, as 'shares' has rows, got {len(names)}")
     from matplotlib import pyplot

@@ -61,6 +61,7 @@ def past_key_values(
     size = integer(batch_size, "batch_size", minimum=1)
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point and _is_signed(dtype)):
         raise TypeError(f"'dtype' must be a torch.dtype of floats, got {show(dtype)}: model.dtype is one")
+    check_device(device)
     options = {"dtype": torch.get_default_dtype() if dtype is None else dtype, "device": device}
     pairs = []
     for number, prefix in enumerate(of_layers(prefixes)):
@@ -69,6 +70,14 @@ def past_key_values(
             raise ValueError(f"'prefixes[{number}]' must be finite in {key.dtype}: another 'dtype' has more range")
         pairs.append((key.repeat(size, 1, 1, 1), value.repeat(size, 1, 1, 1)))
     return tuple(pairs)
+
+
+def check_device(device: Any) -> None:
+    """Check that tensors can be made on a device."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise ValueError(f"'device' must be one that torch has here, got {show(device)}: {error}") from None
 
 
 def _is_signed(dtype: torch.dtype) -> bool:
@@ -161,10 +170,10 @@ def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
     """
     cache = getattr(pairs, "self_attention_cache", pairs)
     parts = getattr(cache, "layers", cache)
-    if isinstance(parts, Mapping) or not isinstance(parts, Iterable):
+    if isinstance(parts, Mapping | str) or not isinstance(parts, Iterable):
         raise TypeError(
             f"'pairs' must be a cache, or pairs of keys and values, got a {type(pairs).__name__}: a model's output has "
-            "one, .past_key_values"
+            "one, .past_key_values, and model.get_prompt(1) of PEFT is one"
         )
     layers = []
     for number, layer in enumerate(parts):
@@ -249,11 +258,13 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim
 
 def of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[Prefix]:
     """Return prefixes of layers, checked."""
-    instance(prefixes, name, list, tuple, remedy="one Prefix for each layer: [prefix]")
+    remedy = "one Prefix for each layer: [prefix]; from_past_key_values reads caches and PEFT's model.get_prompt(1)"
+    instance(prefixes, name, list, tuple, remedy=remedy)
     if not prefixes:
         raise ValueError(f"'{name}' must have a Prefix for each layer, got none")
     for number, prefix in enumerate(prefixes):
-        remedy = as_prefix(prefix, "Prefix(key, value) makes one")
+        pair = isinstance(prefix, tuple)
+        remedy = as_prefix(prefix, "from_past_key_values reads pairs" if pair else "Prefix(key, value) makes one")
         instance(prefix, f"{name}[{number}]", Prefix, remedy=f"one for each layer; {remedy}")
         if prefix.key.ndim != 3:
             raise ValueError(
@@ -281,7 +292,7 @@ def _whole(layer: Any, name: str) -> tuple[Any, Any]:
     if lost:
         raise ValueError(
             f"'{name}' must hold all tokens that the model has read, got {key.shape[-2]} rows of a sliding window, or "
-            "of a cache that is static or quantized: have the model fill a DynamicCache(), without its configuration"
+            "of a cache that is compacted, static or quantized: have the model fill a plain DynamicCache()"
         )
     return key, value
 

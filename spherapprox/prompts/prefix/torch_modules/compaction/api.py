@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from transformers import EncoderDecoderCache, PreTrainedModel
 from transformers.cache_utils import (
-    Cache,
     CacheLayerMixin,
     DynamicLayer,
     DynamicSlidingWindowLayer,
@@ -20,6 +19,7 @@ from transformers.cache_utils import (
 )
 
 from ..... import _checks
+from ..models.checking import check_cache, check_weights
 from .budget import curve, spend
 from .cache import CompactedLayer, Rows, copied
 from .collecting import Seen, collect, read_context
@@ -166,9 +166,10 @@ def _is_compacted(layer: Any) -> bool:
 def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLayerMixin, ...] | None]:
     """Return the layers of a cache, checked, and those of cross-attention, which are kept."""
     _checks.instance(model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model()")
+    check_weights(model)
     if model.training:
         raise ValueError("'model' must compute the same each time: model.eval()")
-    _checks.instance(cache, "cache", Cache, EncoderDecoderCache, remedy="a model's output has one, .cache")
+    check_cache(model, cache, "cache")
     cross = None
     if isinstance(cache, EncoderDecoderCache):
         cross = tuple(copied(layer) for layer in cache.cross_attention_cache.layers)
@@ -182,6 +183,11 @@ def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLa
             raise TypeError(
                 f"'cache' must be a DynamicCache, layer {number} is a {type(layer).__name__}: let the model fill a "
                 "DynamicCache(config=model.config)"
+            )
+        keys_and_values = [getattr(layer, name, None) for name in ("keys", "values")]
+        if not all(part is None or bool(part.isfinite().all()) for part in keys_and_values):
+            raise ValueError(
+                f"'cache' must be finite, layer {number} has nan or inf: so have the model's weights, often"
             )
     return list(cache.layers), cross
 

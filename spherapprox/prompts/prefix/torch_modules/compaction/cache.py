@@ -75,6 +75,11 @@ class CompactedLayer(DynamicLayer):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Add tokens, and return the keys, which carry the biases, and the values that they see."""
         start, count = self.get_seq_length(), key_states.shape[-2]
+        if key_states.shape[:2] != self.keys.shape[:2] or key_states.shape[3] != self.keys.shape[3]:
+            shapes = tuple(self.keys.shape), tuple(key_states.shape)
+            raise ValueError(
+                f"the cache is of sequences, heads and columns {shapes[0]}, the model gives it {shapes[1]}"
+            )
         self.keys, self.values = (
             torch.cat(pair, dim=-2) for pair in ((self.keys, key_states), (self.values, value_states))
         )
@@ -90,7 +95,8 @@ class CompactedLayer(DynamicLayer):
         batch, heads, count, size = tail.shape
         laid = tail.new_zeros(batch, heads, self.width + count, size)
         laid[:, :, self.width :] = tail
-        for row, rows, part in zip(laid, self.rows, parts, strict=True):
+        for i, (rows, part) in enumerate(zip(self.rows, parts, strict=True)):
+            row = laid[i]  # iterated ones take no change in place where there is a graph
             if len(part) == heads * self.width:
                 row[:, : self.width] = part.view(heads, self.width, size)
             else:

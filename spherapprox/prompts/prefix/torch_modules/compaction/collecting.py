@@ -12,6 +12,7 @@ import torch
 from transformers import DynamicCache, EncoderDecoderCache
 from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer
 
+from ..models.calls import explaining
 from ..models.interface import Call, watching
 from .cache import copied
 from .inputs import Inputs
@@ -220,5 +221,6 @@ def _read(model: Any, cache: Any, text: Inputs, before: torch.Tensor, watcher: W
     size = _CHUNK if watcher.sizes is None else max(min(_CHUNK, _WEIGHTS // (heads * text.ids.numel())), 1)
     for part, arguments in chunks(model, text, before, size):
         watcher.keep, watcher.late = keep[:, part], late[part]
-        model(**arguments, **last, cache=cache)
+        with explaining(model, cached=True):
+            model(**arguments, **last, cache=cache)
         watcher.handed.clear()

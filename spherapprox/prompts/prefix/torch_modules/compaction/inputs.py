@@ -9,6 +9,8 @@ from typing import Any
 import torch
 
 from ..... import _checks
+from ..models.calls import CACHES
+from ..models.checking import check_mask, check_names
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Inputs:
         others = dict(value) if isinstance(value, Mapping) else {f"{decoder}input_ids": value}
         if f"{decoder}input_ids" not in others:
             raise ValueError(f"'{name}' must have '{decoder}input_ids', got {sorted(others)}")
+        check_names(model, others)
         ids = _ids(others.pop(f"{decoder}input_ids"), name, model)
         if ids.shape[0] not in (1, batch):
             raise ValueError(f"'{name}' must be of 1 or {batch} sequences, as the cache has, got {ids.shape[0]}")
@@ -37,16 +40,22 @@ class Inputs:
             raise ValueError(f"'{name}' must have tokens, got none")
         ids = ids.expand(batch, -1)
         mask = others.pop(f"{decoder}attention_mask", None)
-        mask = torch.ones_like(ids) if mask is None else torch.as_tensor(mask).to(ids.device)
+        mask = torch.ones_like(ids) if mask is None else torch.atleast_2d(torch.as_tensor(mask)).to(ids.device)
         columns = ids.shape[1]
         if mask.ndim != 2 or mask.shape[1] not in (columns, columns + length) or mask.shape[0] not in (1, batch):
             raise ValueError(
                 f"'{name}' must have a mask of {columns} columns, or {columns + length} with those of the tokens in "
                 f"the cache, got shape {tuple(mask.shape)}"
             )
+        check_mask(mask[:, -columns:], f"attention_mask' of '{name}")
         mask = mask.expand(batch, -1).bool()
         before = mask[:, :length] if mask.shape[1] > columns else None
-        others.pop("position_ids", None)
+        for own in ("position_ids", "labels"):  # of no piece
+            others.pop(own, None)
+        if any(others.get(other) is not None for other in CACHES):
+            raise ValueError(f"'{name}' must have no cache of its own: it is read behind 'cache'")
+        if decoder and not any(others.get(other) is not None for other in ("input_ids", "encoder_outputs")):
+            raise ValueError(f"'{name}' must have 'input_ids' for the encoder, beside 'decoder_input_ids'")
         return cls(ids, mask[:, -columns:], before, others)
 
     def split(self, size: int) -> list[Inputs]:

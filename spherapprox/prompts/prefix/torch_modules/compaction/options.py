@@ -62,11 +62,13 @@ class CacheOptions:
     progress: bool = False
 
     def __post_init__(self) -> None:
-        _checks.integer(self.queries, "queries", minimum=10, maximum=10**6)
+        queries = _checks.integer(self.queries, "queries", minimum=10, maximum=10**6)
+        object.__setattr__(self, "queries", queries)
         _checks.choice(self.budget, "budget", ("uniform", "error"))
         _checks.real(self.mass, "mass", minimum=0.0, maximum=1e6)
         _checks.real(self.ridge, "ridge", minimum=1e-12, maximum=1.0)
-        _checks.integer(self.iterations, "iterations", minimum=0, maximum=10**5)
+        iterations = _checks.integer(self.iterations, "iterations", minimum=0, maximum=10**5)
+        object.__setattr__(self, "iterations", iterations)
         _checks.real(self.work, "work", minimum=0.0)
         if self.time_limit is not None:
             _checks.real(self.time_limit, "time_limit", above=0.0)

@@ -15,6 +15,9 @@ from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.cache_utils import CacheLayerMixin, DynamicLayer, DynamicSlidingWindowLayer
 
 from ..... import _checks
+from ..interchange import check_device
+from ..models.calls import evaluating, explaining
+from ..models.checking import check_cache
 from ..models.interface import attending
 from .cache import CompactedCache, CompactedLayer, Rows, copied
 from .collecting import chunks
@@ -107,7 +110,7 @@ class CacheCompaction:
         ----------
         model : transformers.PreTrainedModel
         """
-        return attending(model)
+        return attending(_checks.instance(model, "model", torch.nn.Module))
 
     def table(self) -> str:
         """Return a text table with a line for each head."""
@@ -138,6 +141,11 @@ class CacheCompaction:
         TypeError, ValueError
             If the cache has another length, or the text is none of the model.
         """
+        _checks.instance(model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model()")
+        check_cache(model, cache, "cache")
+        own = getattr(cache, "self_attention_cache", cache)
+        if isinstance(own, CompactedCache):
+            raise ValueError("'cache' must be the whole one that was compacted, got one that is compacted")
         length = int(cache.get_seq_length())
         if length != self.length:
             raise ValueError(f"'cache' must be the one of {self.length} tokens that was compacted, got one of {length}")
@@ -158,6 +166,7 @@ class CacheCompaction:
         TypeError, OSError
             If a layer's state is not one of keys and values, or the file cannot be written.
         """
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         place = Path(_checks.path(path))
@@ -174,6 +183,8 @@ class CacheCompaction:
         try:
             save_file(tensors, unfinished, metadata={"spherapprox": json.dumps(header)})
             os.replace(unfinished, place)
+        except SafetensorError as error:
+            raise OSError(f"{place} cannot be written: {error}") from None
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -209,6 +220,7 @@ def load_cache(path: str | os.PathLike[str], *, device: Any = None) -> CacheComp
     from safetensors import SafetensorError, safe_open
 
     place = _checks.path(path)
+    check_device(device)
     try:
         with safe_open(place, "pt", device="cpu" if device is None else str(device)) as file:
             header = json.loads((file.metadata() or {})["spherapprox"])
@@ -246,7 +258,7 @@ def _agreement(model: Any, caches: tuple[Any, Any], text: Inputs, before: torch.
     """Return how a model's answers behind two caches agree, over the tokens of a text that are none of padding."""
     sums, last = torch.zeros(4, dtype=torch.float64), text.ids.shape[1] - 1
     count = losses = 0
-    with torch.no_grad(), attending(model):
+    with evaluating(model), attending(model), explaining(model, cached=True):
         for part, arguments in chunks(model, text, before):
             whole, short = (model(**arguments, cache=cache).logits.float().log_softmax(dim=-1) for cache in caches)
             mask = text.mask[:, part]

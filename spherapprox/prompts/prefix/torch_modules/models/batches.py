@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from transformers import Cache, PreTrainedModel
 
 from ....._checks import show
 from ....._types import Bools
+from .calls import base_of, copied
+from .checking import check_mask, checked_inputs
 
 Batch = dict[str, Any]
 """Arguments of a model by their names."""
@@ -38,6 +41,8 @@ def _as_batch(batch: Any, name: str) -> Batch:
     if not isinstance(tokens, torch.Tensor) or tokens.ndim < 2 or not tokens.numel():
         shape = tuple(tokens.shape) if isinstance(tokens, torch.Tensor) else show(tokens)
         raise ValueError(f"'{name}' must have 'input_ids', a Tensor of shape (batch, T), got {shape}")
+    if any(name.endswith("input_ids") and getattr(part, "is_floating_point", bool)() for name, part in batch.items()):
+        raise ValueError(f"'{name}' must have 'input_ids' that are tokens, as int64, got {tokens.dtype}")
     return dict(batch)
 
 
@@ -57,6 +62,7 @@ def seen(batch: Batch) -> torch.Tensor:
     if mask.shape != tokens.shape[:2]:
         shape = tuple(tokens.shape[:2])
         raise ValueError(f"'{decoder}attention_mask' must have shape {shape}, got {tuple(mask.shape)}")
+    check_mask(mask, f"{decoder}attention_mask")
     return mask.bool()
 
 
@@ -87,7 +93,10 @@ def _rows(batch: Batch, chosen: Bools) -> Batch:
 
 
 def moved(model: Any, batch: Batch) -> Batch:
-    """Return a batch where a module's parameters are."""
+    """Return a batch where a module's parameters are, checked for models of transformers; tokens are added to none."""
+    batch = {name: copied(value) if isinstance(value, Cache) else value for name, value in batch.items()}
+    if isinstance(base_of(model), PreTrainedModel):
+        return checked_inputs(model, batch, strict=False)
     device = next((p.device for p in model.parameters()), None) if isinstance(model, torch.nn.Module) else None
     return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in batch.items()}
 

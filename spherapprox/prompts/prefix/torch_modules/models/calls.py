@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import difflib
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
 from transformers import Cache, DynamicCache, EncoderDecoderCache, PreTrainedModel
 
-from ....._checks import show, wrong_type
-from ..interchange import dynamic_cache
+from ..interchange import dynamic_cache, of_layers
 from .interface import Call, Listener, watching
 
 SOURCES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 """Arguments in which layers of cross-attention take what they attend to."""
+ROWS = ("decoder_input_ids", "decoder_inputs_embeds", "input_ids", "inputs_embeds")
+"""Arguments that have a row for each sequence, and a column for each token."""
+CACHES = ("cache", "past_key_values")
+"""Arguments by which models take a cache: transformers 5.24 has named it anew."""
 
 
 class Visit(NamedTuple):
@@ -63,8 +66,31 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
 def run(model: Any, inputs: Mapping[str, Any], listener: Listener) -> Any:
     """Return the outputs of a model whose attention is watched; caches among the inputs stay as they are."""
     kept = {name: copied(value) if isinstance(value, Cache) else value for name, value in inputs.items()}
-    with evaluating(model), watching(model, listener):
+    cached = any(isinstance(value, Cache) for value in kept.values())
+    with evaluating(model), watching(model, listener), explaining(model, cached=cached):
         return model(**kept)
+
+
+@contextlib.contextmanager
+def explaining(model: Any, *, cached: bool) -> Iterator[None]:
+    """Say what errors of a model mean: caches of other models, and numbers beyond its tables."""
+    kind, config = type(base_of(model)).__name__, base_of(model).config
+    try:
+        yield
+    except (IndexError, RuntimeError) as error:
+        text = str(error)
+        if cached and re.search("must match|same dtype|matmul", text):
+            raise ValueError(
+                f"'cache' must be of {kind} itself, of its dtype, and of as many sequences as inputs: {text}"
+            ) from error
+        if "out of range" not in text and "out of bounds" not in text:
+            raise
+        names = [name for name in ("max_position_embeddings", "type_vocab_size") if hasattr(config, name)]
+        limits = ", ".join(f"{name}={getattr(config, name)}" for name in names)
+        raise ValueError(
+            f"'input_ids', and types and places if given, must be in the tables of {kind} ({limits}), with a cache's "
+            "and a prefix's tokens before them"
+        ) from error
 
 
 def copied(cache: Cache) -> Cache:
@@ -129,38 +155,6 @@ def main_output(output: Any) -> torch.Tensor:
     return next(part for part in parts if isinstance(part, torch.Tensor) and part.is_floating_point() and part.ndim > 1)
 
 
-def checked_inputs(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inputs of a model, checked as far as its own errors would not tell."""
-    known = [*inspect.signature(base_of(model).forward).parameters]
-    for name, value in inputs.items():
-        if name not in known and (near := difflib.get_close_matches(name, known, 1, 0.85)):
-            raise TypeError(f"'{name}' is no input of {type(base_of(model)).__name__}: did you mean {near[0]!r}?")
-        if name.endswith(("input_ids", "attention_mask")) and not (value is None or isinstance(value, Mapping)):
-            if not isinstance(value, torch.Tensor):
-                raise wrong_type(value, name, "a Tensor", "torch.tensor(...), or return_tensors='pt' of a tokenizer")
-            if value.ndim < 2:
-                raise ValueError(f"'{name}' must have shape (batch, T), got {tuple(value.shape)}: {name}[None] has")
-        if name.endswith("input_ids") and value is not None:
-            _check_tokens(base_of(model), name, value)
-            mask = inputs.get(f"{name.removesuffix('input_ids')}attention_mask")
-            cached = any(isinstance(other, Cache) for other in inputs.values())
-            if isinstance(mask, torch.Tensor) and mask.ndim == 2 and not cached and mask.shape != value.shape:
-                raise ValueError(
-                    f"'attention_mask' must have the shape of '{name}', {tuple(value.shape)}, got {tuple(mask.shape)}"
-                )
-    return dict(inputs)
-
-
-def _check_tokens(model: Any, name: str, tokens: torch.Tensor) -> None:
-    """Check that tokens are those of a model's vocabulary: devices report others late, or never."""
-    if tokens.is_floating_point() or not tokens.numel():
-        raise ValueError(f"'{name}' must hold tokens, got {show(tokens)}")
-    count = getattr(model.get_input_embeddings(), "num_embeddings", None)
-    low, high = (int(end) for end in torch.aminmax(tokens))
-    if low < 0 or (count is not None and high >= count):
-        raise ValueError(f"'{name}' must be from 0 to {(count or 0) - 1}, the model's vocabulary, got {low} to {high}")
-
-
 def example_inputs(model: Any) -> dict[str, Any]:
     """Return a few tokens of a model's vocabulary that have no meaning of their own."""
     base, config = base_of(model), base_of(model).config
@@ -180,18 +174,17 @@ def example_inputs(model: Any) -> dict[str, Any]:
 def behind(model: Any, inputs: Mapping[str, Any], prefix: Any, name: str = "prefix") -> tuple[dict[str, Any], int]:
     """Return the inputs of a model with a cache, or prefixes of all layers, before them, and the number of tokens."""
     base = base_of(model)
-    rows = next((value for key, value in inputs.items() if key in _ROWS and isinstance(value, torch.Tensor)), None)
+    rows = next((value for key, value in inputs.items() if key in ROWS and isinstance(value, torch.Tensor)), None)
     cache = prefix
     if not isinstance(prefix, Cache):
         batch = 1 if rows is None else len(rows)
-        cache = dynamic_cache(
-            list(prefix) if isinstance(prefix, tuple) else prefix,
-            batch_size=batch,
-            dtype=base.dtype,
-            device=base.device,
-        )
+        cache = dynamic_cache(of_layers(prefix, name), batch_size=batch, dtype=base.dtype, device=base.device)
     own = getattr(cache, "self_attention_cache", cache)
     length, double = int(own.get_seq_length()), bool(base.config.is_encoder_decoder)
+    if not length:
+        raise ValueError(f"'{name}' must have tokens, got none: let the model read a text")
+    if (other := next((key for key in CACHES if inputs.get(key) is not None), None)) is not None:
+        raise ValueError(f"'{other}' must be left out: the cache is that of '{name}'")
     if double and own is cache:
         cache = EncoderDecoderCache(cache, DynamicCache())
     argument = cache_argument(base)
@@ -204,10 +197,7 @@ def behind(model: Any, inputs: Mapping[str, Any], prefix: Any, name: str = "pref
     return {**inputs, **added}, length
 
 
-_ROWS = ("decoder_input_ids", "decoder_inputs_embeds", "input_ids", "inputs_embeds")
-
-
 def cache_argument(model: Any) -> str | None:
-    """Return the argument by which a model takes a cache: transformers 5.24 has named it anew."""
+    """Return the argument by which a model takes a cache."""
     known = inspect.signature(base_of(model).forward).parameters
-    return next((name for name in ("cache", "past_key_values") if name in known), None)
+    return next((name for name in CACHES if name in known), None)

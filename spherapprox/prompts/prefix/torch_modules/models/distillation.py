@@ -39,7 +39,7 @@ def distill_prefix(
         That of the first step: numbers of the prefix change by about as much in each of the first ones.
     parameters : iterable of Parameter, optional
         What is trained. By default the prompt encoder of the active adapter of a model of PEFT; of others the
-        parameters that require a gradient, such as a `PrefixAttention` has in a frozen model.
+        parameters that require a gradient, such as a `PrefixAttention` has in a frozen model; not all there are.
     progress : bool, default False
         Show a bar with the divergence.
 
@@ -97,6 +97,8 @@ def _steps(
     for batch in bar:
         with torch.no_grad():
             wanted = next_logits(teacher, batch, "teacher")
+            if bool(wanted.isnan().any()):
+                raise ValueError("'teacher' must have logits that are numbers, got nan")
         with torch.enable_grad():
             found = next_logits(student, batch, "student")
             if found.shape != wanted.shape:
@@ -125,7 +127,13 @@ def _trained(student: torch.nn.Module, parameters: Iterable[torch.nn.Parameter] 
     elif isinstance(encoders, torch.nn.ModuleDict) and adapter in encoders:
         found = list(encoders[adapter].parameters())
     else:
-        found = [part for part in student.parameters() if part.requires_grad]
+        every = [*student.parameters()]
+        found = [part for part in every if part.requires_grad]
+        if len(found) == len(every) > 1:
+            raise ValueError(
+                "'student' must be frozen but for its prefix, got one whose parameters all require a gradient: "
+                "student.requires_grad_(False) before a PrefixAttention is put in, or give 'parameters'"
+            )
     if not found:
         raise ValueError("'student' must have parameters that require a gradient, got none: give 'parameters'")
     own = {id(part) for part in student.parameters()}

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from transformers import Cache, PreTrainedModel
 
+from ....._checks import wrong_type
 from .batches import Batch, as_batches, moved, seen
+from .calls import CACHES, base_of, explaining
 
 _AT_ONCE = 2**22
 """Logits that are held in float64 at once."""
@@ -113,7 +116,15 @@ def divergences(logits: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
 
 def next_logits(side: Side, batch: Batch, name: str) -> torch.Tensor:
     """Return the logits (tokens, V) of a side after the tokens of a batch that are seen."""
-    answer = side(**moved(side, batch))
+    if not callable(side):
+        raise wrong_type(side, name, "a model, or a function as one")
+    if any(isinstance(value, Cache) for value in getattr(side, "keywords", {}).values()):
+        raise ValueError(
+            f"'{name}' must make a cache at each call, which adds to it: lambda **batch: model(..., cache=...)"
+        )
+    given, known = moved(side, batch), isinstance(base_of(side), PreTrainedModel)
+    with explaining(side, cached=any(name in CACHES for name in given)) if known else contextlib.nullcontext():
+        answer = side(**given)
     logits, mask = getattr(answer, "logits", answer), seen(batch)
     if not isinstance(logits, torch.Tensor) or logits.ndim != 3 or logits.shape[0] != mask.shape[0]:
         raise ValueError(f"'{name}' must return logits (batch, T, V), got {type(answer).__name__}")

@@ -17,6 +17,7 @@ from ...fits.values import Examples, Heads, least_values
 from ...layer.contexts import Contexts
 from ...layer.rows import Prefix
 from .calls import behind, run, virtual_tokens
+from .checking import checked_inputs
 from .interface import Call
 from .probing import probes, read_output
 from .reading import Reading, checked_record, hidden, visible_tokens
@@ -39,7 +40,7 @@ def fit_prefixes(
         raise ValueError("'model' must have no prefix of its own: of_model(model.get_base_model()) is of one without")
     wanted = _wanted(targets, own)
     zeros = [_zeros(record, length) for record in own]
-    given, _ = behind(model, inputs, zeros)
+    given = checked_inputs(model, behind(model, inputs, zeros)[0], strict=False)
     maps = probes(model, own, inputs, 0)
     random, order, seen = generator(rng), iter(records), None
     fitted: list[FittedPrefix] = []

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
 from ....._checks import integer, needs
-from ..interchange import dynamic_cache
+from ..interchange import dynamic_cache, of_layers
 from .batches import as_batches, seen
+from .calls import CACHES
 from .shortening import ShortenedPrefix, adapter_of, prefixes_of, sources_of
 
 with needs("transformers", "prompts.prefix.prefixed_inputs", "interop"):
@@ -75,11 +76,13 @@ def prefixed_inputs(
     if len(batches) != 1 or "input_ids" not in batches[0]:
         raise ValueError(f"'inputs' must be one batch with 'input_ids', got {len(batches)}")
     batch, mask = batches[0], seen(batches[0])
+    if extra := [name for name in (*CACHES, "position_ids") if batch.get(name) is not None]:
+        raise ValueError(f"'inputs' must have no {extra[0]!r}, which is made here: 'offset' moves places")
     twice = False
-    if isinstance(prefix, Sequence):
-        layers = prefix
+    if not isinstance(prefix, torch.nn.Module):
+        layers = of_layers(prefix, "prefix")
     else:
-        adapter, stored = adapter_of(prefix), prefixes_of(prefix)
+        adapter, stored = adapter_of(prefix, "prefix"), prefixes_of(prefix)
         twice, dtype = adapter.num_transformer_submodules == 2, dtype or prefix.get_base_model().dtype
         layers = [stored[k] for k in sources_of(adapter)]
     cache = dynamic_cache(layers, batch_size=repeats * len(mask), dtype=dtype, device=mask.device)

@@ -95,8 +95,9 @@ def attention_forward(
 ) -> tuple[torch.Tensor, None]:  # fmt: skip
     """Return outputs (batch, T, heads, p) of one layer, as transformers' interface has it, and None for weights."""
     if options.get("s_aux") is not None:
-        raise NotImplementedError(
-            f"{type(module).__name__} has attention sinks, which are no columns of keys: take another "
+        raise TypeError(
+            f"'model' must have plain softmax attention, {type(module).__name__} has attention sinks, which "
+            "are no columns of keys: take another "
             "model, or Prefix and prefix_share for its queries, keys and values"
         )
     key, bias = _parted(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +21,16 @@ from .calls import (
     Visit,
     base_of,
     behind,
-    checked_inputs,
+    copied,
     evaluating,
     example_inputs,
+    explaining,
     has_prefix_tuning,
     main_output,
     virtual_tokens,
     visits,
 )
+from .checking import check_weights, checked_inputs
 from .fitting import fit_prefixes
 from .interface import NAME
 from .probing import layer_at
@@ -143,8 +145,10 @@ class ModelAttention:
             If inputs are none of the model's, or run through other layers than those of the records.
         """
         kept = None if queries is None else integer(queries, "queries", minimum=1)
-        names = [layers] if isinstance(layers, int | str) else layers
+        names = layers if isinstance(layers, Iterable) and not isinstance(layers, str) else [layers]
         chosen = self.layers if layers is None else [self._layer(layer, "layers") for layer in names]
+        if not chosen:
+            raise ValueError("'layers' must name a layer, got none")
         return read_model(self.model, self.layers, checked_inputs(self.model, inputs), kept, chosen)
 
     def prefix_share(self, prefix: Any = None, **inputs: Any) -> Float64:
@@ -176,9 +180,19 @@ class ModelAttention:
             if not isinstance(prefix, Cache):
                 check_prefixes(prefix, chosen)
             given, length = behind(self.model, given, prefix)
+            given = checked_inputs(self.model, given, strict=False)
         elif not length:
             raise TypeError("'prefix' must be given: prefixes of layers, or a cache; the model has none of its own")
-        shares = read_model(self.model, self.layers, given, None, chosen).share(length, per_token=True)
+        reading = read_model(self.model, self.layers, given, None, chosen)
+        if isinstance(prefix, Cache):  # few columns may stand for many tokens
+            lengths = {min(length, one.key.shape[2] - one.query.shape[2]) for one in reading.layers}
+            if len(lengths) > 1:
+                raise ValueError(
+                    f"'prefix' must have as many columns in all layers, got {sorted(lengths)}: "
+                    "read(layers=..., cache=prefix).share(columns) is of some"
+                )
+            length = lengths.pop()
+        shares = reading.share(length, per_token=True)
         if prefix is None and not has_prefix_tuning(self.model):
             if base_of(self.model).config.is_encoder_decoder:
                 raise TypeError("'model' must have prefixes in its cache, got virtual tokens of its encoder's inputs")
@@ -319,14 +333,10 @@ def of_model(model: Any, **inputs: Any) -> ModelAttention:
         raise TypeError(
             f"'model' must be a PreTrainedModel of transformers or a PeftModel, got a {kind}: {_remedy(model)}"
         )
+    check_weights(base_of(model))
     given = checked_inputs(model, inputs) if inputs else example_inputs(model)
     expected = _own_output(model, given, chosen=bool(inputs))
-    try:
-        calls, ran, output = visits(model, given)
-    except NotImplementedError as error:  # sinks
-        raise TypeError(
-            f"'model' must have plain softmax attention, got {type(base_of(model)).__name__}: {error}"
-        ) from None
+    calls, ran, output = visits(model, given)
     _check_layers(model, calls, ran)
     _check_outputs(model, expected, main_output(output), given)
     return ModelAttention(model, tuple(_record(i, visit) for i, visit in enumerate(calls)), given)
@@ -335,8 +345,9 @@ def of_model(model: Any, **inputs: Any) -> ModelAttention:
 def _own_output(model: Any, inputs: Mapping[str, Any], *, chosen: bool) -> torch.Tensor:
     """Return what a model computes with its own attention."""
     try:
-        with evaluating(model):
-            return main_output(model(**inputs))
+        kept = {name: copied(value) if isinstance(value, Cache) else value for name, value in inputs.items()}
+        with evaluating(model), explaining(model, cached=any(isinstance(value, Cache) for value in kept.values())):
+            return main_output(model(**kept))
     except Exception as error:
         if chosen:
             raise
@@ -348,10 +359,11 @@ def _own_output(model: Any, inputs: Mapping[str, Any], *, chosen: bool) -> torch
 
 def _remedy(model: Any) -> str:
     """Say what to do with what is no model of transformers."""
-    if isinstance(model, str):
+    if isinstance(model, str | type):
         return "transformers.AutoModelForCausalLM.from_pretrained(...) loads one"
-    if isinstance(getattr(model, "model", None), PreTrainedModel):
-        return "its .model is one"
+    for name in ("model", "module"):
+        if isinstance(getattr(model, name, None), PreTrainedModel):
+            return f"its .{name} is one"
     if isinstance(model, torch.nn.MultiheadAttention):
         return "as_layer reads this one"
     if isinstance(model, PretrainedConfig):
@@ -394,6 +406,8 @@ def _check_outputs(model: Any, expected: torch.Tensor, found: torch.Tensor, inpu
     if isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.shape == expected.shape[:2]:
         expected, found = expected[mask.bool()], found[mask.bool()]
     away = float((found.double() - expected.double()).abs().max())
+    if not bool(expected.isfinite().all()):
+        raise ValueError(f"'model' must compute numbers, got nan or inf from {type(base_of(model)).__name__} itself")
     size, eps = float(expected.double().abs().max()), float(torch.finfo(expected.dtype).eps)
     if not away <= max(eps, _SINGLE) ** 0.5 * size:
         config = base_of(model).config

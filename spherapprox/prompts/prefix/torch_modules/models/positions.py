@@ -13,6 +13,7 @@ import torch
 from ....._checks import instance, integer
 from ...layer.rows import Prefix
 from ..interchange import of_layers
+from .checking import check_weights
 from .divergence import evaluating
 from .interface import Call, watching
 
@@ -73,7 +74,8 @@ def turn_keys(prefixes: Sequence[Prefix], shift: int, model: torch.nn.Module) ->
     >>> turned = turn_keys(prefixes, 10 - 100, model)  # 10 tokens that stand for 100  # doctest: +SKIP
     """
     layers, shift = of_layers(prefixes), integer(shift, "shift", minimum=-(2**31), maximum=2**31)
-    turns = turns_of(instance(model, "model", torch.nn.Module), shift)
+    check_weights(instance(model, "model", torch.nn.Module))
+    turns = turns_of(model, shift)
     if turns is None:
         raise ValueError(
             f"'model' must have rotary positions, got {type(base_of(model)).__name__}: its keys have none, and content "

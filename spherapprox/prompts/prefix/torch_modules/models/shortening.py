@@ -19,7 +19,7 @@ from ...compression.result import CompressedPrefix
 from ...compression.search import Descent
 from ...layer.rows import Prefix
 from ..interchange import from_prompt_embeddings, prompt_embeddings
-from .batches import Batch, as_batches, seen, split, takes, tokens_of
+from .batches import Batch, as_batches, moved, seen, split, takes, tokens_of
 from .divergence import Divergence, evaluating, next_token_divergence
 from .interface import Call, watching
 from .positions import base_of, turned, turns_of
@@ -199,13 +199,13 @@ def shorten_prefix(
     return ShortenedPrefix(made, tuple(moved), tuple(rows), without, divergence, in_place, offset)
 
 
-def adapter_of(model: Any) -> Any:
+def adapter_of(model: Any, name: str = "model") -> Any:
     """Return the configuration of the active adapter of a model of PEFT with prefix tuning."""
     config: Any = getattr(model, "peft_config", {}).get(getattr(model, "active_adapter", None))
     kind = getattr(getattr(config, "peft_type", None), "value", None)
     if kind != "PREFIX_TUNING":
         found = type(model).__name__ if kind is None else f"an adapter of {kind}"
-        raise TypeError(f"'model' must be a model of PEFT with prefix tuning, got {found}")
+        raise TypeError(f"'{name}' must be a model of PEFT with prefix tuning, got {found}")
     task = getattr(config.task_type, "value", config.task_type)
     if task not in ("CAUSAL_LM", "SEQ_2_SEQ_LM"):
         raise ValueError(f"'model' must predict next tokens, task CAUSAL_LM or SEQ_2_SEQ_LM, got {task}")
@@ -272,12 +272,8 @@ def _collect(
             collector.mask = mask.cpu().clone()
             collector.mask[mask.cpu()] = torch.from_numpy(taken)
             if taken.any():
-                model(**{name: _on(value, model) for name, value in batch.items()})
+                model(**moved(model, batch))
     return [collector.queries(number) for number in range(len(prefixes))]
-
-
-def _on(value: Any, model: Any) -> Any:
-    return value.to(next(model.parameters()).device) if isinstance(value, torch.Tensor) else value
 
 
 class _Collector:

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from spherapprox.prompts.prefix import compress_cache
+from spherapprox.prompts.prefix import compress_cache, of_model
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -143,6 +143,20 @@ def test_lost_biases_raise(llama, fitted):
         assert torch.equal(logits(llama, fitted.cache, ids(2, 3)), within)
     finally:
         llama.set_attn_implementation("sdpa")
+
+
+def test_tokens_are_added_beside_a_graph_and_shares_are_of_columns(llama, whole, fitted):
+    tokens = ids(2, 5, seed=4)
+    with fitted.attending(llama):
+        found = llama(tokens, cache=fitted.cache).logits  # with gradients
+        assert torch.equal(found, logits(llama, fitted.cache, tokens))
+    attention = of_model(llama)
+    reading = attention.read(input_ids=tokens, cache=fitted.cache)
+    count = reading.layers[0].key.shape[2] - 5
+    assert count == N // 5
+    shares = attention.prefix_share(fitted.cache, input_ids=tokens)
+    np.testing.assert_allclose(shares, reading.share(count), rtol=1e-12)
+    np.testing.assert_allclose(shares, attention.prefix_share(whole, input_ids=tokens), atol=0.1)
 
 
 def test_plain_cache_is_taken_by_any_attention(llama, whole):

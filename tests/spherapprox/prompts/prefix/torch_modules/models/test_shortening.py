@@ -290,7 +290,10 @@ def test_distillation_goes_on_from_there(llama):
     assert len(distill_prefix(whole, model, TEXT, steps=2, parameters=[whole.lm_head.weight])) == 2
     assert all(p.requires_grad for p in whole.parameters())
     assert torch.equal(whole.model.embed_tokens.weight, model.get_base_model().model.embed_tokens.weight)
-    assert len(distill_prefix(whole, model, TEXT, steps=1)) == 1  # what requires gradients, here all
+    with pytest.raises(ValueError, match="'student' must be frozen but for its prefix"):
+        distill_prefix(whole, model, TEXT, steps=1)
+    whole.lm_head.requires_grad_(False)
+    assert len(distill_prefix(whole, model, TEXT, steps=1)) == 1  # what requires gradients
     assert not torch.equal(whole.model.embed_tokens.weight, model.get_base_model().model.embed_tokens.weight)
     before = student.prompt_encoder["default"].embedding.weight.clone()
     with pytest.raises(FloatingPointError, match="take a smaller 'learning_rate'"):

@@ -61,7 +61,8 @@ def compress_cache(
         One of those in Notes.
     bias : bool, default True
         Whether tokens have biases that stand for the mass of those left out. The cache then needs a model that attends
-        by this library, ``model.set_attn_implementation("spherapprox")``: other attention raises. Without, any does.
+        by this library, ``model.set_attn_implementation("spherapprox")``: other attention, and a compiled model,
+        raise. Without, any does.
     options : CacheOptions, optional
         Queries, budgets by head, limits of work and time; ``CacheOptions()`` by default.
 
@@ -79,7 +80,8 @@ def compress_cache(
         If transformers is not installed.
     TypeError, ValueError
         If arguments do not fit together, the model is in training, adds biases by position to its logits (T5, ALiBi),
-        has attention sinks or attends by itself, or the cache is compacted, static, quantized, or padded on the right.
+        has attention sinks or attends by itself, or the cache is compacted, static, quantized, not finite, or padded on
+        the right.
 
     Warns
     -----
@@ -164,7 +166,9 @@ def _is_compacted(layer: Any) -> bool:
 
 def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLayerMixin, ...] | None]:
     """Return the layers of a cache, checked, and those of cross-attention, which are kept."""
-    _checks.instance(model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model()")
+    _checks.instance(
+        model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model(), of torch.compile: model._orig_mod"
+    )
     if model.training:
         raise ValueError("'model' must compute the same each time: model.eval()")
     _checks.instance(cache, "cache", Cache, EncoderDecoderCache, remedy="a model's output has one, .cache")

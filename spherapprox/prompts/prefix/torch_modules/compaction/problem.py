@@ -114,6 +114,5 @@ def parted(tokens: Tokens) -> list[Tokens]:
 def errors(tokens: Tokens, heads: Heads, targets: Targets) -> tuple[torch.Tensor, torch.Tensor]:
     """Return errors (G,): root mean squares of outputs, over those of the outputs, and of log masses."""
     outputs, masses = tokens.attend(heads)
-    squares = (outputs - targets.outputs).square().sum(dim=(1, 2))
-    size = targets.outputs.square().sum(dim=(1, 2)).clamp(min=1e-30)
-    return (squares / size).sqrt(), (masses - targets.log_masses).square().mean(dim=1).sqrt()
+    squares, size = (part.double().square().sum(dim=(1, 2)) for part in (outputs - targets.outputs, targets.outputs))
+    return (squares / size.clamp(min=1e-200)).sqrt(), (masses - targets.log_masses).square().mean(dim=1).sqrt()

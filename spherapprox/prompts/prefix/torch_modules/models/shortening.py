@@ -423,7 +423,7 @@ def _rebuilt(model: Any, config: Any, prefixes: Sequence[Prefix]) -> Any:
         encoder.embedding.weight.copy_(prompt_embeddings(prefixes, dtype=given.dtype))
     encoder.requires_grad_(given.requires_grad)
     made.training = model.training
-    encoder.train(model.training)
+    made.prompt_encoder.train(model.training)
     return made
 
 

@@ -24,13 +24,11 @@ from .budget import curve, spend
 from .cache import CompactedLayer, Rows, copied
 from .collecting import Seen, collect, read_context
 from .inputs import Inputs, real_tokens
-from .options import CONTEXT, FITTED, METHODS, CacheOptions
-from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded
+from .options import CONTEXT, FITTED, FOLDS, METHODS, CacheOptions
+from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded, widened
 from .result import CacheCompaction, HeadRecord
 from .shortening import Plan
 
-_FOLDS = 5
-"""Of so many tokens of a text the queries of one are held out."""
 _RANDOM, _PIECE = 1024, 64
 """Random tokens that are read where there is no text, and tokens of a context that are worth being read anew."""
 _FEW = 2.0
@@ -63,7 +61,8 @@ def compress_cache(
         One of those in Notes.
     bias : bool, default True
         Whether tokens have biases that stand for the mass of those left out. The cache then needs a model that attends
-        by this library, ``model.set_attn_implementation("spherapprox")``: other attention raises. Without, any does.
+        by this library, ``model.set_attn_implementation("spherapprox")``: other attention, and a compiled model,
+        raise. Without, any does.
     options : CacheOptions, optional
         Queries, budgets by head, limits of work and time; ``CacheOptions()`` by default.
 
@@ -81,7 +80,8 @@ def compress_cache(
         If transformers is not installed.
     TypeError, ValueError
         If arguments do not fit together, the model is in training, adds biases by position to its logits (T5, ALiBi),
-        has attention sinks or attends by itself, or the cache is compacted, static, quantized, or padded on the right.
+        has attention sinks or attends by itself, or the cache is compacted, static, quantized, not finite, or padded on
+        the right.
 
     Warns
     -----
@@ -103,8 +103,8 @@ def compress_cache(
 
     A layer with a sliding window that the context has filled keeps it; one that has not is compacted by selection, and
     tokens leave the window at their own positions. Logits behind a softcap are fitted as they are computed. Each
-    sequence of a batch is compacted for itself. Work is done in float32, least squares in float64, where the cache is,
-    on a GPU too; beside one layer's keys, values and queries in float32 some 2 GiB are held at most.
+    sequence of a batch is compacted for itself. Work is done in float32, least squares and models of float64 in
+    float64, where the cache is, on a GPU too; beside one layer's keys, values and queries some 2 GiB are held at most.
     Errors with each method, seconds and memory, on a model trained with 4096 tokens of context, are measured by
     benchmarks/cache_compaction.py: there the context read anew serves as well as texts that go on with it, and random
     tokens are the last resort, with divergences one and a half to two times as large.
@@ -148,6 +148,7 @@ def compress_cache(
         raise TypeError(f"method={plan.method!r} chooses by what the context attends to: give its ids as 'context'")
     masks = ([] if whole is None else [whole.mask]) + [one.before for one in texts if one.before is not None]
     real = real_tokens(masks[:1], batch, length, device=first.keys.device)
+    _check_finite(layers, real)
     asked, sources = _queries(model, cache, texts, whole, real, options.queries)
     own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
     # Step 3: tokens
@@ -165,7 +166,9 @@ def _is_compacted(layer: Any) -> bool:
 
 def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLayerMixin, ...] | None]:
     """Return the layers of a cache, checked, and those of cross-attention, which are kept."""
-    _checks.instance(model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model()")
+    _checks.instance(
+        model, "model", PreTrainedModel, remedy="of PEFT: model.get_base_model(), of torch.compile: model._orig_mod"
+    )
     check_weights(model)
     if model.training:
         raise ValueError("'model' must compute the same each time: model.eval()")
@@ -190,6 +193,14 @@ def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLa
                 f"'cache' must be finite, layer {number} has nan or inf: so have the model's weights, often"
             )
     return list(cache.layers), cross
+
+
+def _check_finite(layers: list[CacheLayerMixin], real: torch.Tensor) -> None:
+    for number, layer in enumerate(layers):
+        if _is_compacted(layer):
+            finite = (layer.keys.isfinite().all(-1) & layer.values.isfinite().all(-1)).all(1)
+            if not bool((finite | ~real[:, -finite.shape[1] :]).all()):
+                raise ValueError(f"'cache' must hold numbers, layer {number} has infinite ones, or nan")
 
 
 def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> tuple[list[Inputs], Inputs | None]:
@@ -220,8 +231,8 @@ def _queries(
         return read_context(model, whole, most), "context"
     generator = torch.Generator().manual_seed(0)
     size, number = model.get_input_embeddings().weight.shape[0], int(min(_RANDOM, free))
-    if number < _FOLDS:
-        raise ValueError(f"'text' or 'context' must be given: the model has no {_FOLDS} positions left")
+    if number < FOLDS:
+        raise ValueError(f"'text' or 'context' must be given: the model has no {FOLDS} positions left")
     ids = torch.randint(size, (number,), generator=generator)
     given = Inputs.of(ids, "text", model, batch=len(real), length=length)
     return collect(model, cache, [given], real, most), "random tokens"
@@ -290,12 +301,15 @@ class _Work:
     def _problem(self, number: int, sequence: int) -> tuple[Heads, Targets, Heads]:
         """Return the heads of a sequence in a layer at queries of the fit, what they compute there, and held out."""
         layer, seen, mask = self.layers[number], self.asked[number], self.real[sequence]
-        key, value = (part[sequence][:, mask].float() for part in (layer.keys, layer.values))
+        key, value = (widened(part[sequence][:, mask]) for part in (layer.keys, layer.values))
         queries = seen.at(sequence)  # (G, r, tokens, s)
-        if queries.shape[2] < _FOLDS:
-            raise ValueError(f"'text' must have {_FOLDS} tokens or more, got {queries.shape[2]}: a fifth is held out")
+        if queries.shape[2] < FOLDS:
+            raise ValueError(
+                f"'text' must have {FOLDS} tokens or more in each sequence, and 'context' where it is read in its "
+                f"place, got {queries.shape[2]}: a fifth is held out"
+            )
         out = torch.zeros(queries.shape[2], dtype=torch.bool, device=queries.device)
-        out[_FOLDS - 1 :: _FOLDS] = True
+        out[FOLDS - 1 :: FOLDS] = True
         fit, held = (Heads(key, value, queries[:, :, part].flatten(1, 2), seen.softcap) for part in (~out, out))
         return fit, attend(fit), held
 
@@ -307,7 +321,7 @@ class _Work:
     def _rows(self, number: int, layer: CacheLayerMixin, sequence: int, counts: list[int]) -> Rows:
         """Return the tokens of one sequence in a layer, in its dtype, and note the errors of its heads."""
         mask, dtype = self.real[sequence], layer.keys.dtype
-        key, value = (part[sequence][:, mask].float() for part in (layer.keys, layer.values))
+        key, value = (widened(part[sequence][:, mask]) for part in (layer.keys, layer.values))
         real, every = key.shape[1], torch.arange(key.shape[1], device=key.device)[None]
         parts = [Tokens(key[g, None], value[g, None], None, every) for g in range(len(key))]
         measured = [(0.0, 0.0)] * len(key)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 
 from ....._checks import needs
+from ..models.calls import memo_of
 from ..models.interface import with_bias
 
 with needs("transformers", "compress_cache", "interop"):
@@ -50,7 +51,7 @@ class CompactedLayer(DynamicLayer):
     mask that has zeros on its left for padding, nor by a window before its own position leaves it.
     """
 
-    is_croppable = True
+    is_croppable, record_past = True, False
 
     def __init__(self, rows: Sequence[Rows], length: int, width: int, window: int | None = None) -> None:
         super().__init__()
@@ -60,7 +61,7 @@ class CompactedLayer(DynamicLayer):
         shape = (len(self.rows), len(first.counts), 0)
         self.keys = first.key.new_empty(*shape, first.key.shape[1])
         self.values = first.value.new_empty(*shape, first.value.shape[1])
-        self.device, self.dropped = first.key.device, 0
+        self.device, self.fixed = first.key.device, length  # crop stops there
         self.is_initialized = True
 
     @property
@@ -87,7 +88,8 @@ class CompactedLayer(DynamicLayer):
         values = self._laid([rows.value for rows in self.rows], self.values)
         if not self.is_plain:
             keys = with_bias(keys, self._biases(start, count))
-        self._expire()
+        if not self.record_past:
+            self._expire()
         return keys, values
 
     def _laid(self, parts: list[torch.Tensor], tail: torch.Tensor) -> torch.Tensor:
@@ -95,22 +97,22 @@ class CompactedLayer(DynamicLayer):
         batch, heads, count, size = tail.shape
         laid = tail.new_zeros(batch, heads, self.width + count, size)
         laid[:, :, self.width :] = tail
-        for i, (rows, part) in enumerate(zip(self.rows, parts, strict=True)):
-            row = laid[i]  # iterated ones take no change in place where there is a graph
+        for number, (rows, part) in enumerate(zip(self.rows, parts, strict=True)):  # laid may have a graph
             if len(part) == heads * self.width:
-                row[:, : self.width] = part.view(heads, self.width, size)
+                laid[number, :, : self.width] = part.view(heads, self.width, size)
             else:
-                row[:, : self.width][rows.columns(self.width)] = part
+                laid[number, :, : self.width][rows.columns(self.width)] = part
         return laid
 
     def _biases(self, start: int, count: int) -> torch.Tensor:
         """Return the biases (batch, heads, 1 or count, width) for queries from a position on."""
         batch, heads = self.keys.shape[:2]
-        biases = self.keys.new_full((batch, heads, self.width), -torch.inf, dtype=torch.float32)
+        dtype = torch.promote_types(self.keys.dtype, torch.float32)
+        biases = self.keys.new_full((batch, heads, self.width), -torch.inf, dtype=dtype)
         places = torch.zeros_like(biases, dtype=torch.long)
         for bias, place, rows in zip(biases, places, self.rows, strict=True):
             columns = rows.columns(self.width)
-            bias[columns] = 0.0 if rows.bias is None else rows.bias.float()
+            bias[columns] = 0.0 if rows.bias is None else rows.bias.to(dtype)
             if rows.position is not None:
                 place[columns] = rows.position
         if self.window is None:
@@ -126,7 +128,8 @@ class CompactedLayer(DynamicLayer):
             self.keys, self.values = self.keys[:, :, behind:], self.values[:, :, behind:]
             self.width = max(self.width - drop, 0)
             self.rows = [rows.last(self.width) for rows in self.rows]
-            self.length, self.dropped = self.length + behind, self.dropped + drop
+            self.length += behind
+            self.fixed = self.get_seq_length()
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return the columns of the mask, and the position of the first."""
@@ -143,16 +146,22 @@ class CompactedLayer(DynamicLayer):
 
     def crop(self, tokens_to_remove: int) -> None:
         """Remove the last tokens, a negative number of them, of those read since compaction."""
-        if -tokens_to_remove > self.keys.shape[-2] or tokens_to_remove > 0 or (tokens_to_remove and self.dropped):
+        most = self.get_seq_length() - self.fixed
+        if not -most <= tokens_to_remove <= 0:
             raise ValueError(
-                f"'tokens_to_remove' must be between {-self.keys.shape[-2]} and 0, got {tokens_to_remove}: tokens that "
-                "others stand for, or that left a window, do not come back"
+                f"'tokens_to_remove' must be between {-most} and 0, got {tokens_to_remove}: tokens that others stand "
+                "for, or that left a window, do not come back; activate_past_recording() keeps these until crop"
             )
         super().crop(tokens_to_remove)
+        self._expire()
+
+    def activate_past_recording(self) -> None:
+        """Keep what leaves a window until `crop`, as assisted generation asks."""
+        self.record_past = True
 
     def reset(self) -> None:
         """Forget all tokens."""
-        self.rows, self.length, self.width = [rows.last(0) for rows in self.rows], 0, 0
+        self.rows, self.length, self.width, self.fixed = [rows.last(0) for rows in self.rows], 0, 0, 0
         self.keys, self.values = self.keys[:, :, :0], self.values[:, :, :0]
 
     def reorder_cache(self, beam_idx: torch.Tensor) -> None:
@@ -196,7 +205,9 @@ class CompactedCache(DynamicCache):
 
 
 def copied(layer: CacheLayerMixin) -> CacheLayerMixin:
-    """Return a layer to which tokens may be added; keys and values are shared, other states are not."""
-    if isinstance(layer, DynamicLayer) and not isinstance(layer, LinearAttentionCacheLayerMixin):
-        return copy.copy(layer)
-    return copy.deepcopy(layer)
+    """Return a layer to which tokens may be added, without its graph; keys and values are shared, states are not."""
+    if isinstance(layer, LinearAttentionCacheLayerMixin) or not isinstance(layer, DynamicLayer):
+        return copy.deepcopy(layer, memo_of([layer]))
+    new = copy.copy(layer)
+    vars(new).update((name, part.detach()) for name, part in vars(layer).items() if isinstance(part, torch.Tensor))
+    return new

@@ -16,7 +16,9 @@ from ..models.calls import explaining
 from ..models.interface import Call, watching
 from .cache import copied
 from .inputs import Inputs
+from .options import FOLDS
 from .peers import WINDOW
+from .problem import widened
 
 _CHUNK, _WEIGHTS = 256, 2**26
 """Tokens that are read at once, at most, and numbers of attention that are summed at once, 256 MiB of them."""
@@ -81,10 +83,9 @@ class Watcher:
             _check_mask(call)
             self.layers[number] = Seen(call.softcap, call.window, [[] for _ in range(batch)])
         seen = self.layers[number]
-        queries = (call.scale * call.query.float()).unflatten(1, (shared, heads // shared))
+        queries = (call.scale * widened(call.query)).unflatten(1, (shared, heads // shared))
         for rows, kept, part in zip(queries, self.keep, seen.queries, strict=True):
-            if bool(kept.any()):
-                part.append(rows[:, :, kept])
+            part.append(rows[:, :, kept])
         if self.sizes is not None:
             self._sum(seen, call)
 
@@ -121,7 +122,7 @@ def collect(model: Any, cache: Any, texts: list[Inputs], real: torch.Tensor, cou
     """Return the queries of texts, each read behind the cache, evenly over their tokens and at most `count` a key's."""
     watcher = Watcher()
     total = sum(text.ids.shape[1] for text in texts)
-    chosen = _evenly(total, max(count // _sharing(model), 1)).to(real.device)
+    chosen = _evenly(total, max(count // _sharing(model), FOLDS)).to(real.device)
     start = 0
     with _quietly(model, watcher):
         for text in texts:
@@ -135,7 +136,7 @@ def read_context(model: Any, context: Inputs, count: int) -> dict[int, Seen]:
     """Return the queries of a context that is read anew, and what attention its tokens got."""
     batch, length = context.ids.shape
     watcher = Watcher(sizes=(batch, length))
-    keep = _evenly(length, max(count // _sharing(model), 1)).to(context.ids.device) & context.mask
+    keep = _evenly(length, max(count // _sharing(model), FOLDS)).to(context.ids.device) & context.mask
     cache: Any = _Growing(watcher, model.config)
     if model.config.is_encoder_decoder:
         cache = EncoderDecoderCache(cache, DynamicCache())

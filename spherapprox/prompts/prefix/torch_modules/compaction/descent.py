@@ -193,7 +193,11 @@ class Fit:
 
 def means(fit: Fit, count: int, generator: torch.Generator) -> torch.Tensor:
     """Return means (G, count, s) of clusters of keys, weighted by attention, near each other if their logits are."""
-    inner = torch.linalg.solve(fit.factor.double(), fit.heads.key.double().transpose(1, 2)).transpose(1, 2).float()
+    inner = (
+        torch.linalg.solve(fit.factor.double(), fit.heads.key.double().transpose(1, 2))
+        .transpose(1, 2)
+        .to(fit.factor.dtype)
+    )
     weights = fit.targets.squares.sqrt()
     weights = weights + 1e-6 * weights.mean(dim=-1, keepdim=True) + 1e-30
     found = []

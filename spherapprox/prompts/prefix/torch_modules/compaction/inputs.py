@@ -33,6 +33,11 @@ class Inputs:
         if f"{decoder}input_ids" not in others:
             raise ValueError(f"'{name}' must have '{decoder}input_ids', got {sorted(others)}")
         check_names(model, others)
+        if decoder and not {model.main_input_name, "inputs_embeds", "encoder_outputs"} & {*others}:
+            raise ValueError(
+                f"'{name}' must have what the encoder read, {model.main_input_name!r} or 'encoder_outputs', beside "
+                f"'decoder_input_ids', got {sorted(others)}"
+            )
         ids = _ids(others.pop(f"{decoder}input_ids"), name, model)
         if ids.shape[0] not in (1, batch):
             raise ValueError(f"'{name}' must be of 1 or {batch} sequences, as the cache has, got {ids.shape[0]}")

@@ -10,6 +10,8 @@ FITTED = ("descent", "attention matching", "top attention")
 """Methods with biases and values of their own, best first."""
 CONTEXT = ("snapkv", "h2o")
 """Methods that choose by what the context itself attends to."""
+FOLDS = 5
+"""Of so many queries one is held out."""
 METHODS = (*FITTED, *CONTEXT, "recent", "uniform")
 
 

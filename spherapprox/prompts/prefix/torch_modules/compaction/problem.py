@@ -18,11 +18,16 @@ def blocks(count: int, size: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
+def widened(rows: torch.Tensor) -> torch.Tensor:
+    """Return rows in float32, or in float64 if they are."""
+    return rows.to(torch.promote_types(rows.dtype, torch.float32))
+
+
 @dataclass(frozen=True)
 class Heads:
-    """Heads of one sequence in one layer, float32: keys (G, n, s), values (G, n, p), queries times the scale (G, m, s).
+    """Heads of one sequence in one layer: keys (G, n, s), values (G, n, p), queries times the scale (G, m, s).
 
-    Queries of all heads that share a key stand one behind another.
+    They are `widened`, and queries of all heads that share a key stand one behind another.
     """
 
     key: torch.Tensor
@@ -95,8 +100,9 @@ class Tokens:
 
 
 def rounded(tokens: Tokens, dtype: torch.dtype) -> Tokens:
-    """Return tokens with keys and values that a dtype has."""
-    return replace(tokens, key=tokens.key.to(dtype).float(), value=tokens.value.to(dtype).float())
+    """Return tokens with keys, values and biases that a dtype has: models add biases in their own."""
+    bias = None if tokens.bias is None else widened(tokens.bias.to(dtype))
+    return replace(tokens, key=widened(tokens.key.to(dtype)), value=widened(tokens.value.to(dtype)), bias=bias)
 
 
 def parted(tokens: Tokens) -> list[Tokens]:
@@ -108,6 +114,5 @@ def parted(tokens: Tokens) -> list[Tokens]:
 def errors(tokens: Tokens, heads: Heads, targets: Targets) -> tuple[torch.Tensor, torch.Tensor]:
     """Return errors (G,): root mean squares of outputs, over those of the outputs, and of log masses."""
     outputs, masses = tokens.attend(heads)
-    squares = (outputs - targets.outputs).square().sum(dim=(1, 2))
-    size = targets.outputs.square().sum(dim=(1, 2)).clamp(min=1e-30)
-    return (squares / size).sqrt(), (masses - targets.log_masses).square().mean(dim=1).sqrt()
+    squares, size = (part.double().square().sum(dim=(1, 2)) for part in (outputs - targets.outputs, targets.outputs))
+    return (squares / size.clamp(min=1e-200)).sqrt(), (masses - targets.log_masses).square().mean(dim=1).sqrt()

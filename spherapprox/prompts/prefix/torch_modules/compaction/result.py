@@ -18,10 +18,12 @@ from ..... import _checks
 from ..interchange import check_device
 from ..models.calls import evaluating, explaining
 from ..models.checking import check_cache
+from ..models.divergence import divergences
 from ..models.interface import attending
 from .cache import CompactedCache, CompactedLayer, Rows, copied
 from .collecting import chunks
 from .inputs import Inputs
+from .problem import widened
 
 
 class HeadRecord(NamedTuple):
@@ -151,8 +153,14 @@ class CacheCompaction:
             raise ValueError(f"'cache' must be the one of {self.length} tokens that was compacted, got one of {length}")
         batch = 1 + max(record.sequence for record in self.records)
         inputs = Inputs.of(text, "text", model, batch=batch, length=length)
-        before = torch.ones_like(inputs.mask[:, :1]).expand(-1, length) if inputs.before is None else inputs.before
+        before = self._real(inputs.mask) if inputs.before is None else inputs.before
         return _agreement(model, (_copy(cache), self.cache), inputs, before)
+
+    def _real(self, like: torch.Tensor) -> torch.Tensor:
+        """Return which of the tokens in the cache are none of padding, (batch, length)."""
+        parts = (layer.rows for layer in self._layers if isinstance(layer, CompactedLayer))
+        counts = like.new_tensor([rows.real for rows in next(parts, [])] or [self.length], dtype=torch.long)
+        return (torch.arange(self.length, 0, -1, device=like.device) <= counts[:, None]).expand(len(like), -1)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the cache and its records into a file of safetensors, whole or not at all.
@@ -260,11 +268,10 @@ def _agreement(model: Any, caches: tuple[Any, Any], text: Inputs, before: torch.
     count = losses = 0
     with evaluating(model), attending(model), explaining(model, cached=True):
         for part, arguments in chunks(model, text, before):
-            whole, short = (model(**arguments, cache=cache).logits.float().log_softmax(dim=-1) for cache in caches)
+            whole, short = (widened(model(**arguments, cache=cache).logits).log_softmax(dim=-1) for cache in caches)
             mask = text.mask[:, part]
-            divergence = (whole.exp() * (whole - short)).nan_to_num(nan=0.0).sum(dim=-1)
             sums[0] += (whole.argmax(dim=-1) == short.argmax(dim=-1))[mask].sum().item()
-            sums[1] += divergence[mask].double().sum().item()
+            sums[1] += divergences(whole[mask], short[mask]).double().sum().item()
             count += int(mask.sum())
             following = slice(part.start + 1, min(part.stop + 1, last + 1))
             width, asked = following.stop - following.start, text.ids[:, following, None]

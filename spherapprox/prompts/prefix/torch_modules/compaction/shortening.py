@@ -10,7 +10,7 @@ import torch
 
 from . import descent, peers
 from .budget import gather
-from .options import CONTEXT, FITTED, CacheOptions
+from .options import CONTEXT, FITTED, FOLDS, CacheOptions
 from .problem import Heads, Targets, Tokens, errors, part_of
 from .selection import attend_most, pursue_masses
 from .solving import attention_of, closed_form, solve_values
@@ -19,8 +19,6 @@ _ENTRIES = 2**25
 """Numbers of attention of the heads that are fitted at once: 256 MiB in float64, of which a few are held."""
 _FEWEST = 20
 """Iterations for which a descent is begun."""
-_FOLDS = 5
-"""Of so many queries one is not fitted to, but tells which tokens are best."""
 
 
 @dataclass
@@ -68,7 +66,7 @@ class Plan:
     def _descended(self, heads: Heads, targets: Targets, chosen: Tokens, places: torch.Tensor) -> Tokens:
         """Return tokens at free keys, of each head those that were chosen where they are better at other queries."""
         count, mass, ridge = places.shape[1], self.options.mass, self.options.ridge
-        out = torch.arange(heads.queries.shape[1], device=heads.key.device) % _FOLDS == _FOLDS - 1
+        out = torch.arange(heads.queries.shape[1], device=heads.key.device) % FOLDS == FOLDS - 1
         (some, known), (others, unseen) = (part_of(heads, targets, rows) for rows in (~out, out))
 
         def measure(tokens: Tokens) -> torch.Tensor:

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -51,11 +51,13 @@ def virtual_tokens(model: Any) -> int:
 
 
 @contextlib.contextmanager
-def evaluating(model: torch.nn.Module) -> Iterator[None]:
-    """Leave dropout out, and graphs; each part is in training afterwards if it was."""
-    trained = [part for part in model.modules() if part.training]
-    model.eval()
+def evaluating(*sides: Any) -> Iterator[None]:
+    """Leave dropout out, and graphs; each part of modules is in training afterwards if it was."""
+    modules = [part for side in sides if isinstance(side, torch.nn.Module) for part in side.modules()]
+    trained = [part for part in modules if part.training]
     try:
+        for part in trained:
+            part.training = False
         with torch.no_grad():
             yield
     finally:
@@ -96,10 +98,15 @@ def explaining(model: Any, *, cached: bool) -> Iterator[None]:
 def copied(cache: Cache) -> Cache:
     """Return a copy of a cache, without its graph."""
     parts = [getattr(cache, name, cache) for name in ("self_attention_cache", "cross_attention_cache")]
-    tensors = [value for part in parts for layer in part.layers for value in vars(layer).values()]
-    memo = {id(value): value.detach().clone() for value in tensors if isinstance(value, torch.Tensor)}
-    copy_: Cache = copy.deepcopy(cache, memo)
+    copy_: Cache = copy.deepcopy(cache, memo_of(layer for part in parts for layer in part.layers))
     return copy_
+
+
+def memo_of(layers: Iterable[Any]) -> dict[int, torch.Tensor]:
+    """Return the copies, without graphs, that `copy.deepcopy` makes of the tensors of a cache's layers."""
+    values = [value for layer in layers for value in vars(layer).values()]
+    values += [part for value in values if isinstance(value, dict) for part in value.values()]
+    return {id(value): value.detach().clone() for value in values if isinstance(value, torch.Tensor)}
 
 
 def visits(model: Any, inputs: Mapping[str, Any]) -> tuple[list[Visit], list[str], Any]:

@@ -12,7 +12,8 @@ import torch
 
 from ....._checks import flag, instance, integer, real
 from .batches import Batch, as_batches
-from .divergence import Side, divergences, evaluating, next_logits
+from .calls import evaluating
+from .divergence import Side, divergences, next_logits
 
 
 def distill_prefix(
@@ -95,10 +96,9 @@ def _steps(
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1.0, end_factor=0.0, total_iters=steps)
     bar = tqdm(itertools.islice(itertools.cycle(batches), steps), total=steps, desc="distilling", disable=not visible)
     for batch in bar:
-        with torch.no_grad():
-            wanted = next_logits(teacher, batch, "teacher")
-            if bool(wanted.isnan().any()):
-                raise ValueError("'teacher' must have logits that are numbers, got nan")
+        wanted = next_logits(teacher, batch, "teacher")
+        if bool(wanted.isnan().any()):
+            raise ValueError("'teacher' must have logits that are numbers, got nan")
         with torch.enable_grad():
             found = next_logits(student, batch, "student")
             if found.shape != wanted.shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from transformers import Cache, PreTrainedModel
 
 from ....._checks import wrong_type
 from .batches import Batch, as_batches, moved, seen
-from .calls import CACHES, base_of, explaining
+from .calls import CACHES, base_of, evaluating, explaining
 
 _AT_ONCE = 2**22
 """Logits that are held in float64 at once."""
@@ -89,7 +89,7 @@ def next_token_divergence(model: Side, other: Side, inputs: Any) -> Divergence:
     """
     nats = agree = 0.0
     count = 0
-    with torch.no_grad(), evaluating(model, other):
+    with evaluating(model, other):
         for batch in as_batches(inputs):
             ours = next_logits(model, batch, "model")
             theirs = next_logits(other, batch, "other").to(ours.device)
@@ -111,7 +111,7 @@ def divergences(logits: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
     """Return the divergence of each row, sums of terms ``q - p - p log(q / p)`` that are not negative."""
     log_p, log_q = logits.log_softmax(-1), others.log_softmax(-1)
     p, q = log_p.exp(), log_q.exp()
-    return torch.where(p > 0.0, q - p - p * (log_q - log_p), q).sum(-1)
+    return torch.where(p == 0.0, q, q - p - p * (log_q - log_p)).sum(-1)  # nan stays
 
 
 def next_logits(side: Side, batch: Batch, name: str) -> torch.Tensor:
@@ -132,17 +132,3 @@ def next_logits(side: Side, batch: Batch, name: str) -> torch.Tensor:
     if logits.shape[1] < length:
         raise ValueError(f"'{name}' must return logits after {length} tokens, got {logits.shape[1]}")
     return logits[:, -length:][mask.to(logits.device)]  # soft prompts of PEFT have logits before them
-
-
-@contextlib.contextmanager
-def evaluating(*sides: Side) -> Iterator[None]:
-    """Put modules into evaluation mode until the end."""
-    modules = [part for side in sides if isinstance(side, torch.nn.Module) for part in side.modules()]
-    before = [(module, module.training) for module in modules]
-    try:
-        for module, _ in before:
-            module.training = False
-        yield
-    finally:
-        for module, training in before:
-            module.training = training

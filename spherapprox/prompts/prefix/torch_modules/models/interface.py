@@ -179,9 +179,9 @@ def attending(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watching(model: torch.nn.Module, listener: Listener) -> Iterator[None]:
-    """Let a listener see each call of each layer of a model, until the end."""
+    """Let a listener see each call of each layer of a model, compiled ones too, until the end."""
     modules = [id(part) for part in model.modules() if id(part) not in _LISTENERS]
-    with attending(model):
+    with attending(model), torch.compiler.set_stance("force_eager"):
         try:
             _LISTENERS.update(dict.fromkeys(modules, listener))
             yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -13,8 +14,8 @@ import torch
 from ....._checks import instance, integer
 from ...layer.rows import Prefix
 from ..interchange import of_layers
+from .calls import base_of, evaluating
 from .checking import check_weights
-from .divergence import evaluating
 from .interface import Call, watching
 
 _PROBES = 6
@@ -100,11 +101,6 @@ def turned(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, .
     )
 
 
-def base_of(model: Any) -> Any:
-    """Return the model of transformers in a model of PEFT, or the model itself."""
-    return model.get_base_model() if hasattr(model, "get_base_model") else model
-
-
 def turns_of(model: torch.nn.Module, shift: int) -> list[Turn] | None:
     """Return what a change of all positions does to the keys of each layer; None without rotary positions."""
     base = base_of(model)
@@ -112,7 +108,9 @@ def turns_of(model: torch.nn.Module, shift: int) -> list[Turn] | None:
     if rotary is None:
         return None
     start = max(0, -shift)
-    before, after = (_calls_at(base, place) for place in (start, start + shift))
+    rotary = copy.deepcopy(rotary)  # frequencies of some follow the places last seen: the model sees those at 0 last
+    calls = {place: _calls_at(base, place) for place in sorted((start, start + shift), reverse=True)}
+    before, after = calls[start], calls[start + shift]
     if not before:
         raise ValueError(f"'model' must attend by the interface of transformers, {type(base).__name__} does not")
     return [
@@ -127,7 +125,7 @@ def _calls_at(base: Any, place: int) -> list[Call]:
     numbers = torch.arange(_PROBES, device=device)[None]
     calls: list[Call] = []
     tokens = (1 + numbers) % base.get_input_embeddings().num_embeddings
-    with torch.no_grad(), evaluating(base), watching(base, lambda call, _: calls.append(call)):
+    with evaluating(base), watching(base, lambda call, _: calls.append(call)):
         base(input_ids=tokens, position_ids=place + numbers, use_cache=False)
     return calls
 

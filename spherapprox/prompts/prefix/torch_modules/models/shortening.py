@@ -20,9 +20,10 @@ from ...compression.search import Descent
 from ...layer.rows import Prefix
 from ..interchange import from_prompt_embeddings, prompt_embeddings
 from .batches import Batch, as_batches, moved, seen, split, takes, tokens_of
-from .divergence import Divergence, evaluating, next_token_divergence
+from .calls import base_of, evaluating
+from .divergence import Divergence, next_token_divergence
 from .interface import Call, watching
-from .positions import base_of, turned, turns_of
+from .positions import turned, turns_of
 
 
 @dataclass(frozen=True)
@@ -189,14 +190,14 @@ def shorten_prefix(
     queries, held = (_collect(model, [stored[k] for k in sources], part, limit, random) for part in parts)
     # Step 3: heads, one by one
     short, rows = _compressed(stored, sources, queries, held, length, solver, visible)
-    moved = short if turns is None else turned(short, turns)
+    placed = short if turns is None else turned(short, turns)
     # Step 4: the model, and what it does
-    made = _rebuilt(model, config, moved)
+    made = _rebuilt(model, config, placed)
     offset = count - length if turns is None else 0
     divergence = next_token_divergence(model, made, parts[1])
     without = next_token_divergence(model, base_of(model), parts[1])
     in_place = _in_place(model, made, parts[1], offset) if offset else divergence
-    return ShortenedPrefix(made, tuple(moved), tuple(rows), without, divergence, in_place, offset)
+    return ShortenedPrefix(made, tuple(placed), tuple(rows), without, divergence, in_place, offset)
 
 
 def adapter_of(model: Any, name: str = "model") -> Any:
@@ -266,7 +267,7 @@ def _collect(
     total = sum(int(mask.sum()) for mask in masks)
     chosen = np.zeros(total, dtype=bool)
     chosen[random.choice(total, min(limit, total), replace=False)] = True
-    with torch.no_grad(), evaluating(model), watching(base_of(model), collector):
+    with evaluating(model), watching(base_of(model), collector):
         for batch, mask in zip(batches, masks, strict=True):
             taken, chosen = chosen[: int(mask.sum())], chosen[int(mask.sum()) :]
             collector.mask = mask.cpu().clone()
@@ -412,13 +413,18 @@ def _rebuilt(model: Any, config: Any, prefixes: Sequence[Prefix]) -> Any:
     made_of = copy.deepcopy(config)
     made_of.num_virtual_tokens, made_of.prefix_projection = len(prefixes[0]), False
     given = model.prompt_encoder[model.active_adapter].embedding.weight
+    required = {part: part.requires_grad for part in base_of(model).parameters()}
     made = type(model)(base_of(model), made_of, model.active_adapter)
+    for part, asked in required.items():  # which PEFT freezes
+        part.requires_grad_(asked)
     encoder = made.prompt_encoder[model.active_adapter]
     encoder.to(given.device, given.dtype)
     with torch.no_grad():
         encoder.embedding.weight.copy_(prompt_embeddings(prefixes, dtype=given.dtype))
     encoder.requires_grad_(given.requires_grad)
-    return made.train(model.training)
+    made.training = model.training
+    made.prompt_encoder.train(model.training)
+    return made
 
 
 def _in_place(model: Any, made: Any, batches: list[Batch], offset: int) -> Divergence | None:

@@ -365,5 +365,99 @@ def test_linear_layers_are_kept():
     exact = compress_cache(model, cache, text=ids(1, 40), ratio=1.0)
     assert exact.compare(model, cache, ids(1, 20, seed=1)).kl == 0.0
     assert exact.compare(model, cache, ids(1, 20, seed=1)).kl == 0.0  # states were not moved on
+    graph = compress_cache(model, model(ids(1, N), use_cache=True).cache, text=ids(1, 40), ratio=1.0)
+    assert not graph.cache.layers[0].recurrent_states[0].requires_grad
     with pytest.raises(TypeError, match="only layers of keys and values can be saved, there is a LinearAttention"):
         exact.save("nowhere")
+
+
+def tiny(groups=1, **options):
+    torch.manual_seed(7)
+    config = SIZES | {"num_hidden_layers": 1, "num_key_value_heads": groups} | options
+    return transformers.LlamaForCausalLM(transformers.LlamaConfig(**config)).eval()
+
+
+def test_float64_keeps_its_digits():
+    model = tiny().double()
+    cache = read(model, ids(1, N)).cache
+    short = compress_cache(model, cache, text=ids(1, 20), ratio=1.0)
+    assert torch.equal(logits(model, short.cache, ids(1, 5)), logits(model, copy.deepcopy(cache), ids(1, 5)))
+    kept = compress_cache(model, cache, text=ids(1, 20), ratio=0.5, method="recent").cache.layers[0].rows[0].key
+    assert torch.equal(kept, cache.layers[0].keys[0, 0, -30:])
+
+
+def test_biases_are_those_that_a_dtype_has():
+    model = tiny().bfloat16()
+    short = compress_cache(model, read(model, ids(1, N)).cache, text=ids(1, 60), ratio=0.2, method="top attention")
+    bias = short.cache.layers[0].rows[0].bias
+    assert torch.equal(bias, bias.bfloat16().float())
+    assert bias.abs().max() > 0.1
+
+
+def test_errors_of_small_values_are_no_smaller():
+    model = tiny()
+    cache = read(model, ids(1, N)).cache
+    whole, small = (
+        compress_cache(model, cache, text=ids(1, 60), ratio=0.2, method="recent").records[0].error
+        for cache.layers[0].values in (cache.layers[0].values, 1e-18 * cache.layers[0].values)
+    )
+    assert small == pytest.approx(whole, rel=1e-4)
+
+
+def test_graphs_lead_through_a_cache_but_not_into_it():
+    model = mistral(20)
+    full = compress_cache(model, model(ids(1, N), use_cache=True).cache, text=ids(1, 40))
+    assert not any(layer.keys.requires_grad for layer in full.cache.layers)
+    model = tiny()
+    short = compress_cache(model, model(ids(1, N), use_cache=True).cache, text=ids(1, 60), method="top attention")
+    with short.attending(model):
+        model(ids(1, 4), cache=short.cache).logits.sum().backward()
+    assert model.model.layers[0].self_attn.k_proj.weight.grad.abs().max() > 0.0
+
+
+def test_windows_wait_for_crop_where_the_past_is_recorded():
+    model = mistral(70)
+    short = compress_cache(model, read(model, ids(1, N)).cache, text=ids(1, 40), ratio=0.2, method="uniform")
+    tail, other = ids(1, 90, seed=4), ids(1, 20, seed=5)
+    with short.attending(model):
+        cache, plain = short.cache, short.cache
+        cache.activate_past_recording()
+        logits(model, cache, tail)
+        cache.crop(-10)
+        logits(model, plain, tail[:, :80])
+        with pytest.raises(ValueError, match="must be between 0 and 0, got -1"):
+            plain.crop(-1)
+        torch.testing.assert_close(logits(model, cache, other), logits(model, plain, other), rtol=1e-4, atol=1e-4)
+    cache.crop(0)
+    assert cache.layers[0].keys.shape == plain.layers[0].keys.shape
+
+
+def test_comparison_knows_the_padding_and_hides_no_nan(llama, whole):
+    mask = torch.ones(2, N, dtype=torch.long)
+    mask[0, :50] = 0
+    places = (mask.cumsum(-1) - 1).clamp(min=0)
+    cache = read(llama, ids(2, N), attention_mask=mask, position_ids=places).cache
+    short = compress_cache(
+        llama, cache, context={"input_ids": ids(2, N), "attention_mask": mask}, text=ids(2, 40), method="uniform"
+    )
+    full = {"input_ids": ids(2, 9), "attention_mask": torch.cat([mask, torch.ones(2, 9, dtype=torch.long)], dim=1)}
+    assert short.compare(llama, cache, ids(2, 9)) == short.compare(llama, cache, full)
+    model = copy.deepcopy(llama)
+    model.lm_head.weight.data[0] = torch.nan
+    assert np.isnan(short.compare(model, cache, ids(2, 9)).kl)
+
+
+def test_few_queries_of_many_heads_are_enough():
+    model = tiny()
+    cache = read(model, ids(1, N)).cache
+    options = {"method": "top attention", "options": CacheOptions(queries=10), "ratio": 0.02}
+    assert compress_cache(model, cache, text=ids(1, 30), **options).records[0].tokens == 1  # 4 heads share a key
+
+
+def test_compiled_models_are_watched():
+    model = tiny()
+    cache = read(model, ids(1, N)).cache
+    options = {"text": ids(1, 40), "method": "top attention"}
+    expected = compress_cache(model, cache, **options)
+    model.compile(backend="eager")
+    assert compress_cache(model, cache, **options).records == expected.records

@@ -299,3 +299,37 @@ def test_distillation_goes_on_from_there(llama):
     with pytest.raises(FloatingPointError, match="take a smaller 'learning_rate'"):
         distill_prefix(student, lambda input_ids: model(input_ids).logits / (input_ids[0, 0] - 42), [TEXT[5:], TEXT])
     assert torch.equal(student.prompt_encoder["default"].embedding.weight, before)
+
+
+def test_numbers_that_are_none_are_told():
+    right, wrong = torch.zeros(10, 8, 50), torch.full((10, 8, 50), torch.nan)
+    for pair in ((right, wrong), (wrong, right)):
+        one, other = (lambda logits=logits, **_: logits for logits in pair)
+        with pytest.raises(ValueError, match="must have logits that are numbers, got nan"):
+            next_token_divergence(one, other, TEXT)
+
+
+def test_the_given_model_stays_as_it_was():
+    model = adapted(made("llama")).train()
+    model.get_base_model().model.layers[0].eval()
+    model.get_base_model().lm_head.requires_grad_(True)
+
+    def state():
+        return [part.training for part in model.modules()], [part.requires_grad for part in model.parameters()]
+
+    before = state()
+    short = shorten_prefix(model, SHORT, TEXT)
+    assert state() == before
+    assert short.model.training
+    assert short.model.prompt_encoder.training
+
+
+def test_frequencies_of_the_model_stay():
+    config = transformers.LlamaConfig(
+        **ROTARY, rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
+    )
+    model = transformers.LlamaForCausalLM(config).eval()
+    before = model.model.rotary_emb.inv_freq.clone()
+    with pytest.raises(ValueError, match="must have keys that its rotary functions turn"):
+        turn_keys(near(4, 2, 2, 16), 300, model)
+    assert torch.equal(model.model.rotary_emb.inv_freq, before)

@@ -20,9 +20,10 @@ from transformers.cache_utils import (
 
 from ..... import _checks
 from ..models.checking import check_cache, check_weights
+from ..models.reading import Reading
 from .budget import curve, spend
 from .cache import CompactedLayer, Rows, copied
-from .collecting import Seen, collect, read_context
+from .collecting import Seen, collect, read_context, taken
 from .inputs import Inputs, real_tokens
 from .options import CONTEXT, FITTED, FOLDS, METHODS, CacheOptions
 from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded, widened
@@ -47,10 +48,11 @@ def compress_cache(
         In evaluation; a decoder, or an encoder-decoder model, whose cross-attention is kept as it is.
     cache : transformers.DynamicCache or EncoderDecoderCache
         What the model has made of the n tokens of a context. It is not changed.
-    text : ids, dict of inputs, or a list of such, optional
+    text : ids, dict of inputs, a list of such, or Reading, optional
         What is read behind the context, each text anew, for the queries at which the few tokens have to act as all:
         token ids (T,), (1, T) or (batch, T), or what the model takes, as a tokenizer returns it (of an encoder-decoder
-        model with ``decoder_input_ids``). The closer it is to what will be asked, the better.
+        model with ``decoder_input_ids``). The closer it is to what will be asked, the better. Or the queries of one:
+        ``of_model(model).read(input_ids=ids, cache=cache)``.
     context : ids or dict of inputs, optional
         The n tokens that the cache is of. Its mask says what is padding, on the left, which is never kept. Where no
         text is given, it is read once more behind itself, in pieces as long as there are positions for, or, if there
@@ -149,7 +151,10 @@ def compress_cache(
     masks = ([] if whole is None else [whole.mask]) + [one.before for one in texts if one.before is not None]
     real = real_tokens(masks[:1], batch, length, device=first.keys.device)
     _check_finite(layers, real)
-    asked, sources = _queries(model, cache, texts, whole, real, options.queries)
+    if isinstance(text, Reading):
+        asked, sources = taken(text, batch, options.queries), "reading"
+    else:
+        asked, sources = _queries(model, cache, texts, whole, real, options.queries)
     own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
     # Step 3: tokens
     work = _Work(layers, asked, own, real, plan, count)
@@ -187,11 +192,6 @@ def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLa
                 f"'cache' must be a DynamicCache, layer {number} is a {type(layer).__name__}: let the model fill a "
                 "DynamicCache(config=model.config)"
             )
-        keys_and_values = [getattr(layer, name, None) for name in ("keys", "values")]
-        if not all(part is None or bool(part.isfinite().all()) for part in keys_and_values):
-            raise ValueError(
-                f"'cache' must be finite, layer {number} has nan or inf: so have the model's weights, often"
-            )
     return list(cache.layers), cross
 
 
@@ -200,13 +200,15 @@ def _check_finite(layers: list[CacheLayerMixin], real: torch.Tensor) -> None:
         if _is_compacted(layer):
             finite = (layer.keys.isfinite().all(-1) & layer.values.isfinite().all(-1)).all(1)
             if not bool((finite | ~real[:, -finite.shape[1] :]).all()):
-                raise ValueError(f"'cache' must hold numbers, layer {number} has infinite ones, or nan")
+                raise ValueError(
+                    f"'cache' must be finite, layer {number} has nan or inf: so have the model's weights, often"
+                )
 
 
 def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> tuple[list[Inputs], Inputs | None]:
     """Return the texts, and the context, that are given."""
     several = isinstance(text, Sequence) and len(text) > 0 and isinstance(text[0], Mapping | torch.Tensor)
-    given = [] if text is None else list(text) if several else [text]
+    given = [] if text is None or isinstance(text, Reading) else list(text) if several else [text]
     names = [f"text[{number}]" if several else "text" for number in range(len(given))]
     texts = [Inputs.of(one, name, model, batch=batch, length=length) for one, name in zip(given, names, strict=True)]
     whole = None if context is None else Inputs.of(context, "context", model, batch=batch, length=0)

@@ -14,6 +14,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer
 
 from ..models.calls import explaining
 from ..models.interface import Call, watching
+from ..models.reading import Reading
 from .cache import copied
 from .inputs import Inputs
 from .options import FOLDS
@@ -106,10 +107,14 @@ def _check_mask(call: Call) -> None:
     """Refuse a layer that adds numbers by position to logits, which those of compacted tokens are no more."""
     mask = call.mask
     if mask is not None and bool(((mask != 0.0) & (mask > torch.finfo(mask.dtype).min / 2.0)).any()):
-        raise ValueError(
-            f"'model' must not add biases by position to its logits, {type(call.module).__name__} does: tokens that "
-            "stand for others have no position"
-        )
+        raise _biased(type(call.module).__name__)
+
+
+def _biased(name: str) -> ValueError:
+    return ValueError(
+        f"'model' must not add biases by position to its logits, {name} does: tokens that stand for others have no "
+        "position"
+    )
 
 
 @contextmanager
@@ -130,6 +135,25 @@ def collect(model: Any, cache: Any, texts: list[Inputs], real: torch.Tensor, cou
             start += text.ids.shape[1]
             _read(model, _handed(watcher, cache), text, real, watcher, keep)
     return watcher.layers
+
+
+def taken(reading: Reading, batch: int, count: int) -> dict[int, Seen]:
+    """Return the queries that a reading has of a cache's layers, evenly over tokens and at most `count` a key's."""
+    found = {}
+    for own in reading.layers:
+        record = own.record
+        if record.kind != "self" or record.cache_index is None:
+            continue
+        if len(own.query) != batch:
+            raise ValueError(f"'text' must be read of {batch} sequences, as the cache has, got {len(own.query)}")
+        if record.positions:
+            raise _biased(record.name)
+        sharing = record.heads // record.key_value_heads
+        chosen = _evenly(len(own.rows), max(count // sharing, FOLDS)).to(own.query.device)
+        queries = (own.scale * widened(own.query)).unflatten(1, (record.key_value_heads, sharing))
+        parts = [[rows[:, :, chosen & seen]] for rows, seen in zip(queries, own.seen, strict=True)]
+        found[record.cache_index] = Seen(record.softcap, record.window, parts)
+    return found
 
 
 def read_context(model: Any, context: Inputs, count: int) -> dict[int, Seen]:

@@ -59,8 +59,6 @@ class Inputs:
             others.pop(own, None)
         if any(others.get(other) is not None for other in CACHES):
             raise ValueError(f"'{name}' must have no cache of its own: it is read behind 'cache'")
-        if decoder and not any(others.get(other) is not None for other in ("input_ids", "encoder_outputs")):
-            raise ValueError(f"'{name}' must have 'input_ids' for the encoder, beside 'decoder_input_ids'")
         return cls(ids, mask[:, -columns:], before, others)
 
     def split(self, size: int) -> list[Inputs]:

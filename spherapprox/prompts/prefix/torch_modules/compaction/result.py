@@ -73,7 +73,7 @@ class CacheCompaction:
     length : int
         Tokens that the cache stands for: the next one's position.
     sources : str
-        Where the queries are from: "text", "context, repeated", "context", or "random tokens".
+        Where the queries are from: "text", "reading", "context, repeated", "context", or "random tokens".
     """
 
     records: tuple[HeadRecord, ...]

@@ -340,6 +340,11 @@ def test_sources_of_queries_and_few_of_them(llama, whole):
     assert compress_cache(llama, long, context=ids(1, 200), method="top attention").sources == "context"
     texts = [ids(2, 30), {"input_ids": ids(2, 40, seed=1)}]
     assert compress_cache(llama, whole, text=texts, **quick).sources == "text"
+    reading = of_model(llama).read(input_ids=ids(2, 40), cache=whole)
+    taken, told = (compress_cache(llama, whole, text=text, **quick) for text in (reading, ids(2, 40)))
+    assert taken.sources == "reading"
+    assert [r[:5] for r in taken.records] == [r[:5] for r in told.records]
+    np.testing.assert_allclose([r[5:9] for r in taken.records], [r[5:9] for r in told.records], rtol=1e-3)
     with pytest.warns(RuntimeWarning, match=r"'text' must have \d+ times the queries for 30 tokens"):
         compress_cache(llama, whole, text=ids(2, 20), ratio=0.5, options=CacheOptions(iterations=1))
 

@@ -33,6 +33,7 @@ from .programs.virtual import VirtualToken
 
 if TYPE_CHECKING:
     from .torch_modules.compaction.api import compress_cache
+    from .torch_modules.compaction.result import load_cache
     from .torch_modules.models.distillation import distill_prefix
     from .torch_modules.models.divergence import Divergence, next_token_divergence
     from .torch_modules.models.generation import prefixed_inputs
@@ -59,6 +60,7 @@ __all__ = [
     "draw_weights",
     "fit_layer",
     "fit_prefix",
+    "load_cache",
     "next_token_divergence",
     "of_model",
     "prefix_effect",
@@ -81,6 +83,7 @@ _OF_MODELS = {
     "ShortenedPrefix": "models.shortening",
     "compress_cache": "compaction.api",
     "distill_prefix": "models.distillation",
+    "load_cache": "compaction.result",
     "next_token_divergence": "models.divergence",
     "of_model": "models.model",
     "prefixed_inputs": "models.generation",

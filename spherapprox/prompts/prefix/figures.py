@@ -15,8 +15,8 @@ _COLUMNS, _MOST = 4, 12
 """Maps beside each other, and heads that are drawn where none are named."""
 _ROUNDED = 1.02
 """What a weight of 1 may be in half precision."""
-_LABELS = 40
-"""Tokens up to which each has its label."""
+_LABELS = 44
+"""Labels that have room beside each other, over all maps of a row."""
 
 
 def draw_weights(
@@ -78,7 +78,8 @@ def draw_weights(
         ax.set_title(f"head {head}", fontsize=10)
         if length:
             ax.axvline(length - 0.5, color="#D55E00", linewidth=1.0)
-        _label(ax, tokens, rows, (count, n - length), length)
+        shown = tokens if n <= _LABELS // _columns(len(chosen), n) else None
+        _label(ax, shown, rows, (count, n - length), length)
     levels = np.array([0.0, 0.05, 0.25, 0.5, 1.0])
     bar = figure.colorbar(image, ax=axes, label="attention", shrink=0.9, aspect=30)
     bar.set_ticks(np.sqrt(levels), labels=[f"{level:g}" for level in levels])
@@ -99,11 +100,18 @@ def _several(values: Any, name: str) -> list[Any]:
     return found
 
 
+def _columns(count: int, n: int) -> int:
+    """Return how many of the maps of n tokens stand beside each other: fewer where labels need room."""
+    most = min(count, _COLUMNS, max(_LABELS // n, 2))
+    whole = (columns for columns in range(most, 1, -1) if count % columns == 0)  # labels stand below the last line
+    return next(whole, most)
+
+
 def _grid(count: int, shape: tuple[int, int]) -> tuple[Any, list[Any]]:
     """Return a figure and axes for so many maps of a shape."""
     from matplotlib import pyplot
 
-    columns = min(count, _COLUMNS)
+    columns = _columns(count, shape[1])
     lines = -(-count // columns)
     height = min(max(4.6 / columns * shape[0] / shape[1], 0.9), 3.6) + 0.35
     size = 5.6, lines * height + 0.8
@@ -119,7 +127,7 @@ def _label(ax: Any, tokens: Sequence[str] | None, rows: Any, shape: tuple[int, i
     """Write tokens, or their numbers, along the axes of a map."""
     count, n = shape
     small = {"fontsize": 7 if max(count, n) > 12 else 8}
-    if tokens is None or n > _LABELS:
+    if tokens is None:
         ax.tick_params(labelsize=8)
         ax.set_xticks([0, shape[1] + length - 1])
         ax.set_yticks([0, count - 1], [f"{rows[0]}", f"{rows[-1]}"])

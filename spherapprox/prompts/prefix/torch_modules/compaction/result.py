@@ -222,7 +222,7 @@ def load_cache(path: str | os.PathLike[str], *, device: Any = None) -> CacheComp
 
     Examples
     --------
-    >>> from spherapprox.prompts.prefix.torch_modules.compaction import load_cache
+    >>> from spherapprox.prompts.prefix import load_cache
     >>> short = load_cache("cache.safetensors")  # doctest: +SKIP
     """
     from safetensors import SafetensorError, safe_open

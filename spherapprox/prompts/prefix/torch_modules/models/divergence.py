@@ -117,7 +117,7 @@ def divergences(logits: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
 def next_logits(side: Side, batch: Batch, name: str) -> torch.Tensor:
     """Return the logits (tokens, V) of a side after the tokens of a batch that are seen."""
     if not callable(side):
-        raise wrong_type(side, name, "a model, or a function as one")
+        raise wrong_type(side, name, "a model, or a function as one", "its .model is one" * hasattr(side, "model"))
     if any(isinstance(value, Cache) for value in getattr(side, "keywords", {}).values()):
         raise ValueError(
             f"'{name}' must make a cache at each call, which adds to it: lambda **batch: model(..., cache=...)"

@@ -1,5 +1,8 @@
 """Prefixes in torch: attention with a trainable prefix, caches of transformers, embeddings of PEFT."""
 
+from typing import Any
+
+from .... import _extras
 from ...._checks import needs
 
 with needs("PyTorch", "spherapprox.prompts.prefix.torch_modules", "torch"):
@@ -21,3 +24,7 @@ __all__ = [
     "program_module",
     "prompt_embeddings",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return _extras.load_submodule(__name__, name)  # compaction, models

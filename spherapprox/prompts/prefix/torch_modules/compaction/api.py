@@ -23,7 +23,7 @@ from ..models.checking import check_cache, check_weights
 from ..models.reading import Reading
 from .budget import curve, spend
 from .cache import CompactedLayer, Rows, copied
-from .collecting import Seen, collect, read_context, taken
+from .collecting import Seen, collect, read_context, take_queries
 from .inputs import Inputs, real_tokens
 from .options import CONTEXT, FITTED, FOLDS, METHODS, CacheOptions
 from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded, widened
@@ -152,7 +152,7 @@ def compress_cache(
     real = real_tokens(masks[:1], batch, length, device=first.keys.device)
     _check_finite(layers, real)
     if isinstance(text, Reading):
-        asked, sources = taken(text, batch, options.queries), "reading"
+        asked, sources = take_queries(text, batch, options.queries), "reading"
     else:
         asked, sources = _queries(model, cache, texts, whole, real, options.queries)
     own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}

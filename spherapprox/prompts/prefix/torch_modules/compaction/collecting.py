@@ -137,7 +137,7 @@ def collect(model: Any, cache: Any, texts: list[Inputs], real: torch.Tensor, cou
     return watcher.layers
 
 
-def taken(reading: Reading, batch: int, count: int) -> dict[int, Seen]:
+def take_queries(reading: Reading, batch: int, count: int) -> dict[int, Seen]:
     """Return the queries that a reading has of a cache's layers, evenly over tokens and at most `count` a key's."""
     found = {}
     for own in reading.layers:

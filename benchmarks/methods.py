@@ -13,13 +13,10 @@ about half an hour::
     python benchmarks/methods.py --tables auto --dims 3 5 --largest 100000
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
 import math
-import os
 import resource
 import statistics
 import time
@@ -28,9 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 import roofline
 from numpy.typing import NDArray

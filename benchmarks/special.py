@@ -7,21 +7,16 @@ errors are, tests/reference/accuracy.py tells. Samples, fits and imports are in 
     python benchmarks/special.py
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
 import math
-import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray

@@ -28,10 +28,6 @@ class Input(Variable):
         A promise that no entry is larger in size; `Network.to_torch` derives the scale of LSTMs and GRUs from it.
     name : str, optional
 
-    Raises
-    ------
-    TypeError, ValueError
-
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input
@@ -56,10 +52,6 @@ class Concat(Linear):
         More of them, if the first is no sequence.
     name : str, optional
 
-    Raises
-    ------
-    TypeError
-
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Concat, Input
@@ -79,10 +71,6 @@ class ReLU(Variable):
     ----------
     input : Variable
     name : str, optional
-
-    Raises
-    ------
-    TypeError
 
     Examples
     --------
@@ -117,10 +105,6 @@ class LinState(Variable):
         A promise that no entry of the state is ever larger in size; see `Input`. Not needed where it can be derived:
         for shift registers, cycles, and states that forget.
     name : str, optional
-
-    Raises
-    ------
-    TypeError, ValueError
 
     Examples
     --------
@@ -169,10 +153,6 @@ class RunningMax(Variable):
     bound : float
         The size of the values, above 0; a power of two keeps integers exact.
     name : str, optional
-
-    Raises
-    ------
-    TypeError, ValueError
 
     Notes
     -----

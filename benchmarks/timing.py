@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -38,6 +37,8 @@ def _version(package: str) -> str:
 
 def resident() -> float:
     """Return the largest resident memory so far, in MiB."""
+    import resource  # of Unix alone
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 

@@ -180,6 +180,11 @@ def concentration(
     float or ndarray
         0 where every concentration will do, inf where it exceeds the range of floats.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
+
     Examples
     --------
     >>> from bounds import concentration, theorems

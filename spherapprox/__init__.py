@@ -1,9 +1,7 @@
 """Approximation on the hypersphere by von Mises-Fisher kernels and attention heads.
 
 Names are loaded when they are first used (PEP 562), so ``import spherapprox`` loads neither numba nor SciPy.
-An argument of another type, or out of its range, is a TypeError or a ValueError that names it, here and in `bounds`:
-sections Raises say what else there is to know. Docstrings cite the pages of docs/theorems; they are installed in
-share/doc/spherapprox below ``sys.prefix``.
+Docstrings cite the pages of docs/theorems; they are installed in share/doc/spherapprox below ``sys.prefix``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Every public callable says what it takes, and shows itself at work."""
+"""Every public callable says what it takes and what it raises, and shows itself at work."""
 
 import inspect
 import re
+from dataclasses import is_dataclass
 
 import public
 import pytest
@@ -56,6 +57,11 @@ def test_every_public_callable_is_documented(name):
     if family:  # functions of the same arguments say what they are once
         named |= set(re.findall(r"`(\w+)`", room))
     assert not set(names) - named, "not among the parameters"
+    record = (is_dataclass(thing) and thing.__dataclass_params__.init and not hasattr(thing, "__post_init__")) or (
+        inspect.isclass(thing) and issubclass(thing, tuple)
+    )
+    if (names and not record) or (not inspect.isclass(thing) and re.search(r"\braise\b", inspect.getsource(thing))):
+        assert section(doc, "Raises") or (family and "Error names" in room), "no section Raises"
     if ">>> " not in (section(doc, "Examples") or ""):
         example = owner and section(inspect.cleandoc(owner.__doc__), "Examples")
         call = r"\w\(" if thing.__name__ == "__call__" else rf"\.{thing.__name__}\("

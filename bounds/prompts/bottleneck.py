@@ -35,6 +35,10 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
         On the quantity "sup error" (docs/theorems/7.1-bottleneck.md): 1 for r <= m, the error of the output 0, ``sin(pi
         / (2 sqrt t))`` for r < m t with the least such t <= T; on the cube 1/2 for r < dim T. 0 where r is larger.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds.prompts import sequences

@@ -32,6 +32,10 @@ def chain_error(
     snap_radius : float or array_like, optional
         A radius around each exact intermediate result in which the network is constant: then errors do not add up.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds import prompts

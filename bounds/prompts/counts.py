@@ -40,6 +40,10 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
         On the quantity "completions" (docs/theorems/8.7-virtual-tokens.md); or an array of them, for array arguments.
         From 5e11 on, `as_integer` is on the safe side by a relative 1e-12.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds import prompts
@@ -78,6 +82,10 @@ def maps(
     Bound
         On the quantity "maps" (docs/theorems/8.7-virtual-tokens.md); or an array of them, for array arguments. Outside
         what is proven, a trivial 1.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
@@ -119,6 +127,10 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     Bound
         On the quantity "logit gap" (docs/theorems/8.7-virtual-tokens.md): the least one that serves is at most this.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds import prompts
@@ -158,6 +170,10 @@ def hard_tokens(
     theorem : {"digits", "digits-printed"}
         ``tokens * numbers * ceil(log_V(value_range / (2 eps)))``, the least number if each number is written by itself,
         or what Petrov (2025), 4.5 says, with value_range / eps.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

@@ -57,6 +57,10 @@ def memorization_length(
         On the quantity "prompt length" (docs/theorems/8.8-prompt-lengths.md), the bits that are needed among its
         constants; or an array of them, for array arguments. ``as_integer()`` is the length in whole tokens.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds import prompts
@@ -160,6 +164,10 @@ def prompt_length(
     -------
     Bound
         On the quantity "prompt length"; or an array of them, for array arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     References
     ----------

@@ -38,6 +38,10 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
     -------
     float or ndarray
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds import prompts
@@ -75,6 +79,10 @@ def temperature(n: ArrayLike, margin: ArrayLike, impurity: ArrayLike) -> float:
     -------
     float or ndarray
         ``margin / log((n - 1) (1 - impurity) / impurity)``.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
@@ -114,6 +122,10 @@ def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "
     float
         ``impurity * max |v_j - v_target|``.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds import prompts
@@ -148,6 +160,10 @@ def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:
     float
         What ``e <- lipschitz_t e + errors_t`` makes of 0.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds import prompts
@@ -179,6 +195,10 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     Bound
         An upper one on the quantity "keys" (docs/theorems/9.2-routing.md), by the measure of caps; or an array of them,
         for array arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

@@ -46,6 +46,10 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
         any two different numbers, of one vector or both, are 4 log(n) apart, no vector has one twice, and the sets
         differ.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     References
     ----------
     docs/theorems/8.9-contextual-mapping.md; Hu et al. (2024), arXiv:2411.16525, Lemma C.9.
@@ -130,6 +134,10 @@ def context_separation(
         On the quantity "context separation", the largest score among its constants; or an array of them, for array
         arguments.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     References
     ----------
     docs/theorems/8.9-contextual-mapping.md; Hu et al. (2024), arXiv:2411.16525, Lemma 2.2.
@@ -191,6 +199,10 @@ def separating_ratio(n: ArrayLike, dim: ArrayLike, theorem: str = "sharp") -> fl
     float or ndarray
         The t for which, whatever the points, a unit vector u has ``abs(u @ (x - y)) >= t * norm(x - y)`` for all of
         them; right to 1e-14.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     References
     ----------

@@ -39,6 +39,10 @@ class Sharp:
     slack : float, default 1e-3
         Share of eps that is left for the softmax: 0 is the limit of infinite concentration.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds.prompts import sequences
@@ -62,6 +66,10 @@ class Lower:
     ----------
     sup_norm : float, optional
         Bound of |f|; by default 1 for lengths of prefixes, and none for errors.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
@@ -106,6 +114,10 @@ def prefix_length(
         On the quantity "prefix length" (docs/theorems/7.3-product-prefixes.md). `radius` and `concentration` are those
         of each token, if they are all the same; the constants "radius_i" and "concentration_i" name them where they are
         not.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
@@ -153,6 +165,10 @@ def error_bound(
         lambda of each token; "sharp" only. Of those that differ the smallest.
     radius : float or array_like
         Covering radius of the points of each token, in radians; "sharp" only. Of those that differ the largest.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

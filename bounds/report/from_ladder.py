@@ -51,6 +51,11 @@ def report_ladder(
     axes : pair of array_like
         The curves' values of eps/lipschitz and of dim, beside those of the table.
 
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
+
     Examples
     --------
     >>> import bounds

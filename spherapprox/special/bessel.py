@@ -31,6 +31,11 @@ def log_iv(order: ArrayLike, x: ArrayLike) -> Any:
         log I_order(x); -inf at x = 0 unless order = 0. The error is at most
         ``4 eps max(1, |value|, hypot(order, x))``, the conditioning of the input itself; nothing under- or overflows.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
+
     See Also
     --------
     scipy.special.ive : e^-x I_order(x) itself, which underflows where the order is large.
@@ -73,6 +78,11 @@ def iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
         A number in [0, 1], increasing in x and decreasing in order and step. Relative error below 3e-16 for one step
         and 1e-14 for any number of steps, as long as the value is a normal number (above 2e-308).
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
+
     See Also
     --------
     iv_ratio_complement : 1 minus the ratio, where the ratio is near 1.
@@ -111,6 +121,11 @@ def iv_ratio_complement(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> 
         A number in [0, 1]; relative error below 1e-15 for one step and 1e-14 for any number of steps, also where the
         ratio is 1 in floating point.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
+
     Examples
     --------
     >>> from spherapprox import special
@@ -136,6 +151,11 @@ def log_iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
     float or ndarray
         A number <= 0, -inf at x = 0 with step > 0; relative error below 1e-15 for one step and 1e-14 for any number of
         steps. It does not underflow.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
 
     Examples
     --------
@@ -164,6 +184,11 @@ def iv_ratio_inverse(order: ArrayLike, ratio: ArrayLike) -> Any:
     float or ndarray
         x in [0, inf], to 1e-15 relative or the spacing of subnormal numbers, apart from the input's own conditioning
         (a ratio near 1 carries 1 - ratio to 1e-16 absolute only).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
 
     Notes
     -----

@@ -30,6 +30,11 @@ def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
         log sigma(C(angle)) with sigma(S^m) = 1; -inf at 0. For dim up to 1e6 the measure's relative error is below
         1e-13, or ``4 eps |value|`` where that is more: a float can carry no more.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
+
     Notes
     -----
     sigma(C(phi)) = I_{sin^2 phi}(m/2, 1/2) / 2 for phi <= pi/2 and 1 - sigma(C(pi - phi)) beyond: in closed form for
@@ -64,6 +69,11 @@ def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
     float or ndarray
         The angle in [0, pi], for dim up to 1e6 to 1e-13 relative, or ``2 eps |log_measure| / dim`` below 1e-150, where
         that is more; near pi as far as `log_measure` carries the complement.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
 
     Examples
     --------

@@ -41,6 +41,11 @@ def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
         where 1 - |t| <= min(1/2, m/(k(k+m-1))). So values that are tiny because dim is large have relative accuracy
         too, down to 1e-300, where they become 0. (The rounding of t may move G by more: ``eps |t dG/dt|``.)
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
+
     See Also
     --------
     gegenbauer_derivative : its derivatives.
@@ -87,6 +92,11 @@ def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order
         d^j/dt^j G_k(t), 0 for j > k, +-inf where that exceeds the floats. Relative to `gegenbauer_derivative_bound` the
         error is that of `gegenbauer` at degree k - j and dim m + 2j, plus ``2 j eps`` of the value.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not real or outside its range.
+
     Notes
     -----
     The derivative of degree k on S^m is the polynomial of degree k - j on S^(m+2j) times its value at t = 1, the
@@ -120,6 +130,11 @@ def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayL
         The product over i < j of (k - i)(k + m - 1 + i) / (m + 2i), 0 for j > k, inf where that exceeds the floats;
         relative error below ``2 (j + 1) eps``. With `log`, -inf for j > k; relative error below ``(j + 4) eps``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not an integer or outside its range.
+
     Examples
     --------
     >>> from spherapprox import special
@@ -148,6 +163,11 @@ def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
     float or ndarray
         The maximum, rounded upward: never below it, and above it by 4e-15 relative at most (exact for k <= 1 and on
         S^1, where it is k).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not an integer or outside its range.
 
     Notes
     -----
@@ -184,6 +204,11 @@ def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
     float or ndarray
         The zero in [0, 1), to 4e-16 relative.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not an integer or outside its range.
+
     See Also
     --------
     gegenbauer_max_zero_angle : its angle, with full accuracy also where the zero is near 1.
@@ -214,6 +239,11 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
     -------
     float or ndarray
         The angle in (0, pi/2], to 4e-16 relative. So 1 minus the zero, ``2 sin(theta/2)^2``, needs no subtraction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not an integer or outside its range.
 
     Notes
     -----

@@ -113,6 +113,11 @@ class Cosine(Moments):
         float or ndarray
             In [-1, 1]: the cosine, to a unit in the last place of 1, of an angle as right as that of `cap`; nan of nan.
 
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or outside its range.
+
         Examples
         --------
         >>> from spherapprox import VonMisesFisher
@@ -171,6 +176,11 @@ class Cosine(Moments):
         float or ndarray
             Radians in [0, pi], to 1e-12 relative for dim 1 to 1e5 and concentration to 1e7, apart from what a share
             near 1 carries of its complement, and near pi to a unit in its last place.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or outside its range.
 
         Examples
         --------

@@ -61,6 +61,10 @@ def gate_error(
         On the quantity "gate error" (docs/theorems/10.3-gates.md); or an array of them, for array arguments. Of its
         constants "gate" is the part of the sigmoid, "tanh" that of the tanh, and "roundings" theirs.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds.prompts import recurrent

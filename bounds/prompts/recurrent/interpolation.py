@@ -51,6 +51,10 @@ def prompt_length(
     slope : float or array_like
         mu of the program's steps, from 2: they rise over 2/mu. "grid" only.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds.prompts import recurrent
@@ -115,6 +119,10 @@ def error_bound(
         On the quantity "sup error" (docs/theorems/10.4-in-context-interpolation.md). In the maximum norm "extension"
         and "lower" agree.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds.prompts import recurrent
@@ -165,6 +173,10 @@ def state_bits(eps: ArrayLike, *, dim: ArrayLike, lipschitz: ArrayLike = 1.0, no
     Bound
         On the quantity "state bits" (docs/theorems/10.4-in-context-interpolation.md): M, in the maximum norm the
         largest one, otherwise that of a grid or of the densest lattice known here.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

@@ -38,6 +38,10 @@ def kernel_sum_error(
     sup_norm : float or array_like, default 1.0
         Bound of the tokens' values.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from bounds.prompts import recurrent

@@ -40,6 +40,10 @@ def boltzmann(z: ArrayLike) -> Any:
         ``sum(z * softmax(z))`` over the last axis, between ``max(z) - log(n)`` and ``max(z)``; right to 1.2e-16 times
         its size plus 1e-15 (1 + log n), for numbers of any size.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.contextual import boltzmann
@@ -65,6 +69,10 @@ def boltzmann_gradient(z: ArrayLike) -> Float64:
     -------
     ndarray, shape (..., n)
         Right to 1e-14 (1 + log n); numbers farther below the largest one than 745 have 0. The sum over n is 1.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

@@ -27,6 +27,10 @@ def key_margin(keys: ArrayLike) -> float:
     float
         ``min(1, 1 - max <k_i, k_j>)``: 1 for one key, at most 0 where two are equal.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox import points

@@ -30,6 +30,10 @@ class ReluNetwork:
         In torch's orientation, a row for each neuron.
     biases : sequence of array_like, shapes (n_1,), ..., (n_D,)
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.executor import ReluNetwork
@@ -179,6 +183,10 @@ class ReluNetwork:
         Parameters
         ----------
         x : array_like, shape (n, n_0)
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         values = _array(x, "x", ("n", self.sizes[0]))
         with np.errstate(over="ignore", invalid="ignore"):

@@ -28,6 +28,10 @@ class Input(Variable):
         A promise that no entry is larger in size; `Network.to_torch` derives the scale of LSTMs and GRUs from it.
     name : str, optional
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input
@@ -52,6 +56,10 @@ class Concat(Linear):
         More of them, if the first is no sequence.
     name : str, optional
 
+    Raises
+    ------
+    TypeError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Concat, Input
@@ -71,6 +79,10 @@ class ReLU(Variable):
     ----------
     input : Variable
     name : str, optional
+
+    Raises
+    ------
+    TypeError
 
     Examples
     --------
@@ -105,6 +117,10 @@ class LinState(Variable):
         A promise that no entry of the state is ever larger in size; see `Input`. Not needed where it can be derived:
         for shift registers, cycles, and states that forget.
     name : str, optional
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
@@ -153,6 +169,10 @@ class RunningMax(Variable):
     bound : float
         The size of the values, above 0; a power of two keeps integers exact.
     name : str, optional
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Notes
     -----

@@ -87,6 +87,10 @@ class Variable(Refusals):
         Parameters
         ----------
         name : str
+
+        Raises
+        ------
+        TypeError
         """
         return Linear(self, 1.0, name=_checks.instance(name, "name", str))
 
@@ -161,6 +165,10 @@ class Linear(Variable):
         A number stands for its multiple of the identity.
     b : float or array_like, shape (n,), default 0.0
     name : str, optional
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

@@ -47,6 +47,10 @@ class Layer(Savable):
     names : sequence of n str, optional
         What rows are, for `Network.listing`; "" for those without a name.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, LinState, Program

@@ -39,6 +39,10 @@ class Network(Savable):
     value_bound : float, optional
         A bound of all values of layers; `to_torch` takes the scale of LSTMs and GRUs from it.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Notes
     -----
     A call runs all layers at each step, in one kernel over the weights that are not 0, so that memory does not grow

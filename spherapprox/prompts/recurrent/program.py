@@ -37,6 +37,10 @@ class Program:
     variables : tuple of Variable
         All variables that the output depends on, each after its inputs.
 
+    Raises
+    ------
+    TypeError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, LinState, Program, step
@@ -112,6 +116,10 @@ class Program:
         -------
         dict of ndarray, shape (L, dim) or (batch, L, dim)
             By name, in the order of computation; a name of several variables gets a number behind it.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         traces: dict[str, Float64] = {}
         for node, values in self._run(x, named=True).items():
@@ -176,6 +184,10 @@ def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
     program : Program
     kind : {"rnn", "lstm", "gru"}, optional
         The kind of module; without it only compilation is asked for.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

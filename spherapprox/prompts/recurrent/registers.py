@@ -20,6 +20,10 @@ def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
     bound : float, optional
         As of a `LinState`.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, Program, window
@@ -45,6 +49,10 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     bound : float, optional
         As of a `LinState`.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, Program, delay
@@ -65,6 +73,10 @@ def first(input: Variable, n: int) -> Linear:
         Any; it says of which program the vector is.
     n : int
         From 1 to 5000.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
@@ -89,6 +101,10 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
     n : int
         From 1 to 5000.
     phase : int, default 0
+
+    Raises
+    ------
+    TypeError, ValueError
 
     References
     ----------

@@ -20,6 +20,10 @@ def constant(input: Variable, value: ArrayLike) -> Linear:
         Any; it says of which program the constant is.
     value : float or array_like, shape (n,)
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, Program, constant
@@ -44,6 +48,10 @@ def step(v: Variable, slope: float = 1.0) -> Linear:
     slope : float, default 1.0
         Above 0; between 0 and 1/slope the value rises linearly. 1 is right for integers.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     References
     ----------
     docs/theorems/3-errata.md on the step of the thesis, which is 1 up to a rounding that grows with v.
@@ -64,6 +72,10 @@ def snap(v: Variable) -> Linear:
     Parameters
     ----------
     v : Variable
+
+    Raises
+    ------
+    TypeError
 
     Examples
     --------
@@ -98,6 +110,10 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
         v where it is 1, in networks up to the rounding of ``bound + |v|``: the bound ought not to be much larger than
         needed. The condition ought to be exactly 0 or 1: an error of it is multiplied by the bound.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, Program, gate
@@ -120,6 +136,10 @@ def equal(u: Variable, v: Variable | float) -> ReLU:
     u : Variable
     v : Variable or float
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, Program, equal
@@ -136,6 +156,10 @@ def absolute(v: Variable) -> Linear:
     Parameters
     ----------
     v : Variable
+
+    Raises
+    ------
+    TypeError
 
     Examples
     --------
@@ -154,6 +178,10 @@ def maximum(u: Variable, v: Variable) -> Linear:
     ----------
     u, v : Variable
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.recurrent import Input, Program, maximum
@@ -171,6 +199,10 @@ def minimum(u: Variable, v: Variable) -> Linear:
     Parameters
     ----------
     u, v : Variable
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

@@ -45,6 +45,10 @@ class SequenceHead(_archive.Savable):
         concentrations and 800 more, with which nothing of other positions is left in float64. Heads of one mask,
         length, dim and p have the same layers.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Notes
     -----
     The weights of a product are products of T softmaxes (docs/theorems/7.3-product-prefixes.md): N = n_1 ... n_T
@@ -193,6 +197,10 @@ class SequenceHead(_archive.Savable):
         ----------
         x : array_like, shape (T, dim+1) or (batch, T, dim+1)
             Tokens of unit length.
+
+        Raises
+        ------
+        ValueError
         """
         tokens = self._sequences(x)
         batch = tokens.reshape(-1, *tokens.shape[-2:])

@@ -34,6 +34,10 @@ class SequenceLayers:
     mask : float
         M, from 0 to 1e300.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.sequences import SequenceLayers
@@ -144,6 +148,10 @@ class SequenceLayers:
         keys : ndarray, shape (N, T, m+1)
             ``lambda_i b_i`` for each token i of each control sequence.
         values : ndarray, shape (N, T, p)
+
+        Raises
+        ------
+        ValueError
         """
         keys = _checks.floating(keys, "keys", ("N", self.length, self.dim + 1)).astype(np.float64, copy=False)
         values = _checks.floating(values, "values", (len(keys), self.length, self.n_outputs)).astype(np.float64)

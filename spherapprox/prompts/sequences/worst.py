@@ -55,6 +55,10 @@ def mean_distance(
     ndarray, shape () or (batch,)
         With an error near 1e-14 of its size, or 1e-8 where angles near pi matter.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> import numpy as np
@@ -97,6 +101,10 @@ def worst_case_error(
     -------
     ErrorInterval
         `lower` is the mean distance at the sequence `at`, (T, dim+1), the worst that was seen; `upper` is inf.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------

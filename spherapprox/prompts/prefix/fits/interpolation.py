@@ -42,6 +42,10 @@ class FittedPrefix(Prefix):
     key_scale : float
         The length of keys over that of queries. Of several heads, the largest.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> import numpy as np
@@ -162,6 +166,10 @@ def fit_layer(
         Of shapes (key_value_heads, length, ...); its error is that of the layer's outputs, and is not small where
         targets are outside the range of the weights behind the heads. It is empty, with a warning, if this is nearer to
         the targets, in the root mean square.
+
+    Raises
+    ------
+    TypeError, ValueError
 
     Warns
     -----

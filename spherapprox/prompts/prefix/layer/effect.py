@@ -122,6 +122,10 @@ class PrefixEffect:
         NextLogits
             Four arrays of shape (..., T, T), or (..., heads of the next layer, T, T).
 
+        Raises
+        ------
+        TypeError, ValueError
+
         Notes
         -----
         There is no norm, residual connection or feed-forward layer between the two. The proof is in

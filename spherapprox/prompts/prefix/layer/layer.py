@@ -40,6 +40,10 @@ class AttentionLayer:
     scale : float, optional
         Factor of the inner products, 1 / sqrt(s) by default.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Notes
     -----
     `as_layer` reads a `torch.nn.MultiheadAttention`, and ``of_model(model).as_layer(...)`` a layer of a model of
@@ -112,6 +116,10 @@ class AttentionLayer:
         out, out_bias, heads, key_value_heads, scale
             As in `AttentionLayer`.
 
+        Raises
+        ------
+        TypeError, ValueError
+
         Examples
         --------
         >>> AttentionLayer.fused(np.ones((24, 8)), heads=2)
@@ -173,6 +181,10 @@ class AttentionLayer:
         key : ndarray, shape (..., heads, n, s)
         value : ndarray, shape (..., heads, n, p)
             Those of shared keys and values are repeated for each head of queries.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         inputs = self._rows(x, "x")
         rows = inputs if content is None else self._rows(content, "content")
@@ -187,6 +199,10 @@ class AttentionLayer:
         ----------
         tokens : array_like, shape (L, d)
             Inputs of the layer: behind the norm that precedes it, if there is one.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         rows = self._rows(tokens, "tokens")
         return Prefix(*self._keys_and_values(rows, "tokens"), rows)
@@ -228,6 +244,10 @@ class AttentionLayer:
         ----------
         x, content, prefix, causal
             As in `head_outputs`.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         joined = side_by_side(self.head_outputs(x, content, prefix=prefix, causal=causal))
         return joined if self.out is None else product(joined, self.out, self.out_bias, name="content")

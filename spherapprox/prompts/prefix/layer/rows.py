@@ -25,6 +25,10 @@ class Prefix:
     tokens : array_like, shape (L, d), optional
         The embeddings from which a layer makes these keys and values, if there are any.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Examples
     --------
     >>> from spherapprox.prompts.prefix import Prefix
@@ -101,6 +105,10 @@ class Prefix:
         ndarray, shape (..., T, p)
             ``softmax(scale * query [prefix; content keys]^T) [prefix; content values]``, right to 1e-15 times the size
             of the logits and values.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         q, k, v = finite(query, "query"), finite(key, "key"), finite(value, "value")
         for name, array, width in (("query", q, self.key), ("key", k, self.key), ("value", v, self.value)):

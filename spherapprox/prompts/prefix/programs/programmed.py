@@ -80,6 +80,10 @@ class ProgrammedPrefix:
         ----------
         y : array_like, shape (T, m+1) or (batch, T, m+1)
             Points of unit length.
+
+        Raises
+        ------
+        ValueError
         """
         points = _checks.sequences(_checks.detached(y), "y", dim=self.head.dim).astype(np.float64)
         return np.asarray(points @ self.interface.embedding.T + self.interface.shift)
@@ -100,6 +104,10 @@ class ProgrammedPrefix:
         -------
         ndarray, shape (T,), (T, p), (batch, T) or (batch, T, p)
             ``head(y)``, within `bound`.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         outputs = self.layer.attend(self.embed(y), content, prefix=self.prefix, causal=causal)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -123,6 +131,10 @@ class ProgrammedPrefix:
         ndarray, shape (T,) or (batch, T)
             A bound of the Euclidean norm of ``attend(y) - head(y)``: the sum over heads of the content's share of the
             attention, times the largest read-outs of a value of the prefix and of the content.
+
+        Raises
+        ------
+        TypeError, ValueError
 
         Notes
         -----

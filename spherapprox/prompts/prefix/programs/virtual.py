@@ -119,6 +119,10 @@ class VirtualToken:
         ndarray
             Numbers in [0, 1): of shape (length,), (vocabulary,), (length, vocabulary), one row for each symbol of the
             response, and (vocabulary,).
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         v = self.vocabulary
         shapes = {"sequence": (self.length,), "map": (v,), "response": (v, self.length), "pair": (v, v)}
@@ -137,6 +141,10 @@ class VirtualToken:
             Virtual tokens, of the shape that `encode` returns; they may be any.
         user : int or array_like of int, optional
             A symbol for a map or a response, two for a pair, none for a sequence.
+
+        Raises
+        ------
+        TypeError, ValueError
 
         Examples
         --------

@@ -36,6 +36,10 @@ class Extension(PromptModel):
     bound : float, default 1.0
         The largest size of coordinates and values.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Notes
     -----
     Of a function of this class the error at q is at most L times the distance from q to the nearest point; no method
@@ -87,6 +91,10 @@ class Extension(PromptModel):
         ----------
         points : array_like, shape (n, dim)
         values : array_like, shape (n, outputs), or (n,) for one output
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         rows = np.asarray(_checks.floating(points, "points", ("n", self.dim)), dtype=np.float64)
         _checks.reals(rows, "points", minimum=-self.bound, maximum=self.bound)

@@ -38,6 +38,10 @@ class Dictionary(PromptModel):
         Round all truth values to 0 or 1: the program stands some 100 times larger errors of its weights, with 21 layers
         in place of 14. What is left comes from registers, which multiply what they keep by a weight at each step.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Notes
     -----
     All numbers are integers, whose size does not grow with the prompt: values are exact at any length. Modules of
@@ -109,6 +113,10 @@ class Dictionary(PromptModel):
         keys : array_like of int, shape (n, length)
             No two alike.
         values : array_like of int, shape (n, length)
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         entries, answers = self._tokens(keys, "keys"), self._tokens(values, "values")
         if len(answers) != len(entries):

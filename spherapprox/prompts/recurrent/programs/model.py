@@ -79,6 +79,10 @@ class PromptModel(ABC):
             What ``prompt`` returned.
         workers : int, optional
             Threads; -1 for all cores.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         return self._run(queries, prompt, workers=workers)
 
@@ -126,6 +130,10 @@ class PromptModel(ABC):
         ----------
         outputs : array_like, shape (n, L, p)
             Of `network`, or of a module that it became.
+
+        Raises
+        ------
+        TypeError, ValueError
         """
         p = len(self.network.readout)
         rows = np.asarray(_checks.floating(outputs, "outputs", ("n", "L", p)), dtype=np.float64)

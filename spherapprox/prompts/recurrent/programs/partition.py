@@ -39,6 +39,10 @@ class Grid(PromptModel):
     bound : float, default 1.0
         The largest size of a value.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Notes
     -----
     A function with Lipschitz constant L, in Euclidean distances, is missed by less than
@@ -106,6 +110,10 @@ class Grid(PromptModel):
         cells : int or sequence of int
             Cells along each axis, at most slope / 2. Several, each a multiple of the one before, make a prompt from
             coarse to fine, which may be ended after each of its grids. For dim >= 2.
+
+        Raises
+        ------
+        TypeError, ValueError
 
         Examples
         --------

@@ -43,6 +43,10 @@ class KernelSum(PromptModel):
     length : int, default 65536
         The largest number of tokens of a prompt; with `bound` it limits all sums.
 
+    Raises
+    ------
+    TypeError, ValueError
+
     Notes
     -----
     With S the sum of N exponentials at q and F the largest size of values, ``a = e^(spacing^2 / 8) - 1`` and

@@ -78,7 +78,8 @@ def _plans(heads: pairs.Heads, mask: Mask, wish: Wish, dtype: np.dtype[Any]) -> 
 def _cheapest(head: pairs.Head, wish: Wish, dense: Plan) -> Plan:
     """Return the plan of the cheapest method, given that of all pairs."""
     assert wish.rtol is not None
-    problem, concentration = _lifted(head)
+    scores = Scores.of(*head[:2], head.scale)
+    problem, concentration = _lifted(head, scores), scores.concentration()
     compared, _ = plan.choose(scaling.as_weights(problem), wish, False)
     cheapest = plan.by_price({**compared.costs, "dense": dense.seconds}, {**compared.excluded, CHOLESKY: _AFTERWARDS})
     # 4.16, lengths that differ: the lift costs digits that all pairs keep
@@ -90,29 +91,48 @@ def _cheapest(head: pairs.Head, wish: Wish, dense: Plan) -> Plan:
 
 def attend(head: pairs.Head, wish: Wish, rank: int | None, dtype: np.dtype[Any]) -> tuple[pairs.Sums, Plan]:
     """Return the attention of one head without a mask, by a method other than all pairs, and its plan."""
-    largest, limits = float(np.abs(head.value).max()), np.finfo(dtype)
+    largest, limits, scores = float(np.abs(head.value).max()), np.finfo(dtype), Scores.of(*head[:2], head.scale)
     if wish.method == CHOLESKY:
-        sums, record = _by_factor(head, largest, wish, rank=rank)
+        sums, record = _by_factor(head, scores, largest, wish=wish, rank=rank)
     else:
-        problem, concentration = _lifted(head)
-        answer, record = scaling.sums(problem, wish)
-        # 4.16, output: the lift and the sums
-        sums = _unknown_logs(answer, largest * (record.rtol + lift_error(concentration)) + record.atol, concentration)
+        sums, record = _by_lift(head, scores, largest, wish=wish)
     error = sums.error + float(limits.smallest_normal) + largest * float(limits.eps) * (dtype != _FLOAT64)
     return sums._replace(error=np.minimum(error, 1.001 * (largest + np.abs(sums.output).max(axis=1)))), record
 
 
-def _unknown_logs(answer: Float64, error: Float64 | float, concentration: float) -> pairs.Sums:
-    """Return the sums of one head that have no logarithms."""
-    unknown = np.full((2, len(answer)), np.nan)
-    return pairs.Sums(answer, unknown[0], np.zeros(len(answer)) + error, unknown[1], np.array(concentration))
+def _by_lift(head: pairs.Head, scores: Scores, largest: float, wish: Wish) -> tuple[pairs.Sums, Plan]:
+    """Return the attention by the sums over lifted rows, and its plan."""
+    problem, concentration = _lifted(head, scores), scores.concentration()
+    answer, below, record = scaling.with_denominators(problem, wish)
+    assert below is not None
+    logs = [np.full(len(answer), concentration), -problem.rate * below.shift, np.log(below.denominator)]
+    # 4.16, logarithms: one more coordinate, of the query
+    change = (LIFT + 1.0) * unit_roundoff(_FLOAT64) * concentration
+    # 4.16, output: the lift and the sums
+    error = largest * (record.rtol + lift_error(concentration)) + record.atol
+    return _with_logs(scores, answer, error, logs=logs, share=record.rtol, change=change), record
 
 
-def _lifted(head: pairs.Head) -> tuple[Problem, float]:
-    """Return the split head of lifted rows, and its concentration."""
-    x, b, concentration = Scores.of(head.query, head.key, head.scale).rows()
-    problem = Problem(x, b, 0.5 * concentration, dtype=_FLOAT64, values=head.value, padding=PADDING)
-    return problem, concentration
+def _with_logs(
+    scores: Scores, answer: Float64, error: Float64 | float, *, logs: list[Float64], share: Any, change: Any
+) -> pairs.Sums:
+    """Return the sums of one head, and their logarithms from parts.
+
+    The sums are off by `share` of themselves, their logarithms by `change` besides.
+    """
+    offsets, offset_errors = scores.offsets
+    parts = np.stack([*logs, offsets])
+    with np.errstate(divide="ignore"):  # where nothing is known of a sum
+        # 4.16, logarithms: -log(1 - delta)
+        log_error = change - np.log1p(-np.minimum(share, 1.0)) + 2.0**-51 * np.abs(parts).sum(axis=0) + offset_errors
+    error = np.zeros(len(answer)) + error
+    return pairs.Sums(answer, parts.sum(axis=0), error, log_error, np.array(scores.concentration()))
+
+
+def _lifted(head: pairs.Head, scores: Scores) -> Problem:
+    """Return the split head of lifted rows."""
+    x, b, concentration = scores.rows()
+    return Problem(x, b, 0.5 * concentration, dtype=_FLOAT64, values=head.value, padding=PADDING)
 
 
 def lift_error(concentration: float) -> float:
@@ -121,10 +141,11 @@ def lift_error(concentration: float) -> float:
     return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(_FLOAT64) * concentration)
 
 
-def _by_factor(head: pairs.Head, largest: float, wish: Wish, rank: int | None) -> tuple[pairs.Sums, Plan]:
+def _by_factor(
+    head: pairs.Head, scores: Scores, largest: float, *, wish: Wish, rank: int | None
+) -> tuple[pairs.Sums, Plan]:
     """Return the attention by pivoted Cholesky, and its plan; queries without a certificate by all pairs."""
     assert wish.rtol is not None
-    scores = Scores.of(head.query, head.key, head.scale)
     x, y = scores.balanced()
     octaves = math.frexp(largest)[1]
     table = np.ldexp(head.value.astype(np.float64), -octaves)
@@ -132,9 +153,12 @@ def _by_factor(head: pairs.Head, largest: float, wish: Wish, rank: int | None) -
         (m, s), n = x.shape, len(y)
         rank = math.ceil(math.sqrt(float(m) * n * (s + table.shape[1] + 14.0) / (m + n)))
     factor = cholesky.attention(x, y, table, rtol=wish.rtol, rank=min(rank, len(x) + len(y)))
-    with np.errstate(over="ignore"):  # of queries without a certificate
-        answer, shares = np.ldexp(factor.output, octaves), factor.certificate + _logits_error(scores, y)
-        sums = _unknown_logs(answer, largest * shares, scores.concentration())
+    delta, half = _logits_error(scores, y), 0.5 * factor.certificate
+    shares = factor.certificate + 2.0 * math.tanh(0.5 * delta)
+    with np.errstate(all="ignore"):  # of queries without a certificate
+        answer = np.ldexp(factor.output, octaves)
+        error, change = largest * shares, delta + (x.shape[1] + 3.0) * unit_roundoff(_FLOAT64) * factor.logarithms[0]
+        sums = _with_logs(scores, answer, error, logs=[*factor.logarithms], share=half, change=change)
     doubtful = np.flatnonzero(~(factor.certificate <= wish.rtol))
     method, reason = CHOLESKY, f"{ASKED}, rank {factor.rank}"
     if doubtful.size:
@@ -150,8 +174,7 @@ def _by_factor(head: pairs.Head, largest: float, wish: Wish, rank: int | None) -
 
 
 def _logits_error(scores: Scores, y: Float64) -> float:
-    """Bound what the roundings of balanced rows cost, relative to the largest absolute value."""
+    """Bound what the roundings of balanced rows cost in a logit."""
     # 4.16, rounding: 14 lambda + (s/2 + 2) max |y|^2 + 8
     square, half = float(np.einsum("ij,ij->i", y, y).max()), 0.5 * y.shape[1]
-    delta = unit_roundoff(_FLOAT64) * (14.0 * scores.concentration() + (half + 2.0) * square + 8.0)
-    return 2.0 * math.tanh(0.5 * delta)
+    return unit_roundoff(_FLOAT64) * (14.0 * scores.concentration() + (half + 2.0) * square + 8.0)

@@ -43,7 +43,8 @@ class Scores:
     """Queries (m, s) and keys (n, s) of one head, of which logits are ``scale <q, k>`` up to a constant of each row.
 
     Both are multiplied by powers of 2, so that no length over- or underflows, and keys are relative to their centre,
-    which attention does not change by; `scale` makes up for the powers.
+    which attention does not change by; `scale` makes up for the powers. `offsets` (2, m) are what logits of each query
+    are lower by, ``scale <q, centre>``, and bounds of their errors.
     """
 
     query: Float64
@@ -51,6 +52,7 @@ class Scores:
     query_lengths: Float64
     key_lengths: Float64
     scale: tuple[float, int]
+    offsets: Float64
 
     @classmethod
     def of(cls, query: Floats, key: Floats, scale: float) -> Scores:
@@ -69,8 +71,11 @@ class Scores:
 
     @classmethod
     def _about(cls, centre: Float64, query: Float64, key: Float64, scale: tuple[float, int]) -> Scores:
-        k, more = _of_size_one(key - centre)
-        return cls(query, k, _lengths(query), _lengths(k), (scale[0], scale[1] + more))
+        (k, more), (mantissa, octaves), lengths = _of_size_one(key - centre), scale, _lengths(query)
+        # 4.16, logarithms: (s + 8) 2^-53 sigma |q| |c|
+        far = 1.001 * (query.shape[1] + 8.0) * unit_roundoff(_FLOAT64) * float(np.linalg.norm(centre))
+        offsets = np.ldexp(mantissa * np.stack([np.einsum("ij,j->i", query, centre), far * lengths]), octaves)
+        return cls(query, k, lengths, _lengths(k), (mantissa, octaves + more), offsets)
 
     def concentration(self) -> float:
         """Return scale R_q R_k, the largest size of a logit."""

@@ -14,13 +14,14 @@ from ..plan import Plan, Wish
 from ..problem import Problem
 from . import cholesky, pairs
 from .masks import Mask
-from .records import CHOLESKY
+from .records import CHOLESKY, LIFTED
 from .scores import LIFT, PADDING, Scores, unit_roundoff
 
 WIDE = 16  # columns beyond which no method was seen to be cheaper than all pairs
 ASKED = "asked for"
 SHORT = 1e-3  # seconds of all pairs up to which no other method is compared
 TOGETHER = 512.0  # the concentration up to which the lift costs less than all pairs may
+SLOWER = 1.5  # times as long all pairs take on the processor of the other methods' prices
 _FLOAT64 = np.dtype(np.float64)
 _AFTERWARDS = "its rank and its error are known afterwards only: ask for it by name"
 _SKIPPED = f"not compared beyond {WIDE} columns: ask for it by name"
@@ -71,17 +72,19 @@ def _plans(heads: pairs.Heads, mask: Mask, wish: Wish, dtype: np.dtype[Any]) -> 
         reason = "no other method is compared"
         others = dict.fromkeys(("harmonic", "lowrank", "truncated"), _SKIPPED) | {CHOLESKY: _AFTERWARDS}
     else:
-        return [_cheapest(heads.one(head), wish, dense) for head in range(count)]
+        return [_cheapest(heads.one(head), wish, dense, dtype) for head in range(count)]
     return [replace(dense, reason=reason, excluded=others)] * count
 
 
-def _cheapest(head: pairs.Head, wish: Wish, dense: Plan) -> Plan:
+def _cheapest(head: pairs.Head, wish: Wish, dense: Plan, dtype: np.dtype[Any]) -> Plan:
     """Return the plan of the cheapest method, given that of all pairs."""
     assert wish.rtol is not None
     scores = Scores.of(*head[:2], head.scale)
-    problem, concentration = _lifted(head, scores), scores.concentration()
+    problem, concentration = _lifted(head, scores, _FLOAT64), scores.concentration()
     compared, _ = plan.choose(scaling.as_weights(problem), wish, False)
-    cheapest = plan.by_price({**compared.costs, "dense": dense.seconds}, {**compared.excluded, CHOLESKY: _AFTERWARDS})
+    lifted = plan.dense.cost(problem._replace(dtype=_type(dtype, concentration)))
+    costs = {**compared.costs, LIFTED: lifted, "dense": SLOWER * dense.seconds}
+    cheapest = plan.by_price(costs, {**compared.excluded, CHOLESKY: _AFTERWARDS})
     # 4.16, lengths that differ: the lift costs digits that all pairs keep
     if concentration <= TOGETHER or lift_error(concentration) <= wish.rtol:
         return cheapest
@@ -95,21 +98,26 @@ def attend(head: pairs.Head, wish: Wish, rank: int | None, dtype: np.dtype[Any])
     if wish.method == CHOLESKY:
         sums, record = _by_factor(head, scores, largest, wish=wish, rank=rank)
     else:
-        sums, record = _by_lift(head, scores, largest, wish=wish)
+        sums, record = _by_lift(head, scores, largest, wish=wish, dtype=dtype)
     error = sums.error + float(limits.smallest_normal) + largest * float(limits.eps) * (dtype != _FLOAT64)
     return sums._replace(error=np.minimum(error, 1.001 * (largest + np.abs(sums.output).max(axis=1)))), record
 
 
-def _by_lift(head: pairs.Head, scores: Scores, largest: float, wish: Wish) -> tuple[pairs.Sums, Plan]:
+def _by_lift(
+    head: pairs.Head, scores: Scores, largest: float, *, wish: Wish, dtype: np.dtype[Any]
+) -> tuple[pairs.Sums, Plan]:
     """Return the attention by the sums over lifted rows, and its plan."""
-    problem, concentration = _lifted(head, scores), scores.concentration()
-    answer, below, record = scaling.with_denominators(problem, wish)
+    is_dense = wish.method == LIFTED
+    own = _type(dtype, scores.concentration()) if is_dense else _FLOAT64
+    problem = _lifted(head, scores, own)
+    answer, below, record = scaling.with_denominators(problem, wish._replace(method="dense") if is_dense else wish)
     assert below is not None
+    record, concentration = replace(record, method=LIFTED) if is_dense else record, 2.0 * problem.rate
     logs = [np.full(len(answer), concentration), -problem.rate * below.shift, np.log(below.denominator)]
     # 4.16, logarithms: one more coordinate, of the query
-    change = (LIFT + 1.0) * unit_roundoff(_FLOAT64) * concentration
+    change = (LIFT + 1.0) * unit_roundoff(own) * concentration
     # 4.16, output: the lift and the sums
-    error = largest * (record.rtol + lift_error(concentration)) + record.atol
+    error = largest * (record.rtol + lift_error(concentration, own)) + record.atol
     return _with_logs(scores, answer, error, logs=logs, share=record.rtol, change=change), record
 
 
@@ -129,16 +137,21 @@ def _with_logs(
     return pairs.Sums(answer, parts.sum(axis=0), error, log_error, np.array(scores.concentration()))
 
 
-def _lifted(head: pairs.Head, scores: Scores) -> Problem:
-    """Return the split head of lifted rows."""
-    x, b, concentration = scores.rows()
-    return Problem(x, b, 0.5 * concentration, dtype=_FLOAT64, values=head.value, padding=PADDING)
+def _lifted(head: pairs.Head, scores: Scores, dtype: np.dtype[Any]) -> Problem:
+    """Return the split head of lifted rows, in a type."""
+    x, b, concentration = scores.rows(dtype)
+    return Problem(x, b, 0.5 * concentration, dtype=dtype, values=head.value, padding=PADDING)
 
 
-def lift_error(concentration: float) -> float:
+def _type(dtype: np.dtype[Any], concentration: float) -> np.dtype[Any]:
+    """Return the type that all pairs of lifted rows are computed in."""
+    return dtype if concentration <= pairs.SINGLE else _FLOAT64
+
+
+def lift_error(concentration: float, dtype: np.dtype[Any] = _FLOAT64) -> float:
     """Bound what the lift's roundings cost, relative to the largest absolute value."""
     # 4.16 (logits): 2 tanh(Delta/2)
-    return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(_FLOAT64) * concentration)
+    return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(dtype) * concentration)
 
 
 def _by_factor(

@@ -81,15 +81,15 @@ class Scores:
         """Return scale R_q R_k, the largest size of a logit."""
         return check_logits(self._times(self.radius(self.query_lengths) * self.radius(self.key_lengths)))
 
-    def radius(self, lengths: Float64) -> float:
+    def radius(self, lengths: Float64, dtype: np.dtype[Any] = _FLOAT64) -> float:
         """Return the radius of a ball that holds rows, and their images as rounded."""
-        room: float = (self.query.shape[1] + 8.0) * unit_roundoff(_FLOAT64)
+        room: float = (self.query.shape[1] + 8.0) * unit_roundoff(dtype)
         return float(lengths.max()) * (1.0 + room)
 
-    def rows(self) -> tuple[Float64, Float64, float]:
-        """Return lifted queries (m, s+2) and keys (n, s+2), and the concentration of their split head."""
-        radii = [self.radius(self.query_lengths), self.radius(self.key_lengths)]
-        x, b = _lifted(self.query, radii[0], place=1), _lifted(self.key, radii[1], place=0)
+    def rows(self, dtype: np.dtype[Any] = _FLOAT64) -> tuple[Floats, Floats, float]:
+        """Return lifted queries (m, s+2) and keys (n, s+2) in a type, and the concentration of their split head."""
+        radii = [self.radius(self.query_lengths, dtype), self.radius(self.key_lengths, dtype)]
+        x, b = _lifted(self.query, radii[0], dtype, place=1), _lifted(self.key, radii[1], dtype, place=0)
         return x, b, self._times(radii[0] * radii[1])
 
     def balanced(self) -> tuple[Float64, Float64]:
@@ -120,10 +120,10 @@ def _lengths(rows: Float64) -> Float64:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
-def _lifted(rows: Float64, radius: float, place: int) -> Float64:
+def _lifted(rows: Float64, radius: float, dtype: np.dtype[Any], place: int) -> Floats:
     """Return rows (n, s) of a ball as unit rows (n, s+2): in the ball of radius 1, and one coordinate more."""
     n, s = rows.shape
-    lifted = np.zeros((n, s + PADDING))
+    lifted = np.zeros((n, s + PADDING), dtype)
     lifted[:, :s] = rows / radius if radius > 0.0 else rows
     # 4.16, lift: from the coordinates as rounded, so that lengths are right whatever they have lost
     lifted[:, s + place] = np.sqrt(np.maximum(2.0 * half_defects(lifted[:, :s]), 0.0))

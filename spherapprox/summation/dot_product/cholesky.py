@@ -52,7 +52,9 @@ def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -
     with np.errstate(all="ignore"):  # where there is no certificate
         output = sums[:, :-1] / below[:, None]
         logarithms = np.stack([0.5 * np.einsum("ij,ij->i", x, x) + top, np.log(below)])
-    return Factored(output, logarithms, _certificate(remainder, weights, m, below=below, rounding=rounding), len(factor))
+    return Factored(
+        output, logarithms, _certificate(remainder, weights, m, below=below, rounding=rounding), len(factor)
+    )
 
 
 def _factor(

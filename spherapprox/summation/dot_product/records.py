@@ -25,7 +25,7 @@ class AttentionSolver:
     method : {"auto", "dense", "lifted", "truncated", "harmonic", "lowrank", "cholesky"}
         "dense" takes all pairs that a mask leaves visible, tile by tile; no other knows of masks. The others are those
         of `spherapprox.evaluate` for rows that become unit rows by two more coordinates (the lift): "lifted" is its
-        "dense", which takes all pairs, too, and of few columns some 0.6 times as long as "dense" here, with errors that
+        "dense", which takes all pairs, too, and of few columns some 0.7 times as long as "dense" here, with errors that
         grow with the longest rows; "harmonic" is for s = 1; "lowrank" takes polynomials of s variables, for small
         concentrations and few columns: not for heads of 64. "cholesky" takes a factor of low rank that follows the
         data, with an error for each query that is proven afterwards. "auto" takes the cheapest, of all but the last,

@@ -20,7 +20,7 @@ from .scores import LIFT, PADDING, Scores, unit_roundoff
 
 WIDE = 16  # columns beyond which no method was seen to be cheaper than all pairs
 ASKED = "asked for"
-SHORT = 3e-3  # seconds of all pairs up to which no other method is compared
+SHORT = 3e-3  # seconds of all pairs, besides twice the lift, up to which no other method is compared
 TOGETHER = 512.0  # the concentration up to which the lift costs less than all pairs may
 SLOWER, LIFTING = 9e-10, 3e-8
 """Seconds that a pair takes longer on the processor of the other methods' prices; to lift a coordinate. Measured."""
@@ -67,7 +67,7 @@ def _plan(heads: pairs.Heads, mask: Mask, wish: Wish, dtype: np.dtype[Any]) -> P
         reason = "only all pairs know of masks"
     elif wish.rtol is None:
         reason = "rtol=None allows nothing to be left out"
-    elif dense.seconds <= SHORT:
+    elif dense.seconds <= SHORT + 2.0 * LIFTING * (s + PADDING) * (m + n):
         reason = "it takes some milliseconds at most: not worth a comparison"
     elif s > WIDE:
         reason = "no other method is compared"

@@ -94,8 +94,8 @@ class Scores:
 
     def balanced(self) -> tuple[Float64, Float64]:
         """Return queries (m, s) and keys (n, s) of about the same mean square, with logits ``<x, y>``."""
-        x, b, concentration = self.rows()
-        x, b = x[:, :-PADDING].astype(np.float64), b[:, :-PADDING].astype(np.float64)
+        lifted_x, lifted_b, concentration = self.rows()
+        x, b = (np.asarray(rows[:, :-PADDING], np.float64) for rows in (lifted_x, lifted_b))
         squares = float(np.square(x).sum()) * len(b), float(np.square(b).sum()) * len(x)
         ratio = (squares[1] / squares[0]) ** 0.25 if min(squares) > 0.0 else 1.0
         root = math.sqrt(concentration)

@@ -4,9 +4,9 @@ Queries, keys and values look like those of trained heads: coordinates of sizes 
 matter), keys with a vector in common, and two keys that draw all queries to them, with logits some 10 above the others.
 "small logits" has queries and keys of 3 columns, 0.15 times as large: where polynomials of low degree do. Each line has
 the largest error at some queries (against sums in long double), the bound that the plan proves for it, and how much
-longer torch takes; then comes what each plan says. With ``--sdpa`` there is another table instead: Gaussian rows, all
-pairs and causal ones, by one and two threads, and how much longer torch takes. Either takes some five minutes,
-``--quick`` one, and needs ``pip install "spherapprox[torch]"``::
+longer torch takes; then comes what each plan says. With ``--sdpa`` there are other tables instead: Gaussian rows, all
+pairs and causal ones, by one and two threads, and few columns, and how much longer torch takes. Either takes some five
+minutes, ``--quick`` one, and needs ``pip install "spherapprox[torch]"``::
 
     python benchmarks/dot_product.py
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -135,13 +136,29 @@ def beside_torch(quick: bool) -> list[list[str]]:
     return table
 
 
+def of_few_columns(quick: bool) -> list[list[str]]:
+    """Return the lines of the table of few columns: the least seconds of one thread, and those of others over them."""
+    table = []
+    torch.set_num_threads(1)
+    timing.clock = time.process_time
+    for dtype, n, s in product(("float64", "float32"), (2048,) if quick else (2048, 8192), (2, 4, 8, 16)):
+        rows = [np.random.default_rng(seed).normal(size=(n, s)).astype(dtype) for seed in range(3)]
+        solvers = [AttentionSolver(method, workers=1) for method in ("auto", "dense")]
+        calls = [*(Timed(partial(attention, *rows, solver=solver)) for solver in solvers), torch_attention(rows)]
+        ours, by_pairs, theirs = np.min([[call() for call in calls] for _ in range(5 if quick else 12)], axis=0)
+        table.append([dtype, str(n), str(s), *(f"{number:.3g}" for number in (ours, by_pairs / ours, theirs / ours))])
+    return table
+
+
 def main() -> None:
     """Print the table and the plans."""
     quick, sdpa = options().quick, options().sdpa
     print(machine("torch", "numpy", "numba") + "\n")
     if sdpa:
         header = ["threads", "type", "s", "n", "ours (s)", "torch/ours", "causal (s)", "torch/ours", "causal/all"]
-        print(tabulate(beside_torch(quick), header, disable_numparse=True))
+        print(tabulate(beside_torch(quick), header, disable_numparse=True) + "\n")
+        header = ["type", "n", "s", "auto (s)", "dense/auto", "torch/auto"]
+        print(tabulate(of_few_columns(quick), header, disable_numparse=True))
         return
     torch.set_num_threads(1)
     n, rounds = (2048, 3) if quick else (8192, 3)

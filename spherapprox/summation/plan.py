@@ -181,7 +181,7 @@ def by_price(costs: dict[str, float], excluded: dict[str, str]) -> Plan:
     prices = sorted(costs.items(), key=lambda item: item[1])
     reason = "expected: " + ", ".join(f"{name} {cost:.2g} s" for name, cost in prices)
     name, seconds = prices[0]
-    return Plan(name, reason, costs=costs, scale=METHODS[name], excluded=excluded, seconds=seconds)
+    return Plan(name, reason, costs=costs, scale=METHODS.get(name, "each row"), excluded=excluded, seconds=seconds)
 
 
 def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:

@@ -93,26 +93,32 @@ def _add_tile(logits, keys, spans, bias, tops, peak, total, factors, room, rates
         total[i] = total[i] * factors[i] + added
 
 
-@njit
-def means(rows, result):
-    """Write the means (heads, s) of rows (heads, n, s), which need not be exact."""
-    share = rows.dtype.type(1.0 / rows.shape[1])
-    for h in range(rows.shape[0]):
-        result[h] = 0.0
-        for i in range(rows.shape[1]):
-            for j in range(rows.shape[2]):
-                result[h, j] += share * rows[h, i, j]
+@subroutine
+def _mean(rows, result):
+    """Write the mean (s,) of rows (n, s), which need not be exact."""
+    share = rows.dtype.type(1.0 / rows.shape[0])
+    result[:] = 0.0
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            result[j] += share * rows[i, j]
 
 
 @njit(fastmath={"reassoc", "contract"})
-def measure(rows, centres, lengths):
-    """Write the lengths (heads, n) of rows (heads, n, s) about centres (heads, s)."""
+def measure(rows, centred, factor, centres, lengths, longest):
+    """Write the lengths (heads, n) of rows (heads, n, s) about centres (heads, s), times a factor, and the longest.
+
+    Where rows are to be `centred`, their means are written first, as the centres.
+    """
     for h in range(rows.shape[0]):
+        if centred:
+            _mean(rows[h], centres[h])
+        longest[h] = 0.0
         for i in range(rows.shape[1]):
             square = rows.dtype.type(0.0)
             for j in range(rows.shape[2]):
                 square += (rows[h, i, j] - centres[h, j]) ** 2
-            lengths[h, i] = math.sqrt(square)
+            lengths[h, i] = factor * math.sqrt(square)
+            longest[h] = max(longest[h], lengths[h, i])
 
 
 @njit(fastmath={"reassoc", "nnan", "nsz"})
@@ -165,14 +171,15 @@ def _copy(rows, first, centre, factor, result):
 
 
 @njit
-def attend(units, q, k, v, heads, centres, factors, bias, tops, spans, rates, floor, peaks, totals, out):
-    """Compute sums ``out`` (heads, m, p) of exponentials and values for tiles ``units[0]``, ..., ``units[1] - 1``.
+def attend(units, q, k, v, heads, centres, factors, bias, tops, spans, rates, floor, sizes, peaks, totals, out):
+    """Compute attention ``out`` (heads, m, p) for tiles ``units[0]``, ..., ``units[1] - 1``; 0 where no key is seen.
 
     Unit u is tile ``u % tiles`` of the queries of head ``u // tiles``, of which ``heads`` (heads, 4) names the queries
     ``q`` (-, m, s), keys ``k`` (-, n, s) and values ``v`` (-, n, p), and the mask: ``spans`` (-, m, 3) are the first
     key that a query sees, that after the last one, and whether those between have biases, ``bias`` (-, 1 or m, n), of
     which ``tops`` (-, m) are the largest, or flags. ``factors`` (heads, 3) multiply the three, keys relative to
-    ``centres`` (-, s). The largest logits go to ``peaks`` (heads, m), the sums relative to them to ``totals``.
+    ``centres`` (-, s); quotients are multiplied by ``sizes`` (heads,). The largest logits go to ``peaks`` (heads, m),
+    the sums relative to them to ``totals``.
     """
     (m, s), p, (height, length), width = q.shape[1:], v.shape[2], ATTENTION_TILE, RUN * lanes(q)
     length = min(length, (k.shape[1] + width - 1) // width * width)
@@ -205,3 +212,10 @@ def attend(units, q, k, v, heads, centres, factors, bias, tops, spans, rates, fl
                 for c in range(p):
                     sums[i, c] = sums[i, c] * factor + product[i, c]
     restore_tiny(before)
+    # 4.16, pairs: the last division, of queries that see a key
+    for unit in range(units[0], units[1]):
+        h, start = unit // tiles, unit % tiles * height
+        for i in range(start, min(start + height, m)):
+            factor = q.dtype.type(sizes[h] / totals[h, i] if totals[h, i] > 0.0 else 0.0)
+            for c in range(p):
+                out[h, i, c] *= factor

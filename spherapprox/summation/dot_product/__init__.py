@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ... import _checks
 from ..._types import Floats
+from ..plan import Plan
 from ..progress import is_shown, reported
 from .masks import Mask
 from .methods import compute
-from .pairs import Heads
+from .pairs import Heads, Sums
 from .records import AttentionPlan, AttentionSolver, solver_of, wish_of
 
 
@@ -81,7 +82,8 @@ def attention(
     Keys are taken relative to their centre, which changes nothing else. With L = scale |q| R_k for a query, R_k the
     length of the longest key from there, its error by "dense" was never seen above ``3e-16 (5 + L)`` times the
     largest absolute value, in float32 ``2e-7 (1 + L)``, and computed in float64 where an L of the head is above 64.
-    `AttentionPlan` has the proven bounds.
+    Where rows have at most 16 columns and sequences are long, "auto" may take "lifted", of which this holds with the
+    largest L of the head. `AttentionPlan` has the proven bounds.
 
     References
     ----------
@@ -104,7 +106,7 @@ def attention(
     True
     """
     arguments = _checked(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa, scale=scale)
-    return _attend(*arguments, solver_of(solver), explain=False)[0]
+    return _attend(*arguments, solver_of(solver), explain=False)[0].output
 
 
 def explain_attention(
@@ -151,8 +153,14 @@ def explain_attention(
     >>> bool(np.abs(output - exact).max() <= plan.error.max() < 5e-3)
     True
     """
-    arguments = _checked(query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa, scale=scale)
-    return _attend(*arguments, solver_of(solver), explain=True)
+    heads, mask, leading, dtype = _checked(
+        query, key, value, attn_mask, is_causal=is_causal, enable_gqa=enable_gqa, scale=scale
+    )
+    sums, plans = _attend(heads, mask, leading, dtype, solver_of(solver), explain=True)
+    each = np.empty(leading, object)
+    each.reshape(-1)[:] = plans
+    error, logs, log_error = (part.reshape(*leading, -1) for part in (sums.error, sums.log_sum_exp, sums.log_error))
+    return sums.output, AttentionPlan(error, logs, log_error, sums.concentration.reshape(leading), each)
 
 
 def _checked(
@@ -178,10 +186,12 @@ def _checked(
     mask = Mask.of(attn_mask, is_causal, (*leading, q.shape[-2]), k.shape[-2])
     size = sum(array.size for array in arrays) + math.prod(leading) * q.shape[-2] * (v.shape[-1] + q.shape[-1])
     _checks.memory(8.0 * size, "the result", "take fewer heads or queries at a time")
-    numbers = np.stack([np.broadcast_to(own, leading).reshape(-1) for own in names], axis=1)
+    numbers = np.empty((*leading, 3), np.intp)
+    for column, own in enumerate(names):
+        numbers[..., column] = own
     q, k, v = (array.reshape(-1, *array.shape[-2:]) for array in arrays)
     floats = [] if mask.array is None or mask.array.dtype == np.bool_ else [mask.array]
-    return Heads(q, k, v, numbers, factor), mask, leading, np.result_type(*arrays, *floats)
+    return Heads(q, k, v, numbers.reshape(-1, 3), factor), mask, leading, np.result_type(*arrays, *floats)
 
 
 def _shared(query: tuple[int, ...], own: NDArray[np.intp], name: str) -> NDArray[np.intp]:
@@ -196,16 +206,12 @@ def _shared(query: tuple[int, ...], own: NDArray[np.intp], name: str) -> NDArray
 
 def _attend(
     heads: Heads, mask: Mask, leading: tuple[int, ...], dtype: np.dtype[Any], solver: AttentionSolver, *, explain: bool
-) -> tuple[Floats, AttentionPlan]:
-    """Return the outputs of all heads, and their plan."""
+) -> tuple[Sums, list[Plan]]:
+    """Return the sums of all heads, outputs with the leading axes, and the plan of each head."""
     wish = wish_of(solver)._replace(explain=explain)
     with reported(wish) if is_shown.get() else nullcontext(wish) as shown:
         sums, plans = compute(heads, mask, shown, rank=solver.rank, dtype=dtype)
-    each = np.empty(leading, object)
-    each.reshape(-1)[:] = plans
-    error, logs, log_error = (part.reshape(*leading, -1) for part in (sums.error, sums.log_sum_exp, sums.log_error))
-    record = AttentionPlan(error, logs, log_error, sums.concentration.reshape(leading), each)
-    return sums.output.reshape(*leading, *sums.output.shape[1:]), record
+    return sums._replace(output=sums.output.reshape(*leading, *sums.output.shape[1:])), plans
 
 
 def _rows(array: ArrayLike, name: str) -> Floats:

@@ -23,10 +23,12 @@ _UNIT = 2.0**-53
 class Factored:
     """Outputs (m, p) by a factor of some rank, and the certificate (m,) of their error, relative to the largest value.
 
-    The certificate, inf where there is none, holds for the rows as given, with the roundings of all sums.
+    The certificate, inf where there is none, holds for the rows as given, with the roundings of all sums. Half of it is
+    that of the sums themselves, relative to these, of which `logarithms` (2, m) add up to the logarithm.
     """
 
     output: Float64
+    logarithms: Float64
     certificate: Float64
     rank: int
 
@@ -39,7 +41,8 @@ def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -
     m, rows = len(x), np.concatenate([x, y])
     _checks.memory(8.0 * len(rows) * rank, "the factor", 'take a smaller rank, or method="auto"')
     half_squares = 0.5 * np.einsum("ij,ij->i", y, y)
-    weights = np.exp(half_squares - half_squares.max())  # (n,)
+    top = float(half_squares.max())
+    weights = np.exp(half_squares - top)  # (n,)
     rounding = (len(y) + min(rank, len(rows)) + 8.0) * _UNIT * float(weights.sum())
     with one_blas_thread():
         factor, remainder = _factor(rows, weights, m, rtol=rtol, rank=rank, rounding=rounding)
@@ -48,7 +51,10 @@ def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -
     below = sums[:, -1]
     with np.errstate(all="ignore"):  # where there is no certificate
         output = sums[:, :-1] / below[:, None]
-    return Factored(output, _certificate(remainder, weights, m, below=below, rounding=rounding), len(factor))
+        logarithms = np.stack([0.5 * np.einsum("ij,ij->i", x, x) + top, np.log(below)])
+    return Factored(
+        output, logarithms, _certificate(remainder, weights, m, below=below, rounding=rounding), len(factor)
+    )
 
 
 def _factor(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,9 +36,8 @@ class Mask(NamedTuple):
             words = 'True or "lower_right" (the last query sees all keys), "upper_left", as torch has it, or False'
             raise ValueError(f"'is_causal' must be {words}, got {_checks.show(is_causal)}")
         alignment = ALIGNMENTS[is_causal]
-        first = n if alignment is None else n - m + 1 if alignment == "lower_right" else 1
-        stops = np.clip(first + np.arange(m) * (alignment is not None), 0, n)
-        heads = int(np.prod(leading))
+        first, heads = n - m + 1 if alignment == "lower_right" else 1, math.prod(leading)
+        stops = np.full(m, n) if alignment is None else np.clip(first + np.arange(m), 0, n)
         if mask is None:
             return cls(None, np.zeros(heads, np.intp), stops, alignment is not None)
         array = _checked(mask, (*leading, m, n))

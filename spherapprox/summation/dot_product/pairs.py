@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import closing
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 from ..._kernels.simd.alignment import compiled_form
 from ..._kernels.summation.layout import ATTENTION_TILE
 from ..._loading import load
-from ..._threads import as_done, for_work, one_blas_thread, slices
+from ..._threads import for_work, one_blas_thread, slices
 from ..._types import Float64, Floats
+from ..dense.all_pairs import run_tasks
 from ..method import Report, silent
 from .masks import Mask, Visible
 from .scores import check_logits, unit_roundoff
@@ -79,7 +79,7 @@ class Sums(NamedTuple):
 class _Array(NamedTuple):
     """Queries or keys (-, n, s) times powers of 2 so that squares are in range, and those of each head.
 
-    With their centres, and bounds of the lengths (-, n) of rows from there.
+    With their centres, and bounds of the lengths (-, n) of rows from there, and of the longest (-,).
     """
 
     rows: Floats
@@ -87,12 +87,13 @@ class _Array(NamedTuple):
     exponents: NDArray[Any]
     centres: Floats
     lengths: Float64
+    longest: Float64
 
 
 class _Sized(NamedTuple):
     """Queries, keys and values, and the values' numbers of each head, as kernels take them, and how they are scaled.
 
-    With factors (heads, 3) of the three, exponents of the scale, the largest values (heads, 1), and logits (heads, m).
+    With factors (heads, 3) of the three, exponents of the scale, the largest values and logits (heads,).
     """
 
     query: _Array
@@ -102,7 +103,7 @@ class _Sized(NamedTuple):
     factors: Floats
     exponents: NDArray[Any]
     sizes: Float64
-    logits: Float64
+    largest: Float64
 
 
 def cost(pairs: float, columns: int, itemsize: int) -> float:
@@ -117,7 +118,7 @@ def attend(
     count, (m, p) = len(heads.numbers), (heads.query.shape[1], heads.value.shape[2])
     report(0, count * _tiles(m) * ATTENTION_TILE[0] * heads.key.shape[1])
     sized = _sized(heads, dtype)
-    wide = sized.logits.max(axis=1) > SINGLE
+    wide = sized.largest > SINGLE
     if dtype == _FLOAT64 or not wide.any():
         return _by_tiles(sized, heads.scale, mask, workers=workers, report=report, explain=explain)
     result, limits = Sums.empty(count, m, p, dtype), np.finfo(dtype)
@@ -145,15 +146,14 @@ def _sized(heads: Heads, dtype: np.dtype[Any]) -> _Sized:
     query = _array(heads.query, heads.numbers[:, 0], dtype, extreme=abs(exponent) > MODERATE[dtype.itemsize])
     key = _array(heads.key, heads.numbers[:, 1], dtype, centred=True)
     exponents = exponent + query.exponents[query.of_head] + key.exponents[key.of_head]
-    lengths = mantissa * query.lengths[query.of_head]
     for attempt in range(2):
-        radii = key.lengths.max(axis=1)[key.of_head]
+        radii = key.longest[key.of_head]
         with np.errstate(over="ignore"):
-            largest = np.ldexp(lengths.max(axis=1) * radii, exponents)
-        far = np.unique(key.of_head[~(largest <= SINGLE)])
-        if attempt or not len(far):
+            largest = np.ldexp(mantissa * query.longest[query.of_head] * radii, exponents)
+        if attempt or (largest <= SINGLE).all():
             break
         # 4.16, pairs: the median leaves keys short that are far from a few others
+        far = np.unique(key.of_head[~(largest <= SINGLE)])
         key.centres[far] = np.median(key.rows[far, :: max(1, key.rows.shape[1] // _SAMPLE)], axis=1)
         _measure(key)
     check_logits(float(largest.max()))
@@ -164,25 +164,29 @@ def _sized(heads: Heads, dtype: np.dtype[Any]) -> _Sized:
     value_of, size = heads.numbers[:, 2], np.frexp(radii)[1]
     # the longest key has about length 1, the largest value, too, and queries have the size of logits
     with np.errstate(over="ignore"):  # of heads that float32 does not reach
-        parts = np.stack([exponents + size, -size, 1 - octaves[value_of]], axis=1)
+        parts = _columns(exponents + size, -size, 1 - octaves[value_of])
         factors = np.ldexp([mantissa, 1.0, 1.0], parts).astype(dtype)
-    logits = np.ldexp(lengths * radii[:, None], exponents[:, None])
-    return _Sized(query, key, value, value_of, factors, exponents, values[value_of, None], logits)
+    return _Sized(query, key, value, value_of, factors, exponents, values[value_of], largest)
+
+
+def _columns(*parts: NDArray[Any]) -> NDArray[Any]:
+    """Return a table of integers with these columns."""
+    table = np.empty((len(parts[0]), len(parts)), parts[0].dtype)
+    for column, part in enumerate(parts):
+        table[:, column] = part
+    return table
 
 
 def _array(
     given: Floats, index: NDArray[np.intp], dtype: np.dtype[Any], *, centred: bool = False, extreme: bool = False
 ) -> _Array:
     """Return queries, or keys about their means, in a type; extreme ones times powers of 2."""
-    rows, limit = compiled_form(given, dtype), MODERATE[dtype.itemsize]
+    rows, limit = compiled_form(given, dtype), 2.0 ** MODERATE[dtype.itemsize]
     (count, n, s), exponents = rows.shape, np.zeros(len(rows), np.intc)
-    array = _Array(rows, index, exponents, np.zeros((count, s), dtype), np.empty((count, n)))
+    array = _Array(rows, index, exponents, np.zeros((count, s), dtype), np.empty((count, n)), np.empty(count))
     for attempt in range(2):
-        if centred:
-            kernels().means(array.rows, array.centres)
-        _measure(array)
-        longest = array.lengths.max(axis=1)
-        if attempt or (not extreme and ((longest > 2.0**-limit) & (longest < 2.0**limit)).all()):
+        _measure(array, centred)
+        if attempt or (not extreme and 1.0 / limit < array.longest.min() and array.longest.max() < limit):
             break
         array = array._replace(**dict(zip(("rows", "exponents"), _of_size_one(rows), strict=True)))
     return array
@@ -204,22 +208,22 @@ def kernels() -> Any:
     return load("spherapprox._kernels.summation.attention")
 
 
-def _measure(array: _Array) -> None:
-    """Write the lengths about the centres, enlarged by their roundings."""
-    kernels().measure(array.rows, array.centres, array.lengths)
-    array.lengths[:] *= 1.0 + (array.rows.shape[2] + 8.0) * unit_roundoff(array.rows.dtype)
+def _measure(array: _Array, centred: bool = False) -> None:
+    """Write the lengths about the centres, or about means that become centres, enlarged by their roundings."""
+    enlarged = 1.0 + (array.rows.shape[2] + 8.0) * unit_roundoff(array.rows.dtype)
+    kernels().measure(array.rows, centred, enlarged, array.centres, array.lengths, array.longest)
 
 
 def _by_tiles(sized: _Sized, scale: float, mask: Mask, workers: int | None, report: Report, *, explain: bool) -> Sums:
     """Return the attention of heads."""
     query, key, value = sized[:3]
     (m, s), (n, p), dtype, heads = query.rows.shape[1:], value.shape[1:], value.dtype, len(sized.factors)
-    visible = mask.visible(n, 2.0 * float(sized.logits.max()) + 800.0)
+    visible = mask.visible(n, 2.0 * float(sized.largest.max()) + 800.0)
     biases, tops = visible.for_kernel(dtype)
-    index = np.stack([query.of_head, key.of_head, sized.value_of, mask.of_head], axis=1)
+    index = _columns(query.of_head, key.of_head, sized.value_of, mask.of_head)
     result, peaks, totals = np.empty((heads, m, p), dtype), np.empty((heads, m)), np.empty((heads, m))
     rows = (query.rows, key.rows, value, index, key.centres, sized.factors, biases, tops, visible.spans)
-    constants = (_rates(dtype), _FLOOR[dtype.itemsize])
+    constants = (_rates(dtype), _FLOOR[dtype.itemsize], np.ldexp(0.5, np.frexp(sized.sizes)[1]))
 
     def task(part: slice) -> int:
         kernels().attend(np.array([part.start, part.stop]), *rows, *constants, peaks, totals, result)
@@ -227,16 +231,13 @@ def _by_tiles(sized: _Sized, scale: float, mask: Mask, workers: int | None, repo
         return done
 
     units, seconds = heads * _tiles(m), cost(heads * m * n, s + p, dtype.itemsize)
-    step = max(1, int(units * min(TASK / seconds, 1.0 / (4.0 * for_work(workers, seconds)))))
-    with one_blas_thread(), closing(as_done(task, slices(units, step), workers)) as finished:
-        for pairs in finished:
-            report(pairs)
-    # 4.16, pairs: the last division, of queries that see a key
-    factors = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0.0)
-    result *= np.ldexp(factors, np.frexp(sized.sizes)[1] - 1).astype(dtype)[:, :, None]
+    threads = for_work(workers, seconds)
+    step = max(1, int(units * min(TASK / seconds, 1.0 / (4.0 * threads) if threads > 1 else 1.0)))
+    with one_blas_thread():
+        run_tasks(task, slices(units, step), workers, report)
     if explain:
         return _bounded(sized, visible, mask, scale, peaks=peaks, totals=totals, result=result)
-    unknown = np.broadcast_to(np.nan, (heads, m))
+    unknown = np.full((heads, m), np.nan)
     return Sums(result, unknown, unknown, unknown, unknown[:, 0])
 
 
@@ -255,15 +256,17 @@ def _bounded(
 ) -> Sums:
     """Return the outputs with the logarithms of their sums, and bounds of both's errors."""
     (n, s), unit, length = sized.key.rows.shape[1:], unit_roundoff(result.dtype), ATTENTION_TILE[1]
+    sizes = sized.query.lengths[sized.query.of_head] * sized.key.longest[sized.key.of_head][:, None]
+    logits = np.ldexp(math.frexp(scale)[0] * sizes, sized.exponents[:, None])
     spans, largest = visible.spans[mask.of_head], visible.largest[mask.of_head]
     tiles, near = n // length + 2.0, math.log(n / unit)
     # 4.16, pairs: of a logit, its mask, its difference from the largest, its exponential and the changes of that
-    products = (s + 6.0) * sized.logits / (1.0 - (s + 6.0) * unit)
-    masks = spans[..., 2] * (2.0 * near + 3.0 * sized.logits)
+    products = (s + 6.0) * logits / (1.0 - (s + 6.0) * unit)
+    masks = spans[..., 2] * (2.0 * near + 3.0 * logits)
     delta = unit * (products + masks + 2.0 * near + 10.0 * tiles + 20.0)
     sums = unit * (40.0 + 3.0 * tiles)
     share = 1.01 * (2.0 * np.tanh(0.5 * delta) + sums + unit * (min(length, n) + 3.0 * tiles + 10.0))
-    size, above = sized.sizes, np.abs(result).max(axis=2)
+    size, above = sized.sizes[:, None], np.abs(result).max(axis=2)
     with np.errstate(over="ignore"):
         error = np.minimum(size * share + float(np.finfo(result.dtype).smallest_normal), 1.001 * (size + above))
     offsets, far = _offsets(sized, scale)
@@ -274,7 +277,7 @@ def _bounded(
     last = (2.0**-51 * np.abs(parts[:, seen])).sum(axis=0) + 2.0**-53 * (s + 8.0) * far[seen]
     log_error = np.zeros(seen.shape)
     log_error[seen] = 1.01 * (delta[seen] + sums + 8.0 * unit) + last
-    return Sums(result, logarithms, np.where(seen, error, 0.0), log_error, sized.logits.max(axis=1))
+    return Sums(result, logarithms, np.where(seen, error, 0.0), log_error, sized.largest)
 
 
 def _offsets(sized: _Sized, scale: float) -> tuple[Float64, Float64]:

@@ -43,7 +43,8 @@ class Scores:
     """Queries (m, s) and keys (n, s) of one head, of which logits are ``scale <q, k>`` up to a constant of each row.
 
     Both are multiplied by powers of 2, so that no length over- or underflows, and keys are relative to their centre,
-    which attention does not change by; `scale` makes up for the powers.
+    which attention does not change by; `scale` makes up for the powers. `offsets` (2, m) are what logits of each query
+    are lower by, ``scale <q, centre>``, and bounds of their errors.
     """
 
     query: Float64
@@ -51,6 +52,7 @@ class Scores:
     query_lengths: Float64
     key_lengths: Float64
     scale: tuple[float, int]
+    offsets: Float64
 
     @classmethod
     def of(cls, query: Floats, key: Floats, scale: float) -> Scores:
@@ -69,28 +71,31 @@ class Scores:
 
     @classmethod
     def _about(cls, centre: Float64, query: Float64, key: Float64, scale: tuple[float, int]) -> Scores:
-        k, more = _of_size_one(key - centre)
-        return cls(query, k, _lengths(query), _lengths(k), (scale[0], scale[1] + more))
+        (k, more), (mantissa, octaves), lengths = _of_size_one(key - centre), scale, _lengths(query)
+        # 4.16, logarithms: (s + 8) 2^-53 sigma |q| |c|
+        far = 1.001 * (query.shape[1] + 8.0) * unit_roundoff(_FLOAT64) * float(np.linalg.norm(centre))
+        offsets = np.ldexp(mantissa * np.stack([np.einsum("ij,j->i", query, centre), far * lengths]), octaves)
+        return cls(query, k, lengths, _lengths(k), (mantissa, octaves + more), offsets)
 
     def concentration(self) -> float:
         """Return scale R_q R_k, the largest size of a logit."""
         return check_logits(self._times(self.radius(self.query_lengths) * self.radius(self.key_lengths)))
 
-    def radius(self, lengths: Float64) -> float:
+    def radius(self, lengths: Float64, dtype: np.dtype[Any] = _FLOAT64) -> float:
         """Return the radius of a ball that holds rows, and their images as rounded."""
-        room: float = (self.query.shape[1] + 8.0) * unit_roundoff(_FLOAT64)
+        room: float = (self.query.shape[1] + 8.0) * unit_roundoff(dtype)
         return float(lengths.max()) * (1.0 + room)
 
-    def rows(self) -> tuple[Float64, Float64, float]:
-        """Return lifted queries (m, s+2) and keys (n, s+2), and the concentration of their split head."""
-        radii = [self.radius(self.query_lengths), self.radius(self.key_lengths)]
-        x, b = _lifted(self.query, radii[0], place=1), _lifted(self.key, radii[1], place=0)
+    def rows(self, dtype: np.dtype[Any] = _FLOAT64) -> tuple[Floats, Floats, float]:
+        """Return lifted queries (m, s+2) and keys (n, s+2) in a type, and the concentration of their split head."""
+        radii = [self.radius(self.query_lengths, dtype), self.radius(self.key_lengths, dtype)]
+        x, b = _lifted(self.query, radii[0], dtype, place=1), _lifted(self.key, radii[1], dtype, place=0)
         return x, b, self._times(radii[0] * radii[1])
 
     def balanced(self) -> tuple[Float64, Float64]:
         """Return queries (m, s) and keys (n, s) of about the same mean square, with logits ``<x, y>``."""
-        x, b, concentration = self.rows()
-        x, b = x[:, :-PADDING], b[:, :-PADDING]
+        lifted_x, lifted_b, concentration = self.rows()
+        x, b = (np.asarray(rows[:, :-PADDING], np.float64) for rows in (lifted_x, lifted_b))
         squares = float(np.square(x).sum()) * len(b), float(np.square(b).sum()) * len(x)
         ratio = (squares[1] / squares[0]) ** 0.25 if min(squares) > 0.0 else 1.0
         root = math.sqrt(concentration)
@@ -115,10 +120,10 @@ def _lengths(rows: Float64) -> Float64:
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
-def _lifted(rows: Float64, radius: float, place: int) -> Float64:
+def _lifted(rows: Float64, radius: float, dtype: np.dtype[Any], place: int) -> Floats:
     """Return rows (n, s) of a ball as unit rows (n, s+2): in the ball of radius 1, and one coordinate more."""
     n, s = rows.shape
-    lifted = np.zeros((n, s + PADDING))
+    lifted = np.zeros((n, s + PADDING), dtype)
     lifted[:, :s] = rows / radius if radius > 0.0 else rows
     # 4.16, lift: from the coordinates as rounded, so that lengths are right whatever they have lost
     lifted[:, s + place] = np.sqrt(np.maximum(2.0 * half_defects(lifted[:, :s]), 0.0))

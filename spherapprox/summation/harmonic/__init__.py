@@ -111,16 +111,15 @@ def _quotient_errors(columns: list[Column], ones: Column, scheme: Design, off: f
     if not safe.any():
         return errors
     for column in columns:
-        if column.total == 0.0:
-            continue
         quotients = column.sizes / (ones.values[column.where] + ones.absolute)
         largest = quotients[safe[column.where]].max(initial=0.0)
-        if not largest > 0.0:
+        if column.total > 0.0 and not largest > 0.0:
             return np.full(len(errors), np.inf)
+        absolute, total = (column.absolute / largest, column.total / largest) if column.total > 0.0 else (0.0, 0.0)
         # 4.9 (e): E_0 = 2 + log(max(N, W / Q) / d)
-        exponent = 2.0 + np.log(max(ones.total, column.total / largest, 1.0) / least[safe])
+        exponent = 2.0 + np.log(max(ones.total, total, 1.0) / least[safe])
         # 4.9 (e): (D / Q + D_0) / (d - D_0) + 2.3 g(E_0)
-        own = (column.absolute / largest + ones.absolute) / least[safe]
+        own = (absolute + ones.absolute) / least[safe]
         own += 2.0 * moved_points(scheme.concentration, off, np.maximum(exponent, 2.0))
         errors[safe] = np.maximum(errors[safe], own)
     return errors

@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from attention_cases import checked, draw
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sums import wide
 
@@ -12,14 +12,14 @@ from spherapprox import attention, evaluate
 from spherapprox.summation import AttentionSolver, explain_attention, plan
 from spherapprox.summation.dot_product import cholesky, methods
 
-METHODS = ("auto", "dense", "truncated", "lowrank", "cholesky", "numpy")
+METHODS = ("auto", "dense", "lifted", "truncated", "lowrank", "cholesky", "numpy")
 
 
 @pytest.fixture
 def compared(monkeypatch):
     """Compare the methods, however short the sums are."""
     monkeypatch.setattr(plan, "SMALL_WORK", 0.0)
-    monkeypatch.setattr(methods, "SHORT", 0.0)
+    monkeypatch.setattr(methods, "SHORT", -1.0)
 
 
 def softmax(query, key, value, scale=None):
@@ -29,10 +29,10 @@ def softmax(query, key, value, scale=None):
     return weights @ value / weights.sum(axis=-1, keepdims=True)
 
 
-def errors(output, query, key, value, scale):
-    """Return the largest error of each query, by mpmath."""
+def errors(output, query, key, value, scale, logs=None):
+    """Return the largest error of each query, by mpmath, and those of logarithms of sums if these are given."""
     q, k, v, record = (np.vectorize(mp.mpf, otypes=[object])(a.astype(float)) for a in (query, key, value, output))
-    worst = []
+    worst, log_errors = [], []
     with mp.workdps(50):
         for row, own in zip(q, record, strict=True):
             logits = [mp.mpf(scale) * mp.fdot(row, key_row) for key_row in k]
@@ -41,7 +41,9 @@ def errors(output, query, key, value, scale):
             below = mp.fsum(weights)
             exact = [mp.fdot(weights, column) / below for column in v.T]
             worst.append(float(max(abs(a - b) for a, b in zip(own, exact, strict=True))))
-    return np.array(worst)
+            if logs is not None:
+                log_errors.append(float(abs(mp.mpf(float(logs[len(log_errors)])) - top - mp.log(below))))
+    return np.array(worst) if logs is None else (np.array(worst), np.array(log_errors))
 
 
 def gaussian(rng, n, s, size=1.0):
@@ -73,6 +75,37 @@ def test_lowrank_takes_the_columns_alone():
     part = [a[:50] for a in gaussian(rng, 4000, 3)]
     with pytest.raises(ValueError, match="has too many coefficients"):
         evaluate(*lifted(*part[:2]), part[2], 11.9, normalize=True, method="lowrank", rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("method", "s", "size", "rtol", "bound"),
+    [("harmonic", 1, 0.5, 1e-12, 1e-11), ("lowrank", 2, 1.0, 1e-6, 1e-5), ("truncated", 2, 6.0, 1e-9, 1e-8),
+     ("cholesky", 2, 1.0, 1e-7, 1e-7), ("lifted", 3, 1.0, 1e-14, 1e-11)],
+)  # fmt: skip
+def test_all_methods_say_the_logarithms_of_sums(method, s, size, rtol, bound):
+    query, key, value = gaussian(np.random.default_rng(0), 1000, s, size)
+    key += 5.0  # which logits have, relative to a centre or not
+    logits = s**-0.5 * query.astype(np.longdouble) @ key.T
+    top = logits.max(axis=1)
+    exact = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+    for values in (value, np.zeros_like(value)):
+        _, record = explain_attention(query, key, values, solver=AttentionSolver(method, rtol))
+        assert record.method == method
+        assert (np.abs(record.log_sum_exp - exact) <= record.log_sum_exp_error).all()
+        assert record.log_sum_exp_error.max() < bound
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float64", 1e-14), ("float32", 3e-6)])
+def test_few_columns_are_lifted_where_that_is_faster(dtype, size):
+    query, key, value = (a.astype(dtype) for a in gaussian(np.random.default_rng(0), 3000, 2))
+    output, record = explain_attention(query, key, value)
+    assert record.method == "lifted"
+    assert output.dtype == dtype
+    error = np.abs(output - softmax(*(a.astype(np.float64) for a in (query, key, value)))).max(axis=1)
+    assert (error <= record.error + 1e-15).all()
+    assert error.max() < size
+    wide = np.repeat(value, 50, axis=1)[:, :150]
+    assert explain_attention(query[:1500], key, wide)[1].method == "dense"
 
 
 def lifted(query, key):
@@ -139,6 +172,7 @@ def heads(draw):
 def test_no_error_is_above_its_bound(rows, method, rtol):
     query, key, value = rows
     scale = query.shape[1] ** -0.5
+    assume(method != "harmonic" or scale * np.abs(query).max() * np.ptp(key) < 1e3)  # of more it is slow
     try:
         output, record = explain_attention(query, key, value, solver=AttentionSolver(method, rtol))
     except ValueError as error:
@@ -147,7 +181,9 @@ def test_no_error_is_above_its_bound(rows, method, rtol):
         return
     assert output.dtype == np.result_type(query, key, value)
     assert record.error.shape == (len(query),)
-    assert (errors(output, query, key, value, scale) <= record.error).all()
+    distances, log_distances = errors(output, query, key, value, scale, record.log_sum_exp)
+    assert (distances <= record.error).all()
+    assert (log_distances <= record.log_sum_exp_error).all()
     assert (record.error <= 2.1 * np.abs(value).max() + 1e-300).all()
 
 

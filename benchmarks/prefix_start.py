@@ -159,8 +159,8 @@ def compared(case: dict[str, Any]) -> list[dict[str, Any]]:
 
     from spherapprox.prompts.prefix import Prefix, distill_prefix, next_token_divergence, shorten_prefix
     from spherapprox.prompts.prefix.torch_modules import prompt_embeddings
+    from spherapprox.prompts.prefix.torch_modules.models.adapters import prefixes_of
     from spherapprox.prompts.prefix.torch_modules.models.positions import turn_keys
-    from spherapprox.prompts.prefix.torch_modules.models.shortening import prefixes_of
 
     model, rng = long_prefix(case["base"], case["long"], case["seed"]), np.random.default_rng(case["seed"] + 200)
     text, other = of_new(100, rng), of_new(200, np.random.default_rng(10**6))

@@ -76,7 +76,7 @@ def turn_keys(prefixes: Sequence[Prefix], shift: int, model: torch.nn.Module) ->
     """
     layers, shift = of_layers(prefixes), integer(shift, "shift", minimum=-(2**31), maximum=2**31)
     check_weights(instance(model, "model", torch.nn.Module))
-    turns = turns_of(model, shift)
+    turns = find_turns(model, shift)
     if turns is None:
         raise ValueError(
             f"'model' must have rotary positions, got {type(base_of(model)).__name__}: its keys have none, and content "
@@ -90,10 +90,10 @@ def turn_keys(prefixes: Sequence[Prefix], shift: int, model: torch.nn.Module) ->
             raise ValueError(
                 f"'prefixes[{number}]' must have keys ({heads}, L, {columns}) as 'model' has, got {prefix.key.shape}"
             )
-    return turned(layers, turns)
+    return turn_prefixes(layers, turns)
 
 
-def turned(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, ...]:
+def turn_prefixes(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, ...]:
     """Return prefixes with the keys of each layer turned."""
     return tuple(
         Prefix(turn.turn(torch.tensor(prefix.key)).numpy(), prefix.value)
@@ -101,7 +101,7 @@ def turned(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, .
     )
 
 
-def turns_of(model: torch.nn.Module, shift: int) -> list[Turn] | None:
+def find_turns(model: torch.nn.Module, shift: int) -> list[Turn] | None:
     """Return what a change of all positions does to the keys of each layer; None without rotary positions."""
     base = base_of(model)
     rotary = next((part.rotary_emb for part in base.modules() if hasattr(part, "rotary_emb")), None)

@@ -13,10 +13,9 @@ from transformers import Cache
 
 from ....._types import Float64
 from ...layer.layer import AttentionLayer
-from .calls import SOURCES, Visit, base_of, evaluating, first_tensor, visits
-from .interface import Call, watching
-from .reading import hidden
-from .records import LayerRecord
+from .calls import SOURCES, Visit, base_of, evaluating, first_tensor, visit_layers
+from .interface import Call, find_hidden, watching
+from .layers import LayerRecord
 
 _ROWS = 1024
 """Inputs that are probed at once."""
@@ -70,7 +69,7 @@ def probes(model: Any, records: Sequence[LayerRecord], inputs: Mapping[str, Any]
     tokens = given.get("input_ids", given.get("inputs_embeds"))
     if "position_ids" in known and isinstance(tokens, torch.Tensor) and not base.config.is_encoder_decoder:
         given["position_ids"] = torch.full(tokens.shape[:2], position, device=tokens.device)
-    calls, _, _ = visits(base, given)
+    calls, _, _ = visit_layers(base, given)
     for record in records:
         if position and "position_embeddings" in calls[record.index].arguments and "position_ids" not in given:
             kind = type(base).__name__
@@ -205,7 +204,7 @@ def _check_layer(probe: Probe, layer: AttentionLayer) -> None:
     rows = _random(probe.width, like)[:, None].transpose(0, 1)  # one sequence
     call, found = probe.run(rows)
     expected: Float64 = layer.attend(
-        rows[0].cpu().numpy(), causal=call.mask is not None and bool(hidden(call.mask).any())
+        rows[0].cpu().numpy(), causal=call.mask is not None and bool(find_hidden(call.mask).any())
     )
     away = np.abs(expected - found[0].cpu().numpy()).max()
     if not away <= _CLOSE * np.abs(expected).max():

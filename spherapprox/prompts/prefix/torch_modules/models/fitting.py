@@ -20,7 +20,7 @@ from .contexts import contexts_of, join_contexts
 from .generation import place_behind
 from .interface import Call, find_hidden
 from .layers import LayerRecord, cached_layers
-from .probing import probes, read_output
+from .probing import make_probes, read_output
 from .reading import Reading
 from .recording import Order
 
@@ -41,7 +41,7 @@ def fit_prefixes(
         raise ValueError("'model' must have no prefix of its own: of_model(model.get_base_model()) is of one without")
     readings = _read_targets(targets, own)
     arguments, _ = place_behind(model, inputs, [_blank_prefix(record, length) for record in own])
-    maps, random, order = probes(model, own, inputs, 0), generator(rng), Order(records)
+    maps, random, order = make_probes(model, own, inputs, 0), generator(rng), Order(records)
     prefixes: list[FittedPrefix] = []
 
     def listen(call: Call, _: torch.Tensor) -> torch.Tensor | None:

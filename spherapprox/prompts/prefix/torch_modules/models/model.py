@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabulate import tabulate
-from transformers import Cache, PreTrainedModel
+from transformers import PreTrainedModel
 
 from ....._checks import integer, show
 from ....._types import Float64
 from ...fits.interpolation import FittedPrefix
 from ...layer.layer import AttentionLayer
-from .calls import base_of, example_inputs, has_prefix_tuning, main_output, run, virtual_tokens
+from .calls import base_of, example_inputs, main_output, run
 from .checking import check_weights, checked_inputs
 from .fitting import fit_prefixes
-from .generation import place_behind
-from .layers import LayerRecord, cached_layers, check_prefixes, find_layers, find_remedy
-from .probing import layer_at
-from .reading import Reading, mean_shares, stack_shares, token_shares
-from .recording import read_model
+from .layers import LayerRecord, find_layers, find_remedy
+from .probing import read_layer
+from .reading import Reading
+from .recording import measure_prefix, read_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,30 +142,7 @@ class ModelAttention:
         ------
         TypeError, ValueError
         """
-        arguments, layers = checked_inputs(self.model, inputs), cached_layers(self.layers)
-        length = virtual_tokens(self.model)
-        if prefix is not None:
-            if length:
-                raise ValueError("'prefix' must be left out, the model of PEFT has its own: base_model is without one")
-            if not isinstance(prefix, Cache):
-                check_prefixes(prefix, layers)
-            arguments, length = place_behind(self.model, arguments, prefix)
-        elif not length:
-            raise TypeError("'prefix' must be given: prefixes of layers, or a cache; the model has none of its own")
-        reading, first = read_model(self.model, self.layers, arguments, None, layers), 0
-        if isinstance(prefix, Cache):  # few columns may stand for many tokens
-            lengths = {min(length, layer.key.shape[2] - layer.query.shape[2]) for layer in reading.layers}
-            if len(lengths) > 1:
-                raise ValueError(
-                    f"'prefix' must have as many columns in all layers, got {sorted(lengths)}: "
-                    "read(layers=..., cache=prefix).share(columns) is of some"
-                )
-            length = lengths.pop()
-        elif prefix is None and not has_prefix_tuning(self.model):
-            if base_of(self.model).config.is_encoder_decoder:
-                raise TypeError("'model' must have prefixes in its cache, got virtual tokens of its encoder's inputs")
-            first = length  # virtual tokens ask, too
-        return stack_shares(mean_shares(token_shares(layer, length)[..., first:]) for layer in reading.layers)
+        return measure_prefix(self.model, self.layers, prefix, checked_inputs(self.model, inputs))
 
     def as_layer(self, layer: int | str, *, position: int = 0) -> AttentionLayer:
         """Return an attention layer's weights as arrays, in float64, as the module computes with them at a position.
@@ -195,7 +171,7 @@ class ModelAttention:
         """
         record = self._layer(layer, "layer")
         place = integer(position, "position", minimum=0)
-        return layer_at(self.model, record, self.inputs, place)
+        return read_layer(self.model, record, self.inputs, place)
 
     def fit(
         self, targets: Reading, length: int, *, examples: int = 1024, rng: Any = 0, **inputs: Any

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from transformers import Cache
 
-from .calls import first_tensor, main_output, run
+from ....._types import Float64
+from .calls import base_of, first_tensor, has_prefix_tuning, main_output, run, virtual_tokens
+from .generation import place_behind
 from .interface import Call, find_hidden
-from .layers import LayerRecord
-from .reading import LayerReading, Reading
+from .layers import LayerRecord, cached_layers, check_prefixes
+from .reading import LayerReading, Reading, mean_shares, stack_shares, token_shares
 
 
 class Order:
@@ -94,3 +97,31 @@ def choose_rows(count: int, queries: int | None, device: Any) -> torch.Tensor:
     if queries is None or queries >= count:
         return torch.arange(count, device=device)
     return torch.arange(1, queries + 1, device=device) * count // queries - 1
+
+
+def measure_prefix(model: Any, records: Sequence[LayerRecord], prefix: Any, inputs: Mapping[str, Any]) -> Float64:
+    """Return the shares (layers, heads) of a prefix, or of the model's own: see `ModelAttention.prefix_share`."""
+    layers = cached_layers(records)
+    length = virtual_tokens(model)
+    if prefix is not None:
+        if length:
+            raise ValueError("'prefix' must be left out, the model of PEFT has its own: base_model is without one")
+        if not isinstance(prefix, Cache):
+            check_prefixes(prefix, layers)
+        inputs, length = place_behind(model, inputs, prefix)
+    elif not length:
+        raise TypeError("'prefix' must be given: prefixes of layers, or a cache; the model has none of its own")
+    reading, first = read_model(model, records, inputs, None, layers), 0
+    if isinstance(prefix, Cache):  # few columns may stand for many tokens
+        lengths = {min(length, layer.key.shape[2] - layer.query.shape[2]) for layer in reading.layers}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"'prefix' must have as many columns in all layers, got {sorted(lengths)}: "
+                "read(layers=..., cache=prefix).share(columns) is of some"
+            )
+        length = lengths.pop()
+    elif prefix is None and not has_prefix_tuning(model):
+        if base_of(model).config.is_encoder_decoder:
+            raise TypeError("'model' must have prefixes in its cache, got virtual tokens of its encoder's inputs")
+        first = length  # virtual tokens ask, too
+    return stack_shares(mean_shares(token_shares(layer, length)[..., first:]) for layer in reading.layers)

@@ -49,14 +49,14 @@ def replace_prefixes(model: Any, config: Any, prefixes: Sequence[Prefix]) -> Any
     config.num_virtual_tokens, config.prefix_projection = len(prefixes[0]), False
     weight = model.prompt_encoder[model.active_adapter].embedding.weight
     states = [(part, part.requires_grad) for part in base_of(model).parameters()]
-    made = type(model)(base_of(model), config, model.active_adapter)
+    other = type(model)(base_of(model), config, model.active_adapter)
     for part, required in states:  # which PEFT freezes
         part.requires_grad_(required)
-    encoder = made.prompt_encoder[model.active_adapter]
+    encoder = other.prompt_encoder[model.active_adapter]
     encoder.to(weight.device, weight.dtype)
     with torch.no_grad():
         encoder.embedding.weight.copy_(prompt_embeddings(prefixes, dtype=weight.dtype))
     encoder.requires_grad_(weight.requires_grad)
-    made.training = model.training
-    made.prompt_encoder.train(model.training)
-    return made
+    other.training = model.training
+    other.prompt_encoder.train(model.training)
+    return other

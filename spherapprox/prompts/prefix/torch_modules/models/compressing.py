@@ -74,10 +74,10 @@ def compress_heads(
             for head, (key, value) in enumerate(zip(stored[k].key, stored[k].value, strict=True)):
                 prefix = Prefix(key, value)
                 queries, held_out = (join_contexts([text[layer][head] for layer in users[k]]) for text in texts)
-                with warnings.catch_warnings(record=True) as caught:
+                with warnings.catch_warnings(record=True) as messages:
                     warnings.simplefilter("always")
                     heads.append(_compress_head(prefix, queries, length, solver))
-                doubts += [str(warning.message) for warning in caught]
+                doubts += [str(warning.message) for warning in messages]
                 (error, _), (outside, share) = (_measure(prefix, heads[-1], part) for part in (queries, held_out))
                 rows.append(ShortenedHead(users[k][0], head, error, outside, share))
                 bar.update()

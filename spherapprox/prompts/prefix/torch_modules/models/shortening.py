@@ -64,8 +64,8 @@ class ShortenedPrefix:
         table = tabulate(rows, headers, disable_numparse=True, colalign=["right"] * len(headers))
         lines = [f"next tokens, no prefix: {self.without}", f"next tokens, short prefix: {self.divergence}"]
         if self.offset:
-            kept = "the model takes no position_ids" if self.in_place is None else str(self.in_place)
-            lines.append(f"next tokens, short prefix and position_ids from {self.offset} on: {kept}")
+            text = "the model takes no position_ids" if self.in_place is None else str(self.in_place)
+            lines.append(f"next tokens, short prefix and position_ids from {self.offset} on: {text}")
         return "\n".join((table, "", *lines))
 
     def __repr__(self) -> str:
@@ -151,20 +151,20 @@ def shorten_prefix(
     stored = prefixes_of(model)
     sources = sources_of(config)
     turns = find_turns(model, length - count)
-    given = [stored[k] for k in sources]
-    queries, held_out = (collect_queries(model, given, part, limit, random) for part in (inner, outer))
+    layers = [stored[k] for k in sources]
+    queries, held_out = (collect_queries(model, layers, part, limit, random) for part in (inner, outer))
     # Step 3: heads, one by one
     short, rows = compress_heads(stored, sources, (queries, held_out), length, solver, visible)
     placed = short if turns is None else turn_prefixes(short, turns)
     # Step 4: the model, and what it does
-    made = replace_prefixes(model, config, placed)
+    shorter = replace_prefixes(model, config, placed)
     offset = count - length if turns is None else 0
-    without, divergence = (next_token_divergence(model, other, outer) for other in (base_of(model), made))
-    in_place = _diverge_in_place(model, made, outer, offset) if offset else divergence
-    return ShortenedPrefix(made, tuple(placed), tuple(rows), without, divergence, in_place, offset)
+    without, divergence = (next_token_divergence(model, other, outer) for other in (base_of(model), shorter))
+    in_place = _diverge_in_place(model, shorter, outer, offset) if offset else divergence
+    return ShortenedPrefix(shorter, tuple(placed), tuple(rows), without, divergence, in_place, offset)
 
 
-def _diverge_in_place(model: Any, made: Any, batches: list[Batch], offset: int) -> Divergence | None:
+def _diverge_in_place(model: Any, shorter: Any, batches: list[Batch], offset: int) -> Divergence | None:
     """Return the divergence of a short prefix behind which content keeps its places, if the model takes them."""
     if not takes(base_of(model), "position_ids"):
         return None
@@ -174,7 +174,7 @@ def _diverge_in_place(model: Any, made: Any, batches: list[Batch], offset: int) 
         if places is None:
             tokens = tokens_of(batch)
             places = torch.arange(tokens.shape[1], device=tokens.device)[None]
-        return made(**{**batch, "position_ids": places + offset})
+        return shorter(**{**batch, "position_ids": places + offset})
 
-    with evaluating(made):
+    with evaluating(shorter):
         return next_token_divergence(model, call, batches)

@@ -255,15 +255,15 @@ def test_divergence_by_its_definition(llama):
     mask = torch.ones_like(TEXT[:3])
     mask[0, 5:] = 0
     batch = {"input_ids": TEXT[:3], "attention_mask": mask}
-    found = next_token_divergence(model, lambda **inputs: short.model(**inputs).logits, [batch, TEXT[3:4]])
+    gap = next_token_divergence(model, lambda **inputs: short.model(**inputs).logits, [batch, TEXT[3:4]])
     with torch.no_grad():
         p, q = (
             torch.cat([m(**batch).logits[mask.bool()], m(TEXT[3:4]).logits[0]]).double().softmax(-1).numpy()
             for m in (model, short.model)
         )
-    assert found.tokens == len(p) == 29
-    assert found.nats == pytest.approx(np.mean(np.sum(p * np.log(p / q), axis=1)), rel=1e-9)
-    assert found.agreement == np.mean(p.argmax(1) == q.argmax(1))
+    assert gap.tokens == len(p) == 29
+    assert gap.nats == pytest.approx(np.mean(np.sum(p * np.log(p / q), axis=1)), rel=1e-9)
+    assert gap.agreement == np.mean(p.argmax(1) == q.argmax(1))
     assert next_token_divergence(model, model, TEXT).nats == 0.0
     never = torch.tensor([0.0, -torch.inf, 0.0]).expand(1, 2, 3)
     assert next_token_divergence(lambda input_ids: never, lambda input_ids: never, TEXT[:1, :2]).nats == 0.0

@@ -13,6 +13,18 @@ from ..interchange import from_prompt_embeddings, prompt_embeddings
 from .calls import base_of
 
 
+def has_prefix_tuning(model: Any) -> bool:
+    """Tell whether a model of PEFT has prefixes of its layers, not virtual tokens among its inputs."""
+    kind = getattr(getattr(model, "active_peft_config", None), "peft_type", None)
+    return getattr(kind, "value", kind) in ("PREFIX_TUNING", "CARTRIDGE")
+
+
+def count_virtual_tokens(model: Any) -> int:
+    """Return the number of tokens that a model of PEFT puts before its inputs, as prefixes or embeddings; 0 if none."""
+    config = getattr(model, "active_peft_config", None)
+    return int(getattr(config, "num_virtual_tokens", 0) or 0) if getattr(config, "is_prompt_learning", False) else 0
+
+
 def adapter_of(model: Any, name: str = "model") -> Any:
     """Return the configuration of the active adapter of a model of PEFT with prefix tuning."""
     config: Any = getattr(model, "peft_config", {}).get(getattr(model, "active_adapter", None))

@@ -36,18 +36,6 @@ def base_of(model: Any) -> PreTrainedModel:
     return base
 
 
-def has_prefix_tuning(model: Any) -> bool:
-    """Tell whether a model of PEFT has prefixes of its layers, not virtual tokens among its inputs."""
-    kind = getattr(getattr(model, "active_peft_config", None), "peft_type", None)
-    return getattr(kind, "value", kind) in ("PREFIX_TUNING", "CARTRIDGE")
-
-
-def virtual_tokens(model: Any) -> int:
-    """Return the number of tokens that a model of PEFT puts before its inputs, as prefixes or embeddings; 0 if none."""
-    config = getattr(model, "active_peft_config", None)
-    return int(getattr(config, "num_virtual_tokens", 0) or 0) if getattr(config, "is_prompt_learning", False) else 0
-
-
 @contextlib.contextmanager
 def evaluating(*sides: Any) -> Iterator[None]:
     """Leave dropout out, and graphs; each part of modules is in training afterwards if it was."""
@@ -139,14 +127,14 @@ def _name_arguments(part: torch.nn.Module, rest: Any, named: Any) -> dict[str, A
     return {**dict(zip(names, rest, strict=False)), **named}
 
 
-def first_tensor(result: Any) -> Any:
+def take_first(result: Any) -> Any:
     """Return a tensor, or the first of several."""
     while isinstance(result, tuple | list):
         result = result[0]
     return result
 
 
-def main_output(output: Any) -> torch.Tensor:
+def find_output(output: Any) -> torch.Tensor:
     """Return the logits of a model, or its last hidden states."""
     for name in ("logits", "last_hidden_state"):
         if isinstance(getattr(output, name, None), torch.Tensor):
@@ -156,7 +144,7 @@ def main_output(output: Any) -> torch.Tensor:
     return next(part for part in parts if isinstance(part, torch.Tensor) and part.is_floating_point() and part.ndim > 1)
 
 
-def example_inputs(model: Any) -> dict[str, Any]:
+def make_inputs(model: Any) -> dict[str, Any]:
     """Return a few tokens of a model's vocabulary that have no meaning of their own."""
     base, config = base_of(model), base_of(model).config
     name = getattr(base, "main_input_name", "input_ids")

@@ -14,7 +14,8 @@ from transformers.cache_utils import StaticLayer
 from transformers.utils import TransformersKwargs
 
 from ....._checks import instance, wrong_type
-from .calls import CACHES, ROWS, base_of, virtual_tokens
+from .adapters import count_virtual_tokens
+from .calls import CACHES, ROWS, base_of
 
 _OTHERS = {*TransformersKwargs.__annotations__, *CACHES, "token_type_ids", "return_dict", "task_ids", "adapter_names"}
 """Names that models take, or leave alone, beside those of their own."""
@@ -139,7 +140,7 @@ def _check_together(model: Any, inputs: Mapping[str, Any], prefix: str) -> int |
     if name is None:
         return None
     batch, count = inputs[name].shape[:2]
-    own, before = virtual_tokens(model), 0
+    own, before = count_virtual_tokens(model), 0
     if prefix or not base.config.is_encoder_decoder:
         cache = next((inputs[key] for key in CACHES if inputs.get(key) is not None), None)
         if cache is not None and own:

@@ -15,11 +15,12 @@ from ...fits.interpolation import FittedPrefix, fit_groups
 from ...fits.values import Examples, Heads, least_values
 from ...layer.contexts import Contexts
 from ...layer.rows import Prefix
-from .calls import run, virtual_tokens
+from .adapters import count_virtual_tokens
+from .calls import run
 from .contexts import contexts_of, join_contexts
 from .generation import place_behind
 from .interface import Call, find_hidden
-from .layers import LayerRecord, cached_layers
+from .layers import LayerRecord, find_cached
 from .probing import make_probes, read_output
 from .reading import Reading
 from .recording import Order
@@ -36,8 +37,8 @@ def fit_prefixes(
 ) -> tuple[FittedPrefix, ...]:  # fmt: skip
     """Return prefixes of the layers of a model: see `ModelAttention.fit`."""
     instance(targets, "targets", Reading, remedy="attention.read(...) makes one")
-    own = cached_layers(records)
-    if virtual_tokens(model):
+    own = find_cached(records)
+    if count_virtual_tokens(model):
         raise ValueError("'model' must have no prefix of its own: of_model(model.get_base_model()) is of one without")
     readings = _read_targets(targets, own)
     arguments, _ = place_behind(model, inputs, [_blank_prefix(record, length) for record in own])

@@ -11,7 +11,7 @@ import torch
 from transformers import PretrainedConfig, PreTrainedModel
 
 from ..interchange import of_layers
-from .calls import SOURCES, Visit, base_of, main_output, visit_layers
+from .calls import SOURCES, Visit, base_of, find_output, visit_layers
 from .interface import NAME, find_hidden
 
 _ATTENTION = re.compile("attention|attn", re.IGNORECASE)
@@ -70,7 +70,7 @@ class LayerRecord:
     positions: bool
 
 
-def cached_layers(records: Sequence[LayerRecord]) -> list[LayerRecord]:
+def find_cached(records: Sequence[LayerRecord]) -> list[LayerRecord]:
     """Return the records of the layers whose cache can hold a prefix."""
     cached = [record for record in records if record.kind == "self"]
     if not cached:
@@ -94,7 +94,7 @@ def find_layers(model: Any, inputs: Mapping[str, Any], expected: torch.Tensor) -
     """Return the records of a model's attention layers, checked to compute the outputs of its own attention."""
     visits, names, output = visit_layers(model, inputs)
     _check_layers(model, visits, names)
-    _check_outputs(model, expected, main_output(output), inputs)
+    _check_outputs(model, expected, find_output(output), inputs)
     return tuple(_record_layer(index, visit) for index, visit in enumerate(visits))
 
 

@@ -13,7 +13,7 @@ from ....._checks import integer, show
 from ....._types import Float64
 from ...fits.interpolation import FittedPrefix
 from ...layer.layer import AttentionLayer
-from .calls import base_of, example_inputs, main_output, run
+from .calls import base_of, find_output, make_inputs, run
 from .checking import check_weights, checked_inputs
 from .fitting import fit_prefixes
 from .layers import LayerRecord, find_layers, find_remedy
@@ -279,9 +279,9 @@ def of_model(model: Any, **inputs: Any) -> ModelAttention:
             f"'model' must be a PreTrainedModel of transformers or a PeftModel, got a {kind}: {find_remedy(model)}"
         )
     check_weights(base_of(model))
-    arguments = checked_inputs(model, inputs) if inputs else example_inputs(model)
+    arguments = checked_inputs(model, inputs) if inputs else make_inputs(model)
     try:
-        expected = main_output(run(model, arguments))
+        expected = find_output(run(model, arguments))
     except Exception as error:
         if inputs:
             raise

@@ -12,7 +12,7 @@ from transformers import Cache
 
 from ....._types import Float64
 from ...layer.layer import AttentionLayer
-from .calls import SOURCES, Visit, base_of, evaluating, first_tensor, takes, tokens_of, visit_layers
+from .calls import SOURCES, Visit, base_of, evaluating, take_first, takes, tokens_of, visit_layers
 from .interface import Call, find_hidden, watching
 from .layers import LayerRecord
 
@@ -56,7 +56,7 @@ class Probe(NamedTuple):
         sources = [name for name in SOURCES if self.arguments.get(name) is not None]
         with evaluating(self.module), watching(self.module, listen):
             result = self.module(**self.arguments | dict.fromkeys([self.source, *sources], rows))
-        return calls[0], first_tensor(result)
+        return calls[0], take_first(result)
 
 
 def make_probes(

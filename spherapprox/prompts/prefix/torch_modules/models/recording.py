@@ -10,10 +10,11 @@ import torch
 from transformers import Cache
 
 from ....._types import Float64
-from .calls import base_of, first_tensor, has_prefix_tuning, main_output, run, virtual_tokens
+from .adapters import count_virtual_tokens, has_prefix_tuning
+from .calls import base_of, find_output, run, take_first
 from .generation import place_behind
 from .interface import Call, find_hidden
-from .layers import LayerRecord, cached_layers, check_prefixes
+from .layers import LayerRecord, check_prefixes, find_cached
 from .reading import LayerReading, Reading, mean_shares, stack_shares, token_shares
 
 
@@ -81,7 +82,7 @@ def read_model(
 
     def after(module: torch.nn.Module, _: Any, result: Any) -> None:
         for layer in waiting.pop(id(module), ()):
-            layer["result"] = first_tensor(result)
+            layer["result"] = take_first(result)
 
     modules = dict(model.named_modules())
     with contextlib.ExitStack() as hooks:
@@ -89,7 +90,7 @@ def read_model(
             hooks.enter_context(modules[name].register_forward_hook(after))
         output = run(model, inputs, listen)
     order.finish()
-    return Reading(tuple(LayerReading(**layer) for layer in layers), main_output(output))
+    return Reading(tuple(LayerReading(**layer) for layer in layers), find_output(output))
 
 
 def choose_rows(count: int, queries: int | None, device: Any) -> torch.Tensor:
@@ -101,8 +102,7 @@ def choose_rows(count: int, queries: int | None, device: Any) -> torch.Tensor:
 
 def measure_prefix(model: Any, records: Sequence[LayerRecord], prefix: Any, inputs: Mapping[str, Any]) -> Float64:
     """Return the shares (layers, heads) of a prefix, or of the model's own: see `ModelAttention.prefix_share`."""
-    layers = cached_layers(records)
-    length = virtual_tokens(model)
+    layers, length = find_cached(records), count_virtual_tokens(model)
     if prefix is not None:
         if length:
             raise ValueError("'prefix' must be left out, the model of PEFT has its own: base_model is without one")

@@ -21,7 +21,7 @@ from .contexts import contexts_of, join_contexts
 from .generation import place_behind
 from .interface import Call, find_hidden
 from .layers import LayerRecord, find_cached
-from .probing import make_probes, read_output
+from .probing import Probe, make_probes, read_output
 from .reading import Reading
 from .recording import Order
 
@@ -101,7 +101,7 @@ def _find_places(call: Call, visible: torch.Tensor, rows: torch.Tensor, length: 
     return places
 
 
-def _fit_layer(call: Call, probe: Any, result: torch.Tensor, places: torch.Tensor, length: int) -> FittedPrefix:
+def _fit_layer(call: Call, probe: Probe, result: torch.Tensor, places: torch.Tensor, length: int) -> FittedPrefix:
     """Return the prefix of a layer for examples at places (N, 2)."""
     weight, bias = (part.cpu().numpy() for part in read_output(probe))
     heads, p = probe.record.heads, probe.record.value_dim

@@ -125,7 +125,7 @@ def read_layer(model: Any, record: LayerRecord, inputs: Mapping[str, Any], posit
 def read_inputs(probe: Probe) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return weights (heads * s, d) and biases of queries, keys and values, checked to be affine."""
     like, d = probe.like, probe.width
-    units = torch.cat([torch.eye(d, dtype=like.dtype, device=like.device), _random(d, like)])
+    units = torch.cat([torch.eye(d, dtype=like.dtype, device=like.device), _draw_rows(d, like)])
 
     def answers(rows: torch.Tensor) -> list[torch.Tensor]:
         calls = [probe.run(part[:, None])[0] for part in rows.split(_ROWS)]
@@ -152,7 +152,7 @@ def read_output(probe: Probe) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the weights (d_out, heads * p) and bias by which a module's output follows from those of its heads."""
     like, heads, p = probe.like, probe.record.heads, probe.record.value_dim
     units = torch.eye(heads * p, dtype=like.dtype, device=like.device)
-    rest = _random(heads * p, like)
+    rest = _draw_rows(heads * p, like)
 
     def answers(outputs: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         parts = []
@@ -164,7 +164,7 @@ def read_output(probe: Probe) -> tuple[torch.Tensor, torch.Tensor]:
     blank = torch.zeros(1, probe.width, dtype=like.dtype, device=like.device)
     bias = answers(0.0 * units[:1], blank)
     weight = (answers(units, blank.expand(len(units), -1)) - bias).T
-    outputs = answers(rest, _random(probe.width, like))
+    outputs = answers(rest, _draw_rows(probe.width, like))
     if not float((rest @ weight.T + bias - outputs).abs().max()) <= _CLOSE * float(outputs.abs().max()):
         raise ValueError(
             f"'layer' must have outputs that are an affine function of those of its heads, got {probe.record.name}, "
@@ -173,7 +173,7 @@ def read_output(probe: Probe) -> tuple[torch.Tensor, torch.Tensor]:
     return weight, bias[0]
 
 
-def _random(columns: int, like: torch.Tensor) -> torch.Tensor:
+def _draw_rows(columns: int, like: torch.Tensor) -> torch.Tensor:
     """Return a few rows of random numbers, always the same ones."""
     rows = np.random.default_rng(0).standard_normal((4, columns)) * np.array([[0.1], [1.0], [3.0], [10.0]])
     return torch.tensor(rows, dtype=like.dtype, device=like.device)
@@ -182,7 +182,7 @@ def _random(columns: int, like: torch.Tensor) -> torch.Tensor:
 def _check_layer(probe: Probe, layer: AttentionLayer) -> None:
     """Check that a layer computes the same as the module it was read from."""
     like = probe.like
-    rows = _random(probe.width, like)[:, None].transpose(0, 1)  # one sequence
+    rows = _draw_rows(probe.width, like)[:, None].transpose(0, 1)  # one sequence
     call, outputs = probe.run(rows)
     expected: Float64 = layer.attend(
         rows[0].cpu().numpy(), causal=call.mask is not None and bool(find_hidden(call.mask).any())

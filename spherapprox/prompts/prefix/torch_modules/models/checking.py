@@ -53,12 +53,10 @@ def checked_inputs(model: Any, inputs: Mapping[str, Any], *, strict: bool = True
     return arguments
 
 
-def check_weights(model: Any, name: str = "model") -> None:
+def check_weights(model: Any) -> None:
     """Check that a model's weights have numbers."""
     if any(part.is_meta for part in model.parameters()) and not hasattr(model, "hf_device_map"):
-        raise ValueError(
-            f"'{name}' must hold its weights, got some on the device meta: from_pretrained(...) loads them"
-        )
+        raise ValueError("'model' must hold its weights, got some on the device meta: from_pretrained(...) loads them")
 
 
 def check_cache(model: Any, cache: Any, name: str) -> None:

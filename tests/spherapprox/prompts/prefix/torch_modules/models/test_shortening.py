@@ -94,7 +94,7 @@ def test_a_short_prefix_says_what_the_long_one_does(llama):
     outside = TEXT[4::5]
     assert short.divergence == next_token_divergence(model, short.model, outside) == short.in_place
     assert short.divergence.nats < 0.5 * next_token_divergence(model, cut, outside).nats
-    assert short.divergence.nats < 0.5 * short.without.nats
+    assert short.divergence.nats < 0.26 * short.without.nats  # 0.30 for queries of equal weight
     assert short.offset == 0
     assert {(h.layer, h.head) for h in short.heads} == {(0, 0), (0, 1), (1, 0), (1, 1)}
     assert all(0.0 < h.error < 0.5 and 0.0 < h.held_out < 0.5 and 0.3 < h.share < 1.0 for h in short.heads)

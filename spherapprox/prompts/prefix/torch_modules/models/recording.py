@@ -34,12 +34,10 @@ class Order:
                 "the model called other attention layers than those that were found: of_model(model, ...) takes inputs "
                 "as these, and is to be called anew for a model that was changed"
             )
-        before = self._visible if record.kind == "cross" else None  # whose keys are of other tokens
-        batch, _, count, _ = call.query.shape
-        if before is None or before.shape != (batch, count):
-            before = _find_visible(call)
-        self._visible = before
-        return record, before
+        tokens = call.query.shape[0], call.query.shape[2]
+        if record.kind != "cross" or self._visible is None or self._visible.shape != tokens:
+            self._visible = _find_visible(call)  # keys of cross-attention are of other tokens
+        return record, self._visible
 
     def finish(self) -> None:
         """Check that all layers were called."""

@@ -141,8 +141,8 @@ def closed_form(model: Any, rng: np.random.Generator) -> Any:
     prompt, text = torch.cat([of_new(100, rng) for _ in range(3)], dim=1), of_new(100, rng)
     attention = of_model(model)
     with torch.no_grad():
-        wanted = attention.read(input_ids=text, cache=model(prompt).cache)
-    return attention.fit(wanted, SHORT, input_ids=text)
+        targets = attention.read(input_ids=text, cache=model(prompt).cache)
+    return attention.fit(targets, SHORT, input_ids=text)
 
 
 @functools.cache
@@ -159,8 +159,8 @@ def compared(case: dict[str, Any]) -> list[dict[str, Any]]:
 
     from spherapprox.prompts.prefix import Prefix, distill_prefix, next_token_divergence, shorten_prefix
     from spherapprox.prompts.prefix.torch_modules import prompt_embeddings
+    from spherapprox.prompts.prefix.torch_modules.models.adapters import prefixes_of
     from spherapprox.prompts.prefix.torch_modules.models.positions import turn_keys
-    from spherapprox.prompts.prefix.torch_modules.models.shortening import prefixes_of
 
     model, rng = long_prefix(case["base"], case["long"], case["seed"]), np.random.default_rng(case["seed"] + 200)
     text, other = of_new(100, rng), of_new(200, np.random.default_rng(10**6))
@@ -172,21 +172,26 @@ def compared(case: dict[str, Any]) -> list[dict[str, Any]]:
     first = [Prefix(p.key[:, :SHORT], p.value[:, :SHORT]) for p in prefixes_of(model)]
     cut.prompt_encoder["default"].load_prompt_embeddings(prompt_embeddings(turn_keys(first, SHORT - LONG, model)))
     rows = []
-    for name, found in (
+    for name, student in (
         ("no prefix", model.get_base_model()),
         ("random", noise),
         ("cut", cut),
         ("shortened", short.model),
     ):
-        before = next_token_divergence(model, found, other)
-        row = case | {"prefix": name, "nats": before.nats, "agreement": before.agreement, "loss": loss_of(found, other)}
+        before = next_token_divergence(model, student, other)
+        row = case | {
+            "prefix": name,
+            "nats": before.nats,
+            "agreement": before.agreement,
+            "loss": loss_of(student, other),
+        }
         if name != "no prefix":
-            distill_prefix(found, model, list(torch.split(text, 16)), steps=DISTILLED, learning_rate=RATE)
-            after = next_token_divergence(model, found, other)
+            distill_prefix(student, model, list(torch.split(text, 16)), steps=DISTILLED, learning_rate=RATE)
+            after = next_token_divergence(model, student, other)
             row |= {
                 "nats distilled": after.nats,
                 "agreement distilled": after.agreement,
-                "loss distilled": loss_of(found, other),
+                "loss distilled": loss_of(student, other),
             }
         rows.append(row)
     return [row | {"long loss": loss_of(model, other)} for row in rows]
@@ -214,8 +219,8 @@ def cases(quick: bool) -> list[dict[str, Any]]:
 
 def curves(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the losses of each start, (seeds, times)."""
-    found = {start: [row["losses"] for row in rows if row["start"] == start] for start in STARTS}
-    return {start: np.array(losses) for start, losses in found.items() if losses}
+    losses = {start: [row["losses"] for row in rows if row["start"] == start] for start in STARTS}
+    return {start: np.array(runs) for start, runs in losses.items() if runs}
 
 
 def draw(rows: list[dict[str, Any]]) -> Figure:
@@ -247,14 +252,14 @@ def summary(rows: list[dict[str, Any]]) -> str:
         table.append([start, f"{mean[0]:.3f}", f"{mean[last]:.3f}", steps])
     headers = ["start", "loss at first", f"after {EVERY * last} steps", f"steps to {goal:.3f}"]
     first = tabulate(table, headers, tablefmt="github", disable_numparse=True)
-    kept = [row for row in rows if row["start"] is None]
+    starts = [row for row in rows if row["start"] is None]
     names = ("nats", "agreement", "loss", "nats distilled", "agreement distilled", "loss distilled")
     body = []
-    for name in dict.fromkeys(row["prefix"] for row in kept):
-        some = [row for row in kept if row["prefix"] == name]
+    for name in dict.fromkeys(row["prefix"] for row in starts):
+        some = [row for row in starts if row["prefix"] == name]
         body.append([name, *(f"{np.mean([row[n] for row in some]):.3f}" if n in some[0] else "" for n in names)])
     second = tabulate(body, [f"{SHORT} tokens", *names], tablefmt="github", disable_numparse=True)
-    long, steps = np.mean([row["long loss"] for row in kept]), EVERY * len(lines["random"]) - EVERY
+    long, steps = np.mean([row["long loss"] for row in starts]), EVERY * len(lines["random"]) - EVERY
     tuned, reached = rows[0]["long"], lines["random"][-1]
     return (
         f"{first}\n\n{second}\n\nMeans over seeds; the long prefix took {tuned} steps before, and from a random start "

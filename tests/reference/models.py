@@ -130,9 +130,9 @@ class Case:
         content = self.inputs(self.tokens[:, PROMPT:])
         with torch.no_grad():
             whole = self.model(**content if self.has_own else self.inputs(self.tokens))
-            found = output(self.base(**content, **taking(self.base, self.prefixes())))
-        whole = output(whole)[:, -found.shape[1] :]
-        return f"{float((found - whole).abs().max() / whole.abs().max()):.0e}"
+            logits = output(self.base(**content, **taking(self.base, self.prefixes())))
+        whole = output(whole)[:, -logits.shape[1] :]
+        return f"{float((logits - whole).abs().max() / whole.abs().max()):.0e}"
 
     def generate(self) -> str:
         content = self.inputs(self.tokens[:, PROMPT:])
@@ -140,13 +140,13 @@ class Case:
         prefixes = self.prefixes()
         ones = torch.ones(2, len(prefixes[0]) + content[self.name].shape[1])
         cache = taking(self.base, prefixes)[argument(self.base)]
-        found = self.base.generate(**content, **{mask: ones}, past_key_values=cache, **GREEDY)[:, -6:]
+        answers = self.base.generate(**content, **{mask: ones}, past_key_values=cache, **GREEDY)[:, -6:]
         whole = content[self.name] if self.has_own else self.tokens
         for _ in range(6):  # one pass over all tokens for each
             with torch.no_grad():
                 logits = self.model(**self.inputs(whole)).logits[:, -1:]
             whole = torch.cat([whole, logits.argmax(-1)], dim=1)
-        text = "same" if torch.equal(whole[:, -6:], found) else "differs"
+        text = "same" if torch.equal(whole[:, -6:], answers) else "differs"
         if self.has_own and not torch.equal(self.model.generate(**content, **GREEDY)[:, -6:], whole[:, -6:]):
             text += " (PEFT's differs)"
         return text
@@ -177,9 +177,9 @@ class Case:
         return f"{away[0] / away[1]:.2f}"
 
 
-def kl(wanted: torch.Tensor, found: torch.Tensor) -> float:
-    wanted, found = wanted.log_softmax(-1), found.log_softmax(-1)
-    return float((wanted.exp() * (wanted - found)).sum(-1).mean())
+def kl(logits: torch.Tensor, others: torch.Tensor) -> float:
+    logits, others = logits.log_softmax(-1), others.log_softmax(-1)
+    return float((logits.exp() * (logits - others)).sum(-1).mean())
 
 
 FEATURES = ("prefix", "generate", "read", "share", "layer", "fit")
@@ -209,7 +209,7 @@ def adapted(name: str, model: Any) -> list[tuple[str, Any]]:
     """Return a model with LoRA, before and after merging, and with a prefix of PEFT."""
     import peft
 
-    found = []
+    variants = []
     task = TASKS.get(name, "CAUSAL_LM")
     if name in ADAPTED:
         options = {
@@ -220,11 +220,11 @@ def adapted(name: str, model: Any) -> list[tuple[str, Any]]:
         }
         lora = peft.get_peft_model(copy.deepcopy(model), peft.LoraConfig(task_type=task, **options)).double().eval()
         merged = copy.deepcopy(lora).merge_and_unload()
-        found += [(f"{name} + LoRA", lora), (f"{name} + LoRA, merged", merged)]
+        variants += [(f"{name} + LoRA", lora), (f"{name} + LoRA, merged", merged)]
     if name in ("GPT-2", "Qwen 2", "Gemma 2, window 8", "Bart", "T5"):
         config = peft.PrefixTuningConfig(task_type=task, num_virtual_tokens=LENGTH)
-        found.append((f"{name} + prefix tuning", peft.get_peft_model(copy.deepcopy(model), config).double().eval()))
-    return found
+        variants.append((f"{name} + prefix tuning", peft.get_peft_model(copy.deepcopy(model), config).double().eval()))
+    return variants
 
 
 def wheels(words: dict[str, str]) -> list[list[str]]:
@@ -235,10 +235,10 @@ def wheels(words: dict[str, str]) -> list[list[str]]:
         return []
     model = Loader("antibody", "speed", torch.device("cpu")).model.eval()
     name = "anarcii (extra pretrained)"
-    found = rows(name, model, words)
+    cells = rows(name, model, words)
     parts = [part for part in model.modules() if isinstance(part, torch.nn.MultiheadAttention)]
     return [
-        found,
+        cells,
         [f"{name}, {len(parts)} layers by as_layer", "-", "-", "-", "-", str(as_layer(parts[0])) and "yes", "-"],
     ]
 

@@ -34,12 +34,13 @@ from .programs.virtual import VirtualToken
 if TYPE_CHECKING:
     from .torch_modules.compaction.api import compress_cache
     from .torch_modules.compaction.result import load_cache
+    from .torch_modules.models.compressing import ShortenedHead
     from .torch_modules.models.distillation import distill_prefix
     from .torch_modules.models.divergence import Divergence, next_token_divergence
     from .torch_modules.models.generation import prefixed_inputs
     from .torch_modules.models.model import of_model
     from .torch_modules.models.positions import turn_keys
-    from .torch_modules.models.shortening import ShortenedHead, ShortenedPrefix, shorten_prefix
+    from .torch_modules.models.shortening import ShortenedPrefix, shorten_prefix
 
 __all__ = [
     "AttentionLayer",
@@ -79,7 +80,7 @@ __all__ = [
 
 _OF_MODELS = {
     "Divergence": "models.divergence",
-    "ShortenedHead": "models.shortening",
+    "ShortenedHead": "models.compressing",
     "ShortenedPrefix": "models.shortening",
     "compress_cache": "compaction.api",
     "distill_prefix": "models.distillation",

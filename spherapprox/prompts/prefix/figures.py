@@ -62,10 +62,10 @@ def draw_weights(
     length = _checks.integer(prefix, "prefix", minimum=0, maximum=n, why="so many columns there are")
     if not (maps.min() >= 0.0 and maps.max() <= _ROUNDED):
         raise ValueError(f"'weights' must be in [0, 1], got {maps.min():g} to {maps.max():g}: softmax of logits is")
-    chosen = [*range(min(len(maps), _MOST))] if heads is None else _several(heads, "heads")
+    chosen = [*range(min(len(maps), _MOST))] if heads is None else _list_items(heads, "heads")
     for head in chosen:
         _checks.integer(head, "heads", minimum=0, maximum=len(maps) - 1, why="so many heads there are")
-    if tokens is not None and len(_several(tokens, "tokens")) != n - length:
+    if tokens is not None and len(_list_items(tokens, "tokens")) != n - length:
         raise ValueError(f"'tokens' must be {n - length}, one for each column behind the prefix, got {len(tokens)}")
     rows = np.arange(n - length - count, n - length) if asking is None else np.asarray(asking)
     if rows.shape != (count,) or not (rows.max() < n - length):
@@ -90,14 +90,14 @@ def draw_weights(
     return figure
 
 
-def _several(values: Any, name: str) -> list[Any]:
+def _list_items(values: Any, name: str) -> list[Any]:
     """Return a list of what is to be a sequence that is not empty."""
     if not isinstance(values, Iterable):
         raise _checks.wrong_type(values, name, "a sequence", f"[{_checks.show(values)}]")
-    found = [*values]
-    if not found:
+    items = [*values]
+    if not items:
         raise ValueError(f"'{name}' must not be empty")
-    return found
+    return items
 
 
 def _columns(count: int, n: int) -> int:
@@ -168,7 +168,7 @@ def draw_shares(shares: ArrayLike, *, layers: Sequence[Any] | None = None) -> An
     lines, heads = map_.shape
     if not (np.nanmin(map_, initial=0.0) >= 0.0 and np.nanmax(map_, initial=0.0) <= _ROUNDED):
         raise ValueError(f"'shares' must be in [0, 1], got {np.nanmin(map_):g} to {np.nanmax(map_):g}")
-    names = range(lines) if layers is None else _several(layers, "layers")
+    names = range(lines) if layers is None else _list_items(layers, "layers")
     if len(names) != lines:
         raise ValueError(f"'layers' must be {lines} names, as 'shares' has rows, got {len(names)}")
     from matplotlib import pyplot

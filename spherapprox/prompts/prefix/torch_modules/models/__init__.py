@@ -5,8 +5,8 @@ from ....._checks import needs
 with needs("transformers", "prompts.prefix.of_model", "interop"):
     import transformers as transformers
 
+from .layers import LayerRecord
 from .model import ModelAttention
 from .reading import LayerReading, Reading
-from .records import LayerRecord
 
 __all__ = ["LayerReading", "LayerRecord", "ModelAttention", "Reading"]

@@ -1,18 +1,17 @@
-"""Batches of inputs of models: what is given, which tokens are seen, and parts of them."""
+"""Batches of inputs of models: what is given, which tokens are no padding, and parts of them."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import torch
-from transformers import Cache, PreTrainedModel
+from transformers import PreTrainedModel
 
 from ....._checks import show
 from ....._types import Bools
-from .calls import base_of, copied
+from .calls import base_of, copy_caches, tokens_of
 from .checking import check_mask, checked_inputs
 
 Batch = dict[str, Any]
@@ -46,13 +45,7 @@ def _as_batch(batch: Any, name: str) -> Batch:
     return dict(batch)
 
 
-def tokens_of(batch: Mapping[str, Any]) -> Any:
-    """Return what has a row for each sequence and a column for each next token that a model predicts."""
-    names = ("decoder_input_ids", "decoder_inputs_embeds", "input_ids", "inputs_embeds")
-    return next((batch[name] for name in names if batch.get(name) is not None), None)
-
-
-def seen(batch: Batch) -> torch.Tensor:
+def read_mask(batch: Batch) -> torch.Tensor:
     """Return which tokens are no padding, (batch, T)."""
     tokens = tokens_of(batch)
     decoder = "decoder_" if any(name.startswith("decoder_input") for name in batch) else ""
@@ -66,24 +59,24 @@ def seen(batch: Batch) -> torch.Tensor:
     return mask.bool()
 
 
-def split(batches: list[Batch]) -> tuple[list[Batch], list[Batch]]:
+def hold_out(batches: list[Batch]) -> tuple[list[Batch], list[Batch]]:
     """Return every sequence but the fifth ones, and these; of fewer than five the last one is held out."""
     counts = [len(tokens_of(batch)) for batch in batches]
     total = sum(counts)
     if total < 2:
         raise ValueError("'inputs' must have two sequences or more, of which some are held out, got 1")
-    held = np.arange(total) % 5 == 4 if total >= 5 else np.arange(total) == total - 1
-    parts: tuple[list[Batch], list[Batch]] = ([], [])
-    for batch, rows in zip(batches, np.split(held, np.cumsum(counts)[:-1]), strict=True):
-        for part, chosen in zip(parts, (~rows, rows), strict=True):
-            if chosen.any():
-                part.append(_rows(batch, chosen))
-    return parts
+    outside = np.arange(total) % 5 == 4 if total >= 5 else np.arange(total) == total - 1
+    masks = np.split(outside, np.cumsum(counts)[:-1])
+    inner, outer = (
+        [_take_rows(batch, rows) for batch, rows in zip(batches, side, strict=True) if rows.any()]
+        for side in ([~mask for mask in masks], masks)
+    )
+    return inner, outer
 
 
-def _rows(batch: Batch, chosen: Bools) -> Batch:
-    """Return the sequences of a batch that are chosen."""
-    count, places = len(chosen), torch.from_numpy(np.flatnonzero(chosen))
+def _take_rows(batch: Batch, rows: Bools) -> Batch:
+    """Return some sequences of a batch."""
+    count, places = len(rows), torch.from_numpy(np.flatnonzero(rows))
     return {
         name: value.index_select(0, places.to(value.device))
         if isinstance(value, torch.Tensor) and value.ndim and len(value) == count
@@ -92,15 +85,10 @@ def _rows(batch: Batch, chosen: Bools) -> Batch:
     }
 
 
-def moved(model: Any, batch: Batch) -> Batch:
+def move_batch(model: Any, batch: Batch) -> Batch:
     """Return a batch where a module's parameters are, checked for models of transformers; tokens are added to none."""
-    batch = {name: copied(value) if isinstance(value, Cache) else value for name, value in batch.items()}
+    batch = copy_caches(batch)
     if isinstance(base_of(model), PreTrainedModel):
         return checked_inputs(model, batch, strict=False)
     device = next((p.device for p in model.parameters()), None) if isinstance(model, torch.nn.Module) else None
     return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in batch.items()}
-
-
-def takes(model: torch.nn.Module, name: str) -> bool:
-    """Tell whether a model's forward pass names an argument."""
-    return name in inspect.signature(model.forward).parameters

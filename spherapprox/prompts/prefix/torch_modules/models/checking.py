@@ -14,10 +14,13 @@ from transformers.cache_utils import StaticLayer
 from transformers.utils import TransformersKwargs
 
 from ....._checks import instance, wrong_type
-from .calls import CACHES, ROWS, base_of, virtual_tokens
+from .adapters import count_virtual_tokens
+from .calls import CACHES, ROWS, base_of
 
 _OTHERS = {*TransformersKwargs.__annotations__, *CACHES, "token_type_ids", "return_dict", "task_ids", "adapter_names"}
 """Names that models take, or leave alone, beside those of their own."""
+_ROWS = ("attention_mask", "position_ids", "token_type_ids", "inputs_embeds")
+"""Ends of names of what has a row for each sequence, beside tokens."""
 
 
 def checked_inputs(model: Any, inputs: Mapping[str, Any], *, strict: bool = True) -> dict[str, Any]:
@@ -27,44 +30,38 @@ def checked_inputs(model: Any, inputs: Mapping[str, Any], *, strict: bool = True
     if strict:
         check_names(base, inputs)
         _check_main(base, inputs)
-    found = dict(inputs)
+    arguments = dict(inputs)
     if base.device.type != "meta":  # as of weights that are elsewhere until they are used
-        real = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor) and not value.is_meta}
-        found |= {name: value.to(base.device) for name, value in real.items()}
-    for name, value in found.items():
-        if name.endswith("input_ids") and value is not None:
-            _check_tokens(base, name, _tensor(value, name))
-        elif name.endswith(("attention_mask", "position_ids", "token_type_ids", "inputs_embeds")):
-            if not (value is None or isinstance(value, Mapping)):
-                _tensor(value, name)
-        elif name in CACHES and value is not None:
+        tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
+        arguments |= {name: value.to(base.device) for name, value in tensors.items() if not value.is_meta}
+    for name, value in arguments.items():
+        if value is None:
+            continue
+        if name in CACHES:
             check_cache(base, value, name)
+        elif name.endswith("input_ids"):
+            _check_tensor(value, name)
+            _check_tokens(base, name, value)
+        elif name.endswith(_ROWS) and not isinstance(value, Mapping):
+            _check_tensor(value, name)
     answers = "decoder_input_ids", "decoder_inputs_embeds", "labels"
     if base.config.is_encoder_decoder and not any(inputs.get(name) is not None for name in answers):
         raise TypeError(f"'decoder_input_ids' must be given: what the decoder of {type(base).__name__} reads")
-    counts = [_check_together(model, found, prefix) for prefix in ("", "decoder_")]
+    counts = [_check_together(model, arguments, prefix) for prefix in ("", "decoder_")]
     if None not in counts and counts[0] != counts[1]:
         raise ValueError(f"'decoder_input_ids' must be of the {counts[0]} sequences of 'input_ids', got {counts[1]}")
-    return found
+    return arguments
 
 
-def check_weights(model: Any, name: str = "model") -> None:
+def check_weights(model: Any) -> None:
     """Check that a model's weights have numbers."""
     if any(part.is_meta for part in model.parameters()) and not hasattr(model, "hf_device_map"):
-        raise ValueError(
-            f"'{name}' must hold its weights, got some on the device meta: from_pretrained(...) loads them"
-        )
+        raise ValueError("'model' must hold its weights, got some on the device meta: from_pretrained(...) loads them")
 
 
 def check_cache(model: Any, cache: Any, name: str) -> None:
     """Check that a cache is one, with as many layers as a decoder has."""
-    instance(
-        cache,
-        name,
-        Cache,
-        EncoderDecoderCache,
-        remedy="a model's output has one, .cache; dynamic_cache(prefixes) makes one",
-    )
+    instance(cache, name, Cache, remedy="a model's output has one, .cache; dynamic_cache(prefixes) makes one")
     layers = getattr(getattr(cache, "self_attention_cache", cache), "layers", ())
     if any(isinstance(layer, StaticLayer) for layer in layers):
         raise TypeError(
@@ -79,10 +76,10 @@ def check_cache(model: Any, cache: Any, name: str) -> None:
         raise ValueError(
             f"'{name}' must be of a decoder alone, as the model is: cache.self_attention_cache, if it is its own"
         )
-    count, found = getattr(config, "num_hidden_layers", None), len(getattr(cache, "layers", ()))
-    least = (count or 0) - (getattr(config, "num_kv_shared_layers", None) or 0)
-    if not whole.is_encoder_decoder and count and found and not least <= found <= count:
-        raise ValueError(f"'{name}' must be of the {count} layers of the model, got one of {found}")
+    count = getattr(config, "num_hidden_layers", None) or len(layers)
+    least = count - (getattr(config, "num_kv_shared_layers", None) or 0)
+    if not whole.is_encoder_decoder and layers and not least <= len(layers) <= count:
+        raise ValueError(f"'{name}' must be of the {count} layers of the model, got one of {len(layers)}")
 
 
 def check_mask(mask: torch.Tensor, name: str) -> None:
@@ -124,16 +121,14 @@ def _check_tokens(base: Any, name: str, tokens: torch.Tensor) -> None:
         raise ValueError(f"'{name}' must be from 0 to {(count or 0) - 1}, the model's vocabulary, got {low} to {high}")
 
 
-def _tensor(value: Any, name: str) -> torch.Tensor:
-    """Return a tensor of a row for each sequence."""
+def _check_tensor(value: Any, name: str) -> None:
+    """Check that a value is a tensor of a row for each sequence."""
+    if isinstance(value, Mapping):
+        raise wrong_type(type(value), name, "a Tensor", f"**{name}")
     if not isinstance(value, torch.Tensor):
-        remedy = (
-            f"**{name}" if isinstance(value, Mapping) else "torch.tensor(...), or return_tensors='pt' of a tokenizer"
-        )
-        raise wrong_type(type(value) if isinstance(value, Mapping) else value, name, "a Tensor", remedy)
+        raise wrong_type(value, name, "a Tensor", "torch.tensor(...), or return_tensors='pt' of a tokenizer")
     if value.ndim < 2:
         raise ValueError(f"'{name}' must have shape (batch, T), got {tuple(value.shape)}: {name}[None] has")
-    return value
 
 
 def _check_together(model: Any, inputs: Mapping[str, Any], prefix: str) -> int | None:
@@ -143,30 +138,22 @@ def _check_together(model: Any, inputs: Mapping[str, Any], prefix: str) -> int |
     if name is None:
         return None
     batch, count = inputs[name].shape[:2]
-    cached = prefix or not base.config.is_encoder_decoder
-    cache = next((inputs[key] for key in CACHES if inputs.get(key) is not None), None) if cached else None
-    before = 0 if cache is None else int(cache.get_seq_length())
-    own = virtual_tokens(model)
-    if cache is not None:
-        if own:
+    own, before = count_virtual_tokens(model), 0
+    if prefix or not base.config.is_encoder_decoder:
+        cache = next((inputs[key] for key in CACHES if inputs.get(key) is not None), None)
+        if cache is not None and own:
             raise ValueError(
                 f"'cache' must be left out: the model of PEFT puts {own} virtual tokens there, or before it"
             )
-        _check_batch(cache, batch, name)
+        if cache is not None:
+            _check_batch(cache, batch, name)
+            before = int(cache.get_seq_length())
     for key in ("position_ids", "token_type_ids"):
         if (value := inputs.get(key)) is not None and not prefix and value.shape[-1] != count:
             raise ValueError(f"'{key}' must be of the {count} tokens of '{name}', got shape {tuple(value.shape)}")
-    mask = inputs.get(key := f"{prefix}attention_mask")
-    if isinstance(mask, torch.Tensor) and mask.ndim == 3:
-        raise ValueError(
-            f"'{key}' must have 2 axes, or 4, (batch, 1, T, n), got {tuple(mask.shape)}: {key}[:, None] has"
-        )
-    if isinstance(mask, torch.Tensor) and mask.ndim == 2:
-        if mask.shape != (batch, before + count):
-            of = f"{before} tokens of the cache and those of '{name}'" if before else f"the shape of '{name}'"
-            raise ValueError(f"'{key}' must have {of}, {(batch, before + count)}, got {tuple(mask.shape)}")
-        check_mask(mask, key)
-    places = None if inputs.get("position_ids") is not None or base.config.is_encoder_decoder else _places(base)
+    if isinstance(mask := inputs.get(f"{prefix}attention_mask"), torch.Tensor):
+        _check_columns(mask, f"{prefix}attention_mask", name, (batch, count), before)
+    places = None if inputs.get("position_ids") is not None or base.config.is_encoder_decoder else _count_places(base)
     before = before or own
     if places is not None and before + count > places:
         behind = f", {before} of them of a cache or a prefix" if before else ""
@@ -174,18 +161,32 @@ def _check_together(model: Any, inputs: Mapping[str, Any], prefix: str) -> int |
     return int(batch)
 
 
+def _check_columns(mask: torch.Tensor, key: str, name: str, shape: tuple[int, int], before: int) -> None:
+    """Check that a mask is one of tokens and of those before, or of logits."""
+    if mask.ndim == 3:
+        raise ValueError(
+            f"'{key}' must have 2 axes, or 4, (batch, 1, T, n), got {tuple(mask.shape)}: {key}[:, None] has"
+        )
+    if mask.ndim == 2:
+        expected = shape[0], before + shape[1]
+        if mask.shape != expected:
+            of = f"{before} tokens of the cache and those of '{name}'" if before else f"the shape of '{name}'"
+            raise ValueError(f"'{key}' must have {of}, {expected}, got {tuple(mask.shape)}")
+        check_mask(mask, key)
+
+
 def _check_batch(cache: Any, batch: int, name: str) -> None:
     """Check that a cache has as many sequences as there are."""
     keys = [getattr(layer, "keys", None) for layer in getattr(cache, "self_attention_cache", cache).layers]
-    found = next((len(key) for key in keys if key is not None and key.ndim == 4), batch)
-    if found != batch:
+    count = next((len(key) for key in keys if key is not None and key.ndim == 4), batch)
+    if count != batch:
         raise ValueError(
-            f"the cache must be of {batch} sequences, as '{name}' is, got {found}: dynamic_cache(..., "
+            f"the cache must be of {batch} sequences, as '{name}' is, got {count}: dynamic_cache(..., "
             f"batch_size={batch}), or cache.batch_repeat_interleave"
         )
 
 
-def _places(base: Any) -> int | None:
+def _count_places(base: Any) -> int | None:
     """Return the number of learned places of a model, None if it has others."""
     count: int | None = getattr(base.config.get_text_config(), "max_position_embeddings", None)
     for name, part in base.named_modules():

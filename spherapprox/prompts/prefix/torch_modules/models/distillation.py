@@ -70,12 +70,12 @@ def distill_prefix(
     # Step 1: check the arguments
     student = instance(student, "student", torch.nn.Module)
     steps, rate = integer(steps, "steps", minimum=1), real(learning_rate, "learning_rate", above=0.0, maximum=1e30)
-    given, visible = as_batches(batches, "batches"), flag(progress, "progress")
-    trained = _trained(student, parameters)
+    texts, visible = as_batches(batches, "batches"), flag(progress, "progress")
+    trained = _find_parameters(student, parameters)
     before = [parameter.detach().clone() for parameter in trained]
     # Step 2: train
     with evaluating(student, teacher), _requiring(student, trained):
-        history = tuple(_steps(student, teacher, given, trained, steps, rate, visible))
+        history = tuple(_take_steps(student, teacher, texts, trained, steps, rate, visible))
     # Step 3: take nothing that is no number
     if not (all(map(math.isfinite, history)) and all(bool(part.isfinite().all()) for part in trained)):
         with torch.no_grad():
@@ -85,7 +85,7 @@ def distill_prefix(
     return history
 
 
-def _steps(
+def _take_steps(
     student: torch.nn.Module, teacher: Side, batches: list[Batch], trained: list[torch.nn.Parameter], steps: int,
     rate: float, visible: bool,
 ) -> Iterator[float]:  # fmt: skip
@@ -96,17 +96,17 @@ def _steps(
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1.0, end_factor=0.0, total_iters=steps)
     bar = tqdm(itertools.islice(itertools.cycle(batches), steps), total=steps, desc="distilling", disable=not visible)
     for batch in bar:
-        wanted = next_logits(teacher, batch, "teacher")
-        if bool(wanted.isnan().any()):
+        targets = next_logits(teacher, batch, "teacher")
+        if bool(targets.isnan().any()):
             raise ValueError("'teacher' must have logits that are numbers, got nan")
         with torch.enable_grad():
-            found = next_logits(student, batch, "student")
-            if found.shape != wanted.shape:
+            logits = next_logits(student, batch, "student")
+            if logits.shape != targets.shape:
                 raise ValueError(
-                    f"'student' must have logits of {wanted.shape[1]} tokens as 'teacher' has, got {found.shape[1]}"
+                    f"'student' must have logits of {targets.shape[1]} tokens as 'teacher' has, got {logits.shape[1]}"
                 )
-            dtype = torch.promote_types(found.dtype, torch.float32)
-            loss = divergences(wanted.to(found.device, dtype), found.to(dtype)).mean()
+            dtype = torch.promote_types(logits.dtype, torch.float32)
+            loss = divergences(targets.to(logits.device, dtype), logits.to(dtype)).mean()
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
         value = float(loss.detach())
@@ -119,27 +119,28 @@ def _steps(
             return
 
 
-def _trained(student: torch.nn.Module, parameters: Iterable[torch.nn.Parameter] | None) -> list[torch.nn.Parameter]:
+def _find_parameters(
+    student: torch.nn.Module, parameters: Iterable[torch.nn.Parameter] | None
+) -> list[torch.nn.Parameter]:
     """Return the parameters that are trained, checked."""
+    own = [*student.parameters()]
     encoders, adapter = getattr(student, "prompt_encoder", None), getattr(student, "active_adapter", None)
     if parameters is not None:
-        found = [instance(part, "parameters", torch.nn.Parameter) for part in parameters]
+        chosen = [instance(part, "parameters", torch.nn.Parameter) for part in parameters]
     elif isinstance(encoders, torch.nn.ModuleDict) and adapter in encoders:
-        found = list(encoders[adapter].parameters())
+        chosen = list(encoders[adapter].parameters())
     else:
-        every = [*student.parameters()]
-        found = [part for part in every if part.requires_grad]
-        if len(found) == len(every) > 1:
+        chosen = [part for part in own if part.requires_grad]
+        if len(chosen) == len(own) > 1:
             raise ValueError(
                 "'student' must be frozen but for its prefix, got one whose parameters all require a gradient: "
                 "student.requires_grad_(False) before a PrefixAttention is put in, or give 'parameters'"
             )
-    if not found:
+    if not chosen:
         raise ValueError("'student' must have parameters that require a gradient, got none: give 'parameters'")
-    own = {id(part) for part in student.parameters()}
-    if not all(id(part) in own for part in found):
+    if not {id(part) for part in chosen} <= {id(part) for part in own}:
         raise ValueError("'parameters' must be of 'student': others do not change what it says")
-    return found
+    return chosen
 
 
 @contextlib.contextmanager

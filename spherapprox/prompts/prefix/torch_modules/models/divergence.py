@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import Cache, PreTrainedModel
+from transformers import Cache
 
 from ....._checks import wrong_type
-from .batches import Batch, as_batches, moved, seen
-from .calls import CACHES, base_of, evaluating, explaining
+from .batches import Batch, as_batches, move_batch, read_mask
+from .calls import CACHES, evaluating, explaining
 
 _AT_ONCE = 2**22
 """Logits that are held in float64 at once."""
@@ -81,8 +80,8 @@ def next_token_divergence(model: Side, other: Side, inputs: Any) -> Divergence:
     >>> from spherapprox.prompts.prefix import next_token_divergence
     >>> table = torch.nn.Embedding(5, 5)  # logits of the next token by the last one
     >>> model = lambda input_ids: table(input_ids)
-    >>> found = next_token_divergence(model, lambda input_ids: 2.0 * table(input_ids), torch.tensor([[0, 1, 2, 3, 4]]))
-    >>> found.nats > 0.0, found.agreement, found.tokens
+    >>> gap = next_token_divergence(model, lambda input_ids: 2.0 * table(input_ids), torch.tensor([[0, 1, 2, 3, 4]]))
+    >>> gap.nats > 0.0, gap.agreement, gap.tokens
     (True, 1.0, 5)
     >>> behind = lambda **batch: model(**batch, cache=dynamic_cache(prefixes, batch_size=2))  # doctest: +SKIP
     >>> next_token_divergence(model, behind, tokens)  # doctest: +SKIP
@@ -98,10 +97,10 @@ def next_token_divergence(model: Side, other: Side, inputs: Any) -> Divergence:
                     f"'other' must have logits of {ours.shape[1]} tokens as 'model' has, got {theirs.shape[1]}"
                 )
             step = max(_AT_ONCE // ours.shape[1], 1)
-            for one, two in zip(ours.split(step), theirs.split(step), strict=True):
-                nats += float(divergences(one.double(), two.double()).sum())
-                agree += float((one.argmax(-1) == two.argmax(-1)).sum())
-                count += len(one)
+            for logits, others in zip(ours.split(step), theirs.split(step), strict=True):
+                nats += float(divergences(logits.double(), others.double()).sum())
+                agree += float((logits.argmax(-1) == others.argmax(-1)).sum())
+                count += len(logits)
     if math.isnan(nats):
         raise ValueError("'model' and 'other' must have logits that are numbers, got nan")
     return Divergence(nats / count, agree / count, count)
@@ -122,10 +121,10 @@ def next_logits(side: Side, batch: Batch, name: str) -> torch.Tensor:
         raise ValueError(
             f"'{name}' must make a cache at each call, which adds to it: lambda **batch: model(..., cache=...)"
         )
-    given, known = moved(side, batch), isinstance(base_of(side), PreTrainedModel)
-    with explaining(side, cached=any(name in CACHES for name in given)) if known else contextlib.nullcontext():
-        answer = side(**given)
-    logits, mask = getattr(answer, "logits", answer), seen(batch)
+    arguments = move_batch(side, batch)
+    with explaining(side, cached=any(name in CACHES for name in arguments)):
+        answer = side(**arguments)
+    logits, mask = getattr(answer, "logits", answer), read_mask(batch)
     if not isinstance(logits, torch.Tensor) or logits.ndim != 3 or logits.shape[0] != mask.shape[0]:
         raise ValueError(f"'{name}' must return logits (batch, T, V), got {type(answer).__name__}")
     length = mask.shape[1]

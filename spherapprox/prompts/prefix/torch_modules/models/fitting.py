@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,15 @@ from ...fits.interpolation import FittedPrefix, fit_groups
 from ...fits.values import Examples, Heads, least_values
 from ...layer.contexts import Contexts
 from ...layer.rows import Prefix
-from .calls import behind, run, virtual_tokens
-from .checking import checked_inputs
-from .interface import Call
-from .probing import probes, read_output
-from .reading import Reading, checked_record, hidden, visible_tokens
-from .records import LayerRecord, cached_layers
+from .adapters import count_virtual_tokens
+from .calls import run
+from .contexts import contexts_of, join_contexts
+from .generation import place_behind
+from .interface import Call, find_hidden
+from .layers import LayerRecord, find_cached
+from .probing import Probe, make_probes, read_output
+from .reading import Reading
+from .recording import Order
 
 _QUIET = 40.0
 """How far the logits of a prefix that is to do nothing are below the log mass of the content."""
@@ -35,130 +37,89 @@ def fit_prefixes(
 ) -> tuple[FittedPrefix, ...]:  # fmt: skip
     """Return prefixes of the layers of a model: see `ModelAttention.fit`."""
     instance(targets, "targets", Reading, remedy="attention.read(...) makes one")
-    own = cached_layers(records)
-    if virtual_tokens(model):
+    own = find_cached(records)
+    if count_virtual_tokens(model):
         raise ValueError("'model' must have no prefix of its own: of_model(model.get_base_model()) is of one without")
-    wanted = _wanted(targets, own)
-    zeros = [_zeros(record, length) for record in own]
-    given = checked_inputs(model, behind(model, inputs, zeros)[0], strict=False)
-    maps = probes(model, own, inputs, 0)
-    random, order, seen = generator(rng), iter(records), None
-    fitted: list[FittedPrefix] = []
+    readings = _read_targets(targets, own)
+    arguments, _ = place_behind(model, inputs, [_blank_prefix(record, length) for record in own])
+    maps, random, order = make_probes(model, own, inputs, 0), generator(rng), Order(records)
+    prefixes: list[FittedPrefix] = []
 
     def listen(call: Call, _: torch.Tensor) -> torch.Tensor | None:
-        nonlocal seen
-        record = checked_record(call, next(order, None))
-        seen = visible_tokens(call, seen if record.kind == "cross" else None)
+        record, visible = order.take(call)
         if record.kind != "self":
             return None
-        result, rows = wanted[len(fitted)]
+        result, rows = readings[len(prefixes)]
         if result.shape[:2] != call.query.shape[::2]:
             raise ValueError(
                 f"'targets' must be read of the same tokens, got {tuple(result.shape[:2])} sequences and tokens, and "
                 f"inputs of {tuple(call.query.shape[::2])}"
             )
-        places = _places(call, seen, rows, length)
+        places = _find_places(call, visible, rows, length)
         if len(places) > examples:
             places = places[np.sort(random.choice(len(places), examples, replace=False))]
         prefix = _fit_layer(call, next(maps), result, torch.tensor(places), length)
-        fitted.append(prefix)
-        key, value = (part.clone() for part in (call.key, call.value))
-        for tensor, rows_of_prefix in ((key, prefix.key), (value, prefix.value)):
-            tensor[:, :, :length] = torch.as_tensor(rows_of_prefix).to(tensor)
+        prefixes.append(prefix)
+        key, value = call.key.clone(), call.value.clone()
+        for tensor, array in ((key, prefix.key), (value, prefix.value)):
+            tensor[:, :, :length] = torch.as_tensor(array).to(tensor)
         return call._replace(key=key, value=value).attend()
 
-    run(model, given, listen)
-    return tuple(fitted)
+    run(model, arguments, listen)
+    order.finish()
+    return tuple(prefixes)
 
 
-def _wanted(targets: Reading, records: Sequence[LayerRecord]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def _read_targets(targets: Reading, records: Sequence[LayerRecord]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return the outputs that are wanted of the layers of records, and the tokens whose queries were read."""
-    found = [part for part in targets.layers if part.record.kind == "self"]
-    widths = [[(one.heads, one.value_dim) for one in parts] for parts in (records, [part.record for part in found])]
-    if widths[0] != widths[1]:
+    layers = [layer for layer in targets.layers if layer.record.kind == "self"]
+    sizes = [(layer.record.heads, layer.record.value_dim) for layer in layers]
+    if sizes != [(record.heads, record.value_dim) for record in records]:
         raise ValueError(
             f"'targets' must be read of all {len(records)} layers with a cache, of as many heads and columns, got "
-            f"{len(found)} layers"
+            f"{len(layers)} layers"
         )
-    return [(part.result, part.rows) for part in found]
+    return [(layer.result, layer.rows) for layer in layers]
 
 
-def _zeros(record: LayerRecord, length: int) -> Prefix:
+def _blank_prefix(record: LayerRecord, length: int) -> Prefix:
     """Return a prefix of zeros for a layer: of the columns that the cache has before there is a fitted one."""
     shape = record.key_value_heads, length
     return Prefix(np.zeros((*shape, record.head_dim)), np.zeros((*shape, record.value_dim)))
 
 
-def _places(call: Call, seen: torch.Tensor, rows: torch.Tensor, length: int) -> Any:
+def _find_places(call: Call, visible: torch.Tensor, rows: torch.Tensor, length: int) -> Any:
     """Return the sequences and tokens (N, 2) that are read, are no padding, and see content and some of the prefix."""
-    candidates = torch.zeros_like(seen)
-    candidates[:, rows.to(seen.device)] = True
+    candidates = torch.zeros_like(visible)
+    candidates[:, rows.to(visible.device)] = True
     if call.mask is not None:
-        columns = (~hidden(call.mask)).any(dim=1)  # (batch, T, n)
+        columns = (~find_hidden(call.mask)).any(dim=1)  # (batch, T, n)
         candidates = candidates & columns[..., :length].any(-1) & columns[..., length:].any(-1)
-    places = torch.nonzero(candidates & seen).cpu().numpy()
+    places = torch.nonzero(candidates & visible).cpu().numpy()
     if not len(places):
         raise ValueError("'inputs' must have tokens that see the prefix, got none: windows, or masks, hide it from all")
     return places
 
 
-def _fit_layer(call: Call, probe: Any, result: torch.Tensor, places: torch.Tensor, length: int) -> FittedPrefix:
+def _fit_layer(call: Call, probe: Probe, result: torch.Tensor, places: torch.Tensor, length: int) -> FittedPrefix:
     """Return the prefix of a layer for examples at places (N, 2)."""
     weight, bias = (part.cpu().numpy() for part in read_output(probe))
     heads, p = probe.record.heads, probe.record.value_dim
     out = np.moveaxis(weight.reshape(-1, heads, p), 1, 0)  # (heads, d_out, p)
     outputs = result[places[:, 0], places[:, 1]].double().cpu().numpy()
-    contexts, size = _contexts(call, places, length), heads // probe.record.key_value_heads
-    groups = [
-        Heads(_together(contexts[first : first + size]), out[first : first + size]) for first in range(0, heads, size)
-    ]
+    contexts, size = contexts_of(call, places, length), heads // probe.record.key_value_heads
+    shared = [slice(first, first + size) for first in range(0, heads, size)]
+    groups = [Heads(join_contexts(contexts[part]), out[part]) for part in shared]
     with one_blas_thread():
         prefix, nearer = fit_groups(groups, outputs - bias, length)
-        return prefix if nearer else _quiet(groups, outputs - bias, prefix, probe.record.name)
+        return prefix if nearer else _quiet_prefix(groups, outputs - bias, prefix, probe.record.name)
 
 
-def _contexts(call: Call, places: torch.Tensor, length: int) -> list[Contexts]:
-    """Return the contexts of each head of queries: what the content behind a prefix of a length is to examples."""
-    batch, heads, count, _ = call.query.shape
-    times = heads // call.key.shape[1]
-    n = call.key.shape[2]
-    mask = call.query.new_zeros(1, 1, 1, 1) if call.mask is None else call.mask
-    parts: list[list[Any]] = []
-    for b in places[:, 0].unique().tolist():
-        rows = places[places[:, 0] == b, 1].to(call.query.device)
-        query = call.query[b, :, rows].double()
-        key, value = (part[b].double().repeat_interleave(times, dim=0) for part in (call.key, call.value))
-        added = mask.expand(batch, heads, count, n)[b, :, rows]
-        added = added.double().masked_fill(hidden(added), -torch.inf)
-        logits = call.scale * (query @ key[:, length:].transpose(-1, -2))
-        if call.softcap is not None:
-            logits = call.softcap * torch.tanh(logits / call.softcap)
-        logits += added[..., length:]
-        mean = torch.softmax(logits, -1) @ value[:, length:]
-        parts.append([part.cpu().numpy() for part in (query, logits.logsumexp(-1), mean, added[..., :length])])
-    query, mass, mean, bias = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-    biases = [None] * heads if not bias.any() else bias
-    return [
-        Contexts(query[h], mass[h], mean[h], scale=call.scale, softcap=call.softcap, bias=biases[h])
-        for h in range(heads)
-    ]
-
-
-def _together(contexts: Sequence[Contexts]) -> Contexts:
-    """Return the contexts of heads that share keys, one after the other."""
-    first = contexts[0]
-    bias = None if first.bias is None else np.concatenate([part.bias for part in contexts])
-    query, mass, mean = (
-        np.concatenate([getattr(part, name) for part in contexts]) for name in ("query", "log_mass", "mean")
-    )
-    return replace(first, query=query, log_mass=mass, mean=mean, bias=bias)
-
-
-def _quiet(groups: Sequence[Heads], outputs: Float64, prefix: FittedPrefix, name: str) -> FittedPrefix:
+def _quiet_prefix(groups: Sequence[Heads], outputs: Float64, prefix: FittedPrefix, name: str) -> FittedPrefix:
     """Return a prefix that is attended to little where it is nearer to outputs than a fitted one."""
     examples = Examples([*groups], outputs)
-    found = [prefix, *_turned_away(examples, len(prefix))]
-    errors = [float(np.linalg.norm(examples.missed(own.key, own.value)[0])) for own in found]
+    candidates = [prefix, *_turn_away(examples, len(prefix))]
+    errors = [float(np.linalg.norm(examples.missed(own.key, own.value)[0])) for own in candidates]
     best, before, size = int(np.argmin(errors)), np.linalg.norm(examples.change()), np.linalg.norm(outputs)
     if not errors[best] <= before + _LOST * size:
         warn_inaccurate(
@@ -166,16 +127,16 @@ def _quiet(groups: Sequence[Heads], outputs: Float64, prefix: FittedPrefix, name
             f"the layer grow from {before / size:.3g} to {errors[best] / size:.3g} of its outputs: take a larger "
             "'length', or more 'examples'"
         )
-    return found[best]
+    return candidates[best]
 
 
-def _turned_away(examples: Examples, length: int) -> Iterator[FittedPrefix]:
+def _turn_away(examples: Examples, length: int) -> Iterator[FittedPrefix]:
     """Yield prefixes whose keys all point away from the queries.
 
     Where these lie on one side of 0, the first one is not attended to at all; values of others are of least squares.
     """
     contexts = [heads.contexts for heads in examples.groups]
-    ways, leasts, means = zip(*map(_way, contexts), strict=True)
+    ways, leasts, means = zip(*map(_find_way, contexts), strict=True)
     sides = [([2.0**power - 1.0] * len(ways), means) for power in range(5)]  # logits of 0, -1, -3, ... in the mean
     if min(leasts) > 0.0:
         sides.insert(0, ([max(_QUIET - float(own.log_mass.min()), 0.0) for own in contexts], leasts))
@@ -189,7 +150,7 @@ def _turned_away(examples: Examples, length: int) -> Iterator[FittedPrefix]:
         yield FittedPrefix(keys, values, None, error=error, condition=1.0, share=share)
 
 
-def _way(contexts: Contexts) -> tuple[Float64, float, float]:
+def _find_way(contexts: Contexts) -> tuple[Float64, float, float]:
     """Return a direction toward the queries, its least product with them, times the scale, and the mean one.
 
     It is the point of their hull that is nearest to 0, if that is no point of it; biases and caps allow for no least.

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from transformers import Cache, DynamicCache, EncoderDecoderCache
 
-from ....._checks import integer, needs
+from ....._checks import integer
 from ..interchange import dynamic_cache, of_layers
-from .batches import as_batches, seen
-from .calls import CACHES
-from .shortening import ShortenedPrefix, adapter_of, prefixes_of, sources_of
-
-with needs("transformers", "prompts.prefix.prefixed_inputs", "interop"):
-    from transformers import DynamicCache, EncoderDecoderCache
+from .adapters import adapter_of, prefixes_of, sources_of
+from .batches import as_batches, read_mask
+from .calls import CACHES, base_of, takes, tokens_of
+from .checking import checked_inputs
+from .shortening import ShortenedPrefix
 
 
 def prefixed_inputs(
@@ -70,14 +70,14 @@ def prefixed_inputs(
     """
     if isinstance(prefix, ShortenedPrefix):
         offset, prefix = prefix.offset if offset is None else offset, prefix.model
-    moved = 0 if offset is None else integer(offset, "offset", minimum=0)
+    shift = 0 if offset is None else integer(offset, "offset", minimum=0)
     repeats = integer(beams, "beams", minimum=1)
     batches = as_batches(inputs)
     if len(batches) != 1 or "input_ids" not in batches[0]:
         raise ValueError(f"'inputs' must be one batch with 'input_ids', got {len(batches)}")
-    batch, mask = batches[0], seen(batches[0])
-    if extra := [name for name in (*CACHES, "position_ids") if batch.get(name) is not None]:
-        raise ValueError(f"'inputs' must have no {extra[0]!r}, which is made here: 'offset' moves places")
+    batch, mask = batches[0], read_mask(batches[0])
+    if extra := next((name for name in (*CACHES, "position_ids") if batch.get(name) is not None), None):
+        raise ValueError(f"'inputs' must have no {extra!r}, which is made here: 'offset' moves places")
     twice = False
     if not isinstance(prefix, torch.nn.Module):
         layers = of_layers(prefix, "prefix")
@@ -87,11 +87,40 @@ def prefixed_inputs(
         layers = [stored[k] for k in sources_of(adapter)]
     cache = dynamic_cache(layers, batch_size=repeats * len(mask), dtype=dtype, device=mask.device)
     length = len(layers[0])
-    full = torch.cat([mask.new_ones(len(mask), length), mask], dim=1).long()
+    full = _extend_mask(mask, length).long()
     if twice:
         own = {"decoder_attention_mask": full} if "decoder_attention_mask" in batch else {}
         return batch | own | {"cache": EncoderDecoderCache(cache, DynamicCache())}
     batch |= {"attention_mask": full, "cache": cache}
-    if moved or not bool(mask.all()):
-        batch["position_ids"] = length + moved + (mask.long().cumsum(1) - 1).clamp(min=0)
+    if shift or not bool(mask.all()):
+        batch["position_ids"] = length + shift + (mask.long().cumsum(1) - 1).clamp(min=0)
     return batch
+
+
+def _extend_mask(mask: torch.Tensor, length: int) -> torch.Tensor:
+    """Return a mask (batch, T) with columns of a prefix before it, which all tokens see."""
+    return torch.cat([mask.new_ones(len(mask), length), mask], dim=1)
+
+
+def place_behind(model: Any, inputs: Mapping[str, Any], prefix: Any) -> tuple[dict[str, Any], int]:
+    """Return checked inputs of a model behind a cache, or behind prefixes of all layers, and the number of tokens."""
+    base, tokens, cache = base_of(model), tokens_of(inputs), prefix
+    if not isinstance(prefix, Cache):
+        batch = 1 if tokens is None else len(tokens)
+        cache = dynamic_cache(prefix, batch_size=batch, dtype=base.dtype, device=base.device)
+    own = getattr(cache, "self_attention_cache", cache)
+    length, double = int(own.get_seq_length()), bool(base.config.is_encoder_decoder)
+    if not length:
+        raise ValueError("'prefix' must have tokens, got none: let the model read a text")
+    if (other := next((key for key in CACHES if inputs.get(key) is not None), None)) is not None:
+        raise ValueError(f"'{other}' must be left out: the cache is that of 'prefix'")
+    if double and own is cache:
+        cache = EncoderDecoderCache(cache, DynamicCache())
+    argument = next((key for key in CACHES if takes(base, key)), None)
+    if argument is None:
+        raise TypeError(f"'prefix' needs a model that takes a cache, {type(base).__name__} takes none")
+    mask_name = "decoder_attention_mask" if double else "attention_mask"
+    more, mask = {argument: cache}, inputs.get(mask_name)
+    if mask is not None and mask.ndim == 2:
+        more[mask_name] = _extend_mask(mask, length)
+    return checked_inputs(model, {**inputs, **more}, strict=False), length

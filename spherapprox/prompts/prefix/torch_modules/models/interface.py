@@ -58,9 +58,7 @@ class Call(NamedTuple):
 
     def logits(self) -> torch.Tensor:
         """Return the logits (batch, heads, T, n), -inf where a key is not seen."""
-        logits = self.scale * (self.query @ self.repeated(self.key).transpose(-1, -2))
-        if self.softcap is not None:
-            logits = self.softcap * torch.tanh(logits / self.softcap)
+        logits = score_keys(self.query, self.repeat_rows(self.key), self.scale, self.softcap)
         return logits if self.mask is None else logits + self.mask
 
     def weights(self) -> torch.Tensor:
@@ -69,7 +67,7 @@ class Call(NamedTuple):
         weights = torch.softmax(logits, dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
         return weights.masked_fill(logits.isneginf().all(dim=-1, keepdim=True), 0.0).to(logits.dtype)
 
-    def repeated(self, rows: torch.Tensor) -> torch.Tensor:
+    def repeat_rows(self, rows: torch.Tensor) -> torch.Tensor:
         """Return keys or values repeated for the heads of queries that share them."""
         return rows.repeat_interleave(self.query.shape[1] // rows.shape[1], dim=1)
 
@@ -77,10 +75,27 @@ class Call(NamedTuple):
         """Return the outputs (batch, heads, T, p)."""
         if self.softcap is None:
             return torch.nn.functional.scaled_dot_product_attention(
-                self.query, self.repeated(self.key), self.repeated(self.value), attn_mask=self.mask,
+                self.query, self.repeat_rows(self.key), self.repeat_rows(self.value), attn_mask=self.mask,
                 dropout_p=dropout, scale=self.scale,
             )  # fmt: skip
-        return torch.nn.functional.dropout(self.weights(), dropout) @ self.repeated(self.value)
+        return torch.nn.functional.dropout(self.weights(), dropout) @ self.repeat_rows(self.value)
+
+
+def score_keys(query: torch.Tensor, key: torch.Tensor, scale: float, softcap: float | None) -> torch.Tensor:
+    """Return the logits (..., T, n) of queries (..., T, s) and keys (..., n, s), before a mask."""
+    logits = scale * (query @ key.transpose(-1, -2))
+    return logits if softcap is None else softcap * torch.tanh(logits / softcap)
+
+
+def find_hidden(mask: torch.Tensor) -> torch.Tensor:
+    """Return where a mask hides a key: by -inf, or the least number of its dtype, which may have a bias."""
+    return mask <= 0.5 * torch.finfo(mask.dtype).min
+
+
+def take_mask(mask: torch.Tensor, query: torch.Tensor, sequence: int, rows: Any) -> torch.Tensor:
+    """Return what a mask adds to logits of rows of queries of a sequence, in float64; -inf where a key is hidden."""
+    numbers = mask.expand(len(query), -1, query.shape[2], -1)[sequence, :, rows]
+    return numbers.double().masked_fill(find_hidden(numbers), -torch.inf)
 
 
 Listener = Callable[[Call, torch.Tensor], torch.Tensor | None]
@@ -100,26 +115,26 @@ def attention_forward(
             "are no columns of keys: take another "
             "model, or Prefix and prefix_share for its queries, keys and values"
         )
-    key, bias = _parted(key)
-    mask = _added(attention_mask, query)
+    key, bias = _split_bias(key)
+    mask = _as_numbers(attention_mask, query)
     if attention_mask is None and query.shape[2] > 1 and _is_causal(module, options):
         mask = query.new_full((query.shape[2], key.shape[2]), -torch.inf).triu(1 + key.shape[2] - query.shape[2])
-    for part in (options.get("position_bias"), _as_mask(bias, key, query)):
-        mask = part if mask is None else mask if part is None else mask + part.to(mask.dtype)
+    for term in (options.get("position_bias"), _as_mask(bias, key, query)):
+        mask = term if mask is None else mask if term is None else mask + term.to(mask.dtype)
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     call = Call(module, query, key, value, mask, scale, options.get("softcap"), options.get("sliding_window"))
     outputs = call.attend(dropout)
     listener = _LISTENERS.get(id(module))
-    changed = None if listener is None else listener(call, outputs)
-    return (outputs if changed is None else changed).transpose(1, 2).contiguous(), None
+    substitutes = None if listener is None else listener(call, outputs)
+    return (outputs if substitutes is None else substitutes).transpose(1, 2).contiguous(), None
 
 
 def _is_causal(module: torch.nn.Module, options: dict[str, Any]) -> bool:
-    given = options.get("is_causal")
-    return bool(getattr(module, "is_causal", True) if given is None else given)
+    option = options.get("is_causal")
+    return bool(getattr(module, "is_causal", True) if option is None else option)
 
 
-def _added(mask: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor | None:
+def _as_numbers(mask: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor | None:
     """Return a mask as numbers that are added to logits."""
     if mask is None or mask.dtype != torch.bool:
         return mask
@@ -133,7 +148,7 @@ def with_bias(key: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     return keys
 
 
-def _parted(key: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+def _split_bias(key: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Return plain keys, and the biases that they carry."""
     if not isinstance(key, BiasedKeys):
         return key, None
@@ -149,32 +164,30 @@ def _as_mask(bias: torch.Tensor | None, key: torch.Tensor, query: torch.Tensor) 
     return padded.repeat_interleave(query.shape[1] // key.shape[1], dim=1) if bias.shape[1] > 1 else padded
 
 
-def _whole_mask(*arguments: Any, **options: Any) -> torch.Tensor | None:
+def _make_mask(*arguments: Any, **options: Any) -> torch.Tensor | None:
     """Return the mask of torch's function, never left out for causal attention."""
     mask: torch.Tensor | None = sdpa_mask(*arguments, **{**options, "allow_is_causal_skip": False})
     return mask
 
 
 AttentionInterface.register(NAME, attention_forward)
-AttentionMaskInterface.register(NAME, _whole_mask)
+AttentionMaskInterface.register(NAME, _make_mask)
 
 
 @contextlib.contextmanager
 def attending(model: torch.nn.Module) -> Iterator[None]:
     """Let all layers of a model attend by `attention_forward` until the end."""
-    configurations = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
-    before = [
-        (configuration, configuration._attn_implementation)
-        for configuration in configurations.values()
-        if hasattr(configuration, "_attn_implementation")
+    configurations = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}.values()
+    names = [
+        (config, config._attn_implementation) for config in configurations if hasattr(config, "_attn_implementation")
     ]
     try:
-        for configuration, _ in before:
-            configuration._attn_implementation = NAME
+        for config, _ in names:
+            config._attn_implementation = NAME
         yield
     finally:
-        for configuration, name in before:
-            configuration._attn_implementation = name
+        for config, name in names:
+            config._attn_implementation = name
 
 
 @contextlib.contextmanager

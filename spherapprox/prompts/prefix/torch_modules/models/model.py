@@ -2,50 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import torch
 from tabulate import tabulate
-from transformers import Cache, PretrainedConfig, PreTrainedModel
+from transformers import PreTrainedModel
 
 from ....._checks import integer, show
 from ....._types import Float64
 from ...fits.interpolation import FittedPrefix
 from ...layer.layer import AttentionLayer
-from .calls import (
-    SOURCES,
-    Visit,
-    base_of,
-    behind,
-    copied,
-    evaluating,
-    example_inputs,
-    explaining,
-    has_prefix_tuning,
-    main_output,
-    virtual_tokens,
-    visits,
-)
+from .calls import base_of, find_output, make_inputs, run
 from .checking import check_weights, checked_inputs
 from .fitting import fit_prefixes
-from .interface import NAME
-from .probing import layer_at
-from .reading import Reading, hidden, read_model
-from .records import LayerRecord, cached_layers, check_prefixes
-
-_ATTENTION = re.compile("attention|attn", re.IGNORECASE)
-"""Names of classes that attend, or look as if they did."""
-_OTHERS = re.compile(
-    "mamba|deltanet|linearattention|shortconv|recurrent|rwkv|retention|hyena|rglru|ssm|lightning", re.I
-)
-"""Names of classes that carry tokens in another way, which no prefix of keys and values reaches."""
-
-_SINGLE = float(torch.finfo(torch.float32).eps)
-"""The roundoff of float32, in which models of float64 compute some of their softmax."""
+from .layers import LayerRecord, find_layers, find_remedy
+from .probing import read_layer
+from .reading import Reading
+from .recording import measure_prefix, read_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +31,7 @@ class ModelAttention:
     model : transformers.PreTrainedModel or peft.PeftModel
         It is neither copied nor changed.
     layers : tuple of LayerRecord
-        A record for each call of an attention layer, in the order of the calls: `index` (the place here), `name` (the
-        module's, in ``model.named_modules()``), `cache_index` (its layer of the cache, or None), `kind` ("self" for
-        causal attention, "encoder" for one that sees both ways, "cross"), `heads`, `key_value_heads`, `head_dim`,
-        `value_dim`, `window` and `softcap` (None where there is none), `positions` (whether biases by positions are
-        added to logits).
+        A record for each call of an attention layer, in the order of the calls.
     inputs : dict
         Those by which the layers were found.
 
@@ -144,12 +114,12 @@ class ModelAttention:
         TypeError, ValueError
             If inputs are none of the model's, or run through other layers than those of the records.
         """
-        kept = None if queries is None else integer(queries, "queries", minimum=1)
+        count = None if queries is None else integer(queries, "queries", minimum=1)
         names = layers if isinstance(layers, Iterable) and not isinstance(layers, str) else [layers]
         chosen = self.layers if layers is None else [self._layer(layer, "layers") for layer in names]
         if not chosen:
             raise ValueError("'layers' must name a layer, got none")
-        return read_model(self.model, self.layers, checked_inputs(self.model, inputs), kept, chosen)
+        return read_model(self.model, self.layers, checked_inputs(self.model, inputs), count, chosen)
 
     def prefix_share(self, prefix: Any = None, **inputs: Any) -> Float64:
         """Compute the share of attention that a prefix takes in each layer and head.
@@ -172,32 +142,7 @@ class ModelAttention:
         ------
         TypeError, ValueError
         """
-        given, chosen = checked_inputs(self.model, inputs), cached_layers(self.layers)
-        length = virtual_tokens(self.model)
-        if prefix is not None:
-            if length:
-                raise ValueError("'prefix' must be left out, the model of PEFT has its own: base_model is without one")
-            if not isinstance(prefix, Cache):
-                check_prefixes(prefix, chosen)
-            given, length = behind(self.model, given, prefix)
-            given = checked_inputs(self.model, given, strict=False)
-        elif not length:
-            raise TypeError("'prefix' must be given: prefixes of layers, or a cache; the model has none of its own")
-        reading = read_model(self.model, self.layers, given, None, chosen)
-        if isinstance(prefix, Cache):  # few columns may stand for many tokens
-            lengths = {min(length, one.key.shape[2] - one.query.shape[2]) for one in reading.layers}
-            if len(lengths) > 1:
-                raise ValueError(
-                    f"'prefix' must have as many columns in all layers, got {sorted(lengths)}: "
-                    "read(layers=..., cache=prefix).share(columns) is of some"
-                )
-            length = lengths.pop()
-        shares = reading.share(length, per_token=True)
-        if prefix is None and not has_prefix_tuning(self.model):
-            if base_of(self.model).config.is_encoder_decoder:
-                raise TypeError("'model' must have prefixes in its cache, got virtual tokens of its encoder's inputs")
-            shares = shares[..., length:]  # these ask, too
-        return np.asarray(np.nanmean(np.moveaxis(shares, 2, 1).reshape(*shares.shape[:1], shares.shape[2], -1), axis=2))
+        return measure_prefix(self.model, self.layers, prefix, checked_inputs(self.model, inputs))
 
     def as_layer(self, layer: int | str, *, position: int = 0) -> AttentionLayer:
         """Return an attention layer's weights as arrays, in float64, as the module computes with them at a position.
@@ -226,7 +171,7 @@ class ModelAttention:
         """
         record = self._layer(layer, "layer")
         place = integer(position, "position", minimum=0)
-        return layer_at(self.model, record, self.inputs, place)
+        return read_layer(self.model, record, self.inputs, place)
 
     def fit(
         self, targets: Reading, length: int, *, examples: int = 1024, rng: Any = 0, **inputs: Any
@@ -276,13 +221,13 @@ class ModelAttention:
 
     def _layer(self, layer: Any, name: str) -> LayerRecord:
         """Return the record of an index or a name."""
-        found = [record for record in self.layers if layer in (record.index, record.name)]
-        if not found or isinstance(layer, bool):
-            example = self.layers[-1].name
-            raise ValueError(
-                f"'{name}' must be from 0 to {len(self.layers) - 1}, or a name as {example!r}, got {show(layer)}"
-            )
-        return found[0]
+        for record in self.layers:
+            if layer in (record.index, record.name) and not isinstance(layer, bool):
+                return record
+        example = self.layers[-1].name
+        raise ValueError(
+            f"'{name}' must be from 0 to {len(self.layers) - 1}, or a name as {example!r}, got {show(layer)}"
+        )
 
 
 def of_model(model: Any, **inputs: Any) -> ModelAttention:
@@ -331,104 +276,17 @@ def of_model(model: Any, **inputs: Any) -> ModelAttention:
     if not isinstance(base_of(model), PreTrainedModel):
         kind = type(model).__name__
         raise TypeError(
-            f"'model' must be a PreTrainedModel of transformers or a PeftModel, got a {kind}: {_remedy(model)}"
+            f"'model' must be a PreTrainedModel of transformers or a PeftModel, got a {kind}: {find_remedy(model)}"
         )
     check_weights(base_of(model))
-    given = checked_inputs(model, inputs) if inputs else example_inputs(model)
-    expected = _own_output(model, given, chosen=bool(inputs))
-    calls, ran, output = visits(model, given)
-    _check_layers(model, calls, ran)
-    _check_outputs(model, expected, main_output(output), given)
-    return ModelAttention(model, tuple(_record(i, visit) for i, visit in enumerate(calls)), given)
-
-
-def _own_output(model: Any, inputs: Mapping[str, Any], *, chosen: bool) -> torch.Tensor:
-    """Return what a model computes with its own attention."""
+    arguments = checked_inputs(model, inputs) if inputs else make_inputs(model)
     try:
-        kept = {name: copied(value) if isinstance(value, Cache) else value for name, value in inputs.items()}
-        with evaluating(model), explaining(model, cached=any(isinstance(value, Cache) for value in kept.values())):
-            return main_output(model(**kept))
+        expected = find_output(run(model, arguments))
     except Exception as error:
-        if chosen:
+        if inputs:
             raise
         raise TypeError(
-            f"'model' must run on a few tokens, or be given inputs of its own, of_model(model, ...); "
+            "'model' must run on a few tokens, or be given inputs of its own, of_model(model, ...); "
             f"{type(base_of(model)).__name__} says: {error}"
         ) from error
-
-
-def _remedy(model: Any) -> str:
-    """Say what to do with what is no model of transformers."""
-    if isinstance(model, str | type):
-        return "transformers.AutoModelForCausalLM.from_pretrained(...) loads one"
-    for name in ("model", "module"):
-        if isinstance(getattr(model, name, None), PreTrainedModel):
-            return f"its .{name} is one"
-    if isinstance(model, torch.nn.MultiheadAttention):
-        return "as_layer reads this one"
-    if isinstance(model, PretrainedConfig):
-        return "transformers.AutoModelForCausalLM.from_config(...) makes one"
-    if type(model).__module__.startswith("transformers."):
-        return "of_model takes the model that it is part of"
-    return "as_layer reads a torch.nn.MultiheadAttention, AttentionLayer takes weights"
-
-
-def _check_layers(model: Any, calls: list[Visit], ran: list[str]) -> None:
-    """Check that all layers that carry tokens called the interface."""
-    base, parts = type(base_of(model)).__name__, dict(model.named_modules())
-    kinds = {name: type(parts[name]).__name__ for name in ran if not isinstance(parts[name], PreTrainedModel)}
-    others = [name for name, kind in kinds.items() if _OTHERS.search(kind) and "Norm" not in kind]
-    if others:
-        inner = max(others, key=lambda name: name.count("."))
-        raise TypeError(
-            f"'model' must have layers of softmax attention alone, got {base} with {kinds[inner]} ({inner}), which no "
-            "prefix of keys and values reaches: take another model, or Prefix and prefix_share for queries, keys and "
-            "values of the layers that do attend"
-        )
-    called = [visit.name for visit in calls]
-    silent = [name for name, kind in kinds.items() if _ATTENTION.search(kind) and not _near(name, called)]
-    if silent or not calls:
-        what = f"{kinds[silent[0]]} ({silent[0]}) attends by itself" if silent else "no layer called it"
-        raise TypeError(
-            f"'model' must attend by transformers' AttentionInterface, got {base}: {what}; Prefix, prefix_share and "
-            "compress take queries, keys and values as arrays, AttentionLayer weights"
-        )
-
-
-def _near(name: str, called: Sequence[str]) -> bool:
-    """Tell whether a module called the interface, or is part of one that did, or has one as its part."""
-    return any(one == name or one.startswith(f"{name}.") or name.startswith(f"{one}.") for one in called)
-
-
-def _check_outputs(model: Any, expected: torch.Tensor, found: torch.Tensor, inputs: Mapping[str, Any]) -> None:
-    """Check that the model computes the same as with its own attention."""
-    mask = inputs.get("decoder_attention_mask" if base_of(model).config.is_encoder_decoder else "attention_mask")
-    if isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.shape == expected.shape[:2]:
-        expected, found = expected[mask.bool()], found[mask.bool()]
-    away = float((found.double() - expected.double()).abs().max())
-    if not bool(expected.isfinite().all()):
-        raise ValueError(f"'model' must compute numbers, got nan or inf from {type(base_of(model)).__name__} itself")
-    size, eps = float(expected.double().abs().max()), float(torch.finfo(expected.dtype).eps)
-    if not away <= max(eps, _SINGLE) ** 0.5 * size:
-        config = base_of(model).config
-        raise ValueError(
-            f"'model' must compute the same by attention that is watched, got {type(base_of(model)).__name__} whose "
-            f"outputs differ by {away:.3g} of {size:.3g} from those with its own ({config._attn_implementation}): "
-            f"its layers use what {NAME}'s function does not know, such as biases or sinks of their own; "
-            "model.float() if they are rounded, else Prefix and prefix_share take queries, keys and values as arrays"
-        )
-
-
-def _record(index: int, visit: Visit) -> LayerRecord:
-    """Return the record of a call."""
-    call, module = visit.call, visit.call.module
-    place = getattr(module, "layer_idx", None)
-    causal = visit.call.mask is not None and bool(hidden(call.mask)[..., 0, -1].all()) and call.query.shape[2] > 1
-    cross = any(visit.arguments.get(name) is not None for name in SOURCES)
-    kind = "cross" if cross else "self" if causal else "encoder"
-    seen = torch.zeros(()) if call.mask is None else call.mask.masked_fill(hidden(call.mask), 0.0)
-    return LayerRecord(
-        index, visit.name, place if isinstance(place, int) and kind == "self" else None, kind,
-        heads=call.query.shape[1], key_value_heads=call.key.shape[1], head_dim=call.query.shape[3],
-        value_dim=call.value.shape[3], window=call.window, softcap=call.softcap, positions=bool(seen.any()),
-    )  # fmt: skip
+    return ModelAttention(model, find_layers(model, arguments, expected), arguments)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import inspect
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +13,9 @@ import torch
 from ....._checks import instance, integer
 from ...layer.rows import Prefix
 from ..interchange import of_layers
-from .calls import base_of, evaluating
+from .calls import base_of, run, takes
 from .checking import check_weights
-from .interface import Call, watching
+from .interface import Call
 
 _PROBES = 6
 """Tokens at which it is seen what positions do to the keys of a model."""
@@ -76,7 +75,7 @@ def turn_keys(prefixes: Sequence[Prefix], shift: int, model: torch.nn.Module) ->
     """
     layers, shift = of_layers(prefixes), integer(shift, "shift", minimum=-(2**31), maximum=2**31)
     check_weights(instance(model, "model", torch.nn.Module))
-    turns = turns_of(model, shift)
+    turns = find_turns(model, shift)
     if turns is None:
         raise ValueError(
             f"'model' must have rotary positions, got {type(base_of(model)).__name__}: its keys have none, and content "
@@ -90,10 +89,10 @@ def turn_keys(prefixes: Sequence[Prefix], shift: int, model: torch.nn.Module) ->
             raise ValueError(
                 f"'prefixes[{number}]' must have keys ({heads}, L, {columns}) as 'model' has, got {prefix.key.shape}"
             )
-    return turned(layers, turns)
+    return turn_prefixes(layers, turns)
 
 
-def turned(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, ...]:
+def turn_prefixes(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, ...]:
     """Return prefixes with the keys of each layer turned."""
     return tuple(
         Prefix(turn.turn(torch.tensor(prefix.key)).numpy(), prefix.value)
@@ -101,7 +100,7 @@ def turned(prefixes: Sequence[Prefix], turns: Sequence[Turn]) -> tuple[Prefix, .
     )
 
 
-def turns_of(model: torch.nn.Module, shift: int) -> list[Turn] | None:
+def find_turns(model: torch.nn.Module, shift: int) -> list[Turn] | None:
     """Return what a change of all positions does to the keys of each layer; None without rotary positions."""
     base = base_of(model)
     rotary = next((part.rotary_emb for part in base.modules() if hasattr(part, "rotary_emb")), None)
@@ -114,48 +113,43 @@ def turns_of(model: torch.nn.Module, shift: int) -> list[Turn] | None:
     if not before:
         raise ValueError(f"'model' must attend by the interface of transformers, {type(base).__name__} does not")
     return [
-        _turn(base, rotary, one, two.key, shift, number)
-        for number, (one, two) in enumerate(zip(before, after, strict=True))
+        _find_turn(base, rotary, call, later.key, shift, number)
+        for number, (call, later) in enumerate(zip(before, after, strict=True))
     ]
 
 
 def _calls_at(base: Any, place: int) -> list[Call]:
     """Return the calls of attention layers for a few tokens from a place on."""
-    device = next(base.parameters()).device
-    numbers = torch.arange(_PROBES, device=device)[None]
-    calls: list[Call] = []
+    numbers = torch.arange(_PROBES, device=next(base.parameters()).device)[None]
     tokens = (1 + numbers) % base.get_input_embeddings().num_embeddings
-    with evaluating(base), watching(base, lambda call, _: calls.append(call)):
-        base(input_ids=tokens, position_ids=place + numbers, use_cache=False)
+    calls: list[Call] = []
+    inputs = {"input_ids": tokens, "position_ids": place + numbers, "use_cache": False}
+    run(base, inputs, lambda call, _: calls.append(call))
     return calls
 
 
-def _turn(base: Any, rotary: Any, call: Call, after: torch.Tensor, shift: int, number: int) -> Turn:
-    """Return the turn of a layer's keys, checked against the keys at both places."""
+def _find_turn(base: Any, rotary: Any, call: Call, after: torch.Tensor, shift: int, number: int) -> Turn:
+    """Return the turn of a layer's keys, or that there is none, checked against the keys at both places."""
     limit = max(1e-3, torch.finfo(after.dtype).eps ** 0.5, _ANGLES * abs(shift)) * float(after.abs().max())
-    turn, found = _rotation(base, rotary, call.module, shift), None
-    with contextlib.suppress(TypeError, RuntimeError):  # of functions with other arguments or shapes
-        found = None if turn is None else turn(call.key)
-    shape = (call.key.shape[1], call.key.shape[3])
-    if turn is not None and found is not None and float((found - after).abs().max()) <= limit:
-        return Turn(turn, shape)
-    if float((call.key - after).abs().max()) <= limit:
-        return Turn(lambda key: key, shape)
+    for turn in (_make_rotation(base, rotary, call.module, shift), lambda key: key):
+        with contextlib.suppress(TypeError, RuntimeError):  # of functions that take other arguments or shapes
+            if float((turn(call.key) - after).abs().max()) <= limit:
+                return Turn(turn, (call.key.shape[1], call.key.shape[3]))
     raise ValueError(
         f"'model' must have keys that its rotary functions turn, those of layer {number} of {type(base).__name__} "
         "change otherwise with their places"
     )
 
 
-def _rotation(
+def _make_rotation(
     base: Any, rotary: Any, module: torch.nn.Module, shift: int
-) -> Callable[[torch.Tensor], torch.Tensor] | None:
-    """Return the turn by a number of places as a model's module computes it; None if it has other functions."""
+) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return the turn by a number of places as a model's module computes it; none if it has other functions."""
     apply = getattr(sys.modules[type(module).__module__], "apply_rotary_pos_emb", None)
     if apply is None:
-        return None
+        return lambda key: key
     options = {}
-    if "layer_type" in inspect.signature(rotary.forward).parameters:
+    if takes(rotary, "layer_type"):
         options["layer_type"] = base.config.get_text_config().layer_types[module.layer_idx]
 
     def turn(key: torch.Tensor) -> torch.Tensor:

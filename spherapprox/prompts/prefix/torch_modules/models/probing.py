@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,10 +12,9 @@ from transformers import Cache
 
 from ....._types import Float64
 from ...layer.layer import AttentionLayer
-from .calls import SOURCES, Visit, base_of, evaluating, first_tensor, visits
-from .interface import Call, watching
-from .reading import hidden
-from .records import LayerRecord
+from .calls import SOURCES, Visit, base_of, evaluating, take_first, takes, tokens_of, visit_layers
+from .interface import Call, find_hidden, watching
+from .layers import LayerRecord
 
 _ROWS = 1024
 """Inputs that are probed at once."""
@@ -36,8 +34,8 @@ class Probe(NamedTuple):
     @property
     def like(self) -> torch.Tensor:
         """Inputs (1, 1, d)."""
-        found: torch.Tensor = self.arguments[self.source]
-        return found
+        inputs: torch.Tensor = self.arguments[self.source]
+        return inputs
 
     @property
     def width(self) -> int:
@@ -55,89 +53,71 @@ class Probe(NamedTuple):
             calls.append(call)
             return outputs
 
-        given = {**self.arguments, self.source: rows}
-        given.update({name: rows for name in SOURCES if given.get(name) is not None})
+        sources = [name for name in SOURCES if self.arguments.get(name) is not None]
         with evaluating(self.module), watching(self.module, listen):
-            result = self.module(**given)
-        return calls[0], first_tensor(result)
+            result = self.module(**self.arguments | dict.fromkeys([self.source, *sources], rows))
+        return calls[0], take_first(result)
 
 
-def probes(model: Any, records: Sequence[LayerRecord], inputs: Mapping[str, Any], position: int) -> Iterator[Probe]:
+def make_probes(
+    model: Any, records: Sequence[LayerRecord], inputs: Mapping[str, Any], position: int
+) -> Iterator[Probe]:
     """Return probes of the layers of records, for a token at a position: each copies a module when it is asked for."""
     base = base_of(model)
-    known = inspect.signature(base.forward).parameters
-    given = dict(inputs)
-    tokens = given.get("input_ids", given.get("inputs_embeds"))
-    if "position_ids" in known and isinstance(tokens, torch.Tensor) and not base.config.is_encoder_decoder:
-        given["position_ids"] = torch.full(tokens.shape[:2], position, device=tokens.device)
-    calls, _, _ = visits(base, given)
+    arguments, tokens = dict(inputs), tokens_of(inputs)
+    if takes(base, "position_ids") and isinstance(tokens, torch.Tensor) and not base.config.is_encoder_decoder:
+        arguments["position_ids"] = torch.full(tokens.shape[:2], position, device=tokens.device)
+    visits, _, _ = visit_layers(base, arguments)
     for record in records:
-        if position and "position_embeddings" in calls[record.index].arguments and "position_ids" not in given:
+        if position and "position_embeddings" in visits[record.index].arguments and "position_ids" not in arguments:
             kind = type(base).__name__
             raise ValueError(f"'position' must be 0 for {kind}, which takes no 'position_ids', got {position}")
-    return (_probe(calls[record.index], record) for record in records)
+    return (_make_probe(visits[record.index], record) for record in records)
 
 
-def _probe(visit: Visit, record: LayerRecord) -> Probe:
+def _make_probe(visit: Visit, record: LayerRecord) -> Probe:
     """Return a copy of the module of a call that can be probed."""
     module = visit.call.module
     if any(part.dtype.itemsize == 1 for part in module.parameters()):
         kind = type(module).__name__
         raise TypeError(f"'layer' must have weights of floats, got a quantized {kind}: model.dequantize() has them")
-    arguments = _for_one_token(visit.arguments)
-    return Probe(copy.deepcopy(module).double(), arguments, record, _source(arguments, record))
-
-
-def _for_one_token(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a module for one token of one sequence, in float64, without masks and cache."""
-    kept: dict[str, Any] = {}
+    arguments = {name: _cut_argument(name, value) for name, value in visit.arguments.items()}
     for name, value in arguments.items():
-        if isinstance(value, Cache) or "mask" in name or name == "position_bias":
-            kept[name] = None
-        elif name == "position_embeddings" and isinstance(value, tuple):  # cosines and sines (..., T, s)
-            kept[name] = tuple(_wide(part[..., :1, :1, :]) for part in value)
-        else:
-            kept[name] = _wide(value[:1, :1]) if isinstance(value, torch.Tensor) and value.ndim > 1 else value
-    return kept
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.ndim == 3:  # the inputs
+            return Probe(copy.deepcopy(module).double(), arguments, record, name)
+    raise ValueError(f"'layer' must take inputs (batch, T, d), got {record.name}, which takes {', '.join(arguments)}")
 
 
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
+def _cut_argument(name: str, value: Any) -> Any:
+    """Return an argument of a module for one token of one sequence, in float64; None for masks and caches."""
+    if isinstance(value, Cache) or "mask" in name or name == "position_bias":
+        return None
+    if name == "position_embeddings" and isinstance(value, tuple):  # cosines and sines (..., T, s)
+        return tuple(_widen(part[..., :1, :1, :]) for part in value)
+    return _widen(value[:1, :1]) if isinstance(value, torch.Tensor) and value.ndim > 1 else value
+
+
+def _widen(tensor: torch.Tensor) -> torch.Tensor:
     """Return numbers in float64, or complex128; integers as they are."""
     digits = tensor.is_floating_point() or tensor.is_complex()
     return tensor.to(torch.promote_types(tensor.dtype, torch.float64)) if digits else tensor
 
 
-def _source(arguments: Mapping[str, Any], record: LayerRecord) -> str:
-    """Return the name of the argument that has a module's inputs."""
-    for name, value in arguments.items():
-        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.ndim == 3:
-            return name
-    raise ValueError(f"'layer' must take inputs (batch, T, d), got {record.name}, which takes {', '.join(arguments)}")
-
-
-def layer_at(model: Any, record: LayerRecord, inputs: Mapping[str, Any], position: int) -> AttentionLayer:
+def read_layer(model: Any, record: LayerRecord, inputs: Mapping[str, Any], position: int) -> AttentionLayer:
     """Return the layer of a record, as it is at a position."""
     kind = type(dict(model.named_modules())[record.name]).__name__
-    if record.softcap is not None:
+    if record.softcap is not None or record.positions:
+        what = "adds biases by positions" if record.softcap is None else f"caps them at {record.softcap:g}"
         raise ValueError(
-            f"'layer' must have logits that are no more than products, got {record.name} ({kind}), which caps them at "
-            f"{record.softcap:g}: no AttentionLayer has that, read and fit take it as it is"
+            f"'layer' must have logits that are no more than products, got {record.name} ({kind}), which {what}: "
+            "no AttentionLayer has that, read and fit take it as it is"
         )
-    if record.positions:
-        raise ValueError(
-            f"'layer' must have logits that are no more than products, got {record.name} ({kind}), which adds biases "
-            "by positions: no AttentionLayer has that, read and fit take it as it is"
-        )
-    (probe,) = probes(model, [record], inputs, position)
-    (query, query_bias), (key, key_bias), (value, value_bias) = read_inputs(probe)
-    out, out_bias = read_output(probe)
-    scale = probe.run(torch.zeros(1, 1, probe.width, dtype=torch.float64, device=out.device))[0].scale
-    arrays = [part.cpu().numpy() for part in (query, key, value, out)]
-    biases = {
-        f"{name}_bias": part.cpu().numpy()
-        for name, part in (("query", query_bias), ("key", key_bias), ("value", value_bias), ("out", out_bias))
-    }
-    layer = AttentionLayer(*arrays, **biases, heads=record.heads, key_value_heads=record.key_value_heads, scale=scale)
+    (probe,) = make_probes(model, [record], inputs, position)
+    maps = dict(zip(("query", "key", "value", "out"), [*read_inputs(probe), read_output(probe)], strict=True))
+    arrays = {name: weight.cpu().numpy() for name, (weight, _) in maps.items()}
+    arrays |= {f"{name}_bias": bias.cpu().numpy() for name, (_, bias) in maps.items()}
+    scale = probe.run(torch.zeros_like(probe.like))[0].scale
+    layer = AttentionLayer(**arrays, heads=record.heads, key_value_heads=record.key_value_heads, scale=scale)
     _check_layer(probe, layer)
     return layer
 
@@ -145,7 +125,7 @@ def layer_at(model: Any, record: LayerRecord, inputs: Mapping[str, Any], positio
 def read_inputs(probe: Probe) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return weights (heads * s, d) and biases of queries, keys and values, checked to be affine."""
     like, d = probe.like, probe.width
-    units = torch.cat([torch.eye(d, dtype=like.dtype, device=like.device), _random(d, like)])
+    units = torch.cat([torch.eye(d, dtype=like.dtype, device=like.device), _draw_rows(d, like)])
 
     def answers(rows: torch.Tensor) -> list[torch.Tensor]:
         calls = [probe.run(part[:, None])[0] for part in rows.split(_ROWS)]
@@ -153,7 +133,7 @@ def read_inputs(probe: Probe) -> list[tuple[torch.Tensor, torch.Tensor]]:
             torch.cat([getattr(call, name)[:, :, 0].flatten(1) for call in calls]) for name in ("query", "key", "value")
         ]
 
-    found = []
+    maps = []
     for name, zero, rows in zip(("queries", "keys", "values"), answers(0.0 * units[:1]), answers(units), strict=True):
         weight = (rows[:d] - zero).T  # (heads * s, d)
         predicted = units[d:] @ weight.T + zero
@@ -164,28 +144,28 @@ def read_inputs(probe: Probe) -> list[tuple[torch.Tensor, torch.Tensor]]:
                 f"'layer' must have {name} that are affine functions of inputs, got {probe.record.name}, "
                 f"whose {kind}{norm}: no AttentionLayer has that, read and fit take it as it is"
             )
-        found.append((weight, zero[0]))
-    return found
+        maps.append((weight, zero[0]))
+    return maps
 
 
 def read_output(probe: Probe) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the weights (d_out, heads * p) and bias by which a module's output follows from those of its heads."""
     like, heads, p = probe.like, probe.record.heads, probe.record.value_dim
     units = torch.eye(heads * p, dtype=like.dtype, device=like.device)
-    rest = _random(heads * p, like)
+    rest = _draw_rows(heads * p, like)
 
     def answers(outputs: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         parts = []
         for part, inputs in zip(outputs.split(_ROWS), rows.split(_ROWS), strict=True):
-            wanted = part.unflatten(1, (heads, p))[:, :, None]  # (batch, heads, 1, p)
-            parts.append(probe.run(inputs[:, None], wanted)[1][:, 0])
+            by_head = part.unflatten(1, (heads, p))[:, :, None]  # (batch, heads, 1, p)
+            parts.append(probe.run(inputs[:, None], by_head)[1][:, 0])
         return torch.cat(parts)
 
     blank = torch.zeros(1, probe.width, dtype=like.dtype, device=like.device)
     bias = answers(0.0 * units[:1], blank)
     weight = (answers(units, blank.expand(len(units), -1)) - bias).T
-    found = answers(rest, _random(probe.width, like))
-    if not float((rest @ weight.T + bias - found).abs().max()) <= _CLOSE * float(found.abs().max()):
+    outputs = answers(rest, _draw_rows(probe.width, like))
+    if not float((rest @ weight.T + bias - outputs).abs().max()) <= _CLOSE * float(outputs.abs().max()):
         raise ValueError(
             f"'layer' must have outputs that are an affine function of those of its heads, got {probe.record.name}, "
             f"whose {type(probe.module).__name__} gates or norms them: read takes it as it is"
@@ -193,7 +173,7 @@ def read_output(probe: Probe) -> tuple[torch.Tensor, torch.Tensor]:
     return weight, bias[0]
 
 
-def _random(columns: int, like: torch.Tensor) -> torch.Tensor:
+def _draw_rows(columns: int, like: torch.Tensor) -> torch.Tensor:
     """Return a few rows of random numbers, always the same ones."""
     rows = np.random.default_rng(0).standard_normal((4, columns)) * np.array([[0.1], [1.0], [3.0], [10.0]])
     return torch.tensor(rows, dtype=like.dtype, device=like.device)
@@ -202,12 +182,12 @@ def _random(columns: int, like: torch.Tensor) -> torch.Tensor:
 def _check_layer(probe: Probe, layer: AttentionLayer) -> None:
     """Check that a layer computes the same as the module it was read from."""
     like = probe.like
-    rows = _random(probe.width, like)[:, None].transpose(0, 1)  # one sequence
-    call, found = probe.run(rows)
+    rows = _draw_rows(probe.width, like)[:, None].transpose(0, 1)  # one sequence
+    call, outputs = probe.run(rows)
     expected: Float64 = layer.attend(
-        rows[0].cpu().numpy(), causal=call.mask is not None and bool(hidden(call.mask).any())
+        rows[0].cpu().numpy(), causal=call.mask is not None and bool(find_hidden(call.mask).any())
     )
-    away = np.abs(expected - found[0].cpu().numpy()).max()
+    away = np.abs(expected - outputs[0].cpu().numpy()).max()
     if not away <= _CLOSE * np.abs(expected).max():
         raise ValueError(
             f"'layer' must be attention and affine maps alone, got {probe.record.name}, whose "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,8 @@ import torch
 from ....._checks import integer, memory, show
 from ....._types import Float64
 from ...figures import draw_shares, draw_weights
-from .calls import first_tensor, main_output, run
-from .interface import Call
-from .records import LayerRecord
+from .interface import score_keys, take_mask
+from .layers import LayerRecord
 
 _AT_ONCE = 2**24
 """Logits that are held at once."""
@@ -89,13 +88,12 @@ class LayerReading:
         """
         times = self.query.shape[1] // self.key.shape[1]
         query, key = self.query[sequence, :, rows].double(), self.key[sequence].double()
-        logits = self.scale * (query @ key.repeat_interleave(times, dim=0).transpose(-1, -2))
-        if self.softcap is not None:
-            logits = self.softcap * torch.tanh(logits / self.softcap)
-        if self.mask is None:
-            return logits
-        mask = self.mask.expand(len(self.query), -1, self.query.shape[2], -1)[sequence, :, rows]
-        return logits + mask.double().masked_fill(hidden(mask), -torch.inf)
+        logits = score_keys(query, key.repeat_interleave(times, dim=0), self.scale, self.softcap)
+        return logits if self.mask is None else logits + take_mask(self.mask, self.query, sequence, rows)
+
+    def _weights(self, sequence: int) -> Float64:
+        """Return the attention (heads, R, n) of one sequence, 0 for a token that sees no key."""
+        return np.asarray(torch.softmax(self.logits(sequence), dim=-1).nan_to_num(0.0).cpu().numpy())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,8 +153,7 @@ class Reading:
         own = self._layer(layer)
         batch, heads, r, _ = own.query.shape
         memory(16.0 * batch * heads * r * own.key.shape[2], "weights", "read with fewer 'queries'")
-        parts = [torch.softmax(own.logits(b), dim=-1).nan_to_num(0.0) for b in range(batch)]
-        return np.asarray(torch.stack(parts).cpu().numpy())
+        return np.stack([own._weights(sequence) for sequence in range(batch)])
 
     def share(self, columns: int, *, per_token: bool = False) -> Float64:
         """Compute the share of attention that the first columns take: those of a prefix in the cache.
@@ -186,17 +183,8 @@ class Reading:
         """
         least = min(own.key.shape[2] for own in self.layers)
         length = integer(columns, "columns", minimum=0, maximum=least, why="so many keys a token may see")
-        shares = [_shares(own, length) for own in self.layers]
-        parts = (
-            shares
-            if per_token
-            else [np.nanmean(np.moveaxis(part, 1, 0).reshape(part.shape[1], -1), 1) for part in shares]
-        )
-        shape = [max(sizes) for sizes in zip(*(part.shape for part in parts), strict=True)]
-        whole = np.full((len(parts), *shape), np.nan)
-        for row, part in zip(whole, parts, strict=True):
-            row[tuple(slice(size) for size in part.shape)] = part
-        return whole
+        shares = [token_shares(own, length) for own in self.layers]
+        return stack_shares(shares if per_token else map(mean_shares, shares))
 
     def draw(
         self, layer: int | str, *, heads: Sequence[int] | None = None, sequence: int = 0,
@@ -227,9 +215,10 @@ class Reading:
         """
         own = self._layer(layer)
         place = integer(sequence, "sequence", minimum=0, maximum=len(own.query) - 1, why="so many were read")
-        weights = torch.softmax(own.logits(place), dim=-1).nan_to_num(0.0).cpu().numpy()
         asking = None if len(own.rows) == own.result.shape[1] else own.rows.cpu().numpy()
-        return draw_weights(weights, heads=heads, tokens=tokens, prefix=prefix, asking=asking, title=own.record.name)
+        return draw_weights(
+            own._weights(place), heads=heads, tokens=tokens, prefix=prefix, asking=asking, title=own.record.name
+        )
 
     def draw_shares(self, columns: int) -> Any:
         """Draw the map, layers by heads, of the share that the first columns take.
@@ -250,102 +239,38 @@ class Reading:
         return draw_shares(self.share(columns), layers=[own.record.index for own in self.layers])
 
     def _layer(self, layer: Any) -> LayerReading:
-        found = [own for own in self.layers if layer in (own.record.index, own.record.name)]
-        if not found or isinstance(layer, bool):
-            read = ", ".join(str(own.record.index) for own in self.layers)
-            raise ValueError(f"'layer' must be one of those read, {read}, or a name of them, got {show(layer)}")
-        return found[0]
+        for own in self.layers:
+            if layer in (own.record.index, own.record.name) and not isinstance(layer, bool):
+                return own
+        indices = ", ".join(str(own.record.index) for own in self.layers)
+        raise ValueError(f"'layer' must be one of those read, {indices}, or a name of them, got {show(layer)}")
 
 
-def hidden(mask: torch.Tensor) -> torch.Tensor:
-    """Return where a mask hides a key: by -inf, or the least number of its dtype, which may have a bias."""
-    return mask <= 0.5 * torch.finfo(mask.dtype).min
-
-
-def _shares(own: LayerReading, columns: int) -> Float64:
+def token_shares(layer: LayerReading, columns: int) -> Float64:
     """Return the shares (batch, heads, R) of the first columns, nan for padding and for what sees no key."""
-    batch, heads, r, _ = own.query.shape
-    found = np.empty((batch, heads, r))
-    step = max(_AT_ONCE // (heads * own.key.shape[2]), 1)
-    for b in range(batch):
-        for start in range(0, r, step):
+    batch, heads, count, _ = layer.query.shape
+    shares = np.empty((batch, heads, count))
+    step = max(_AT_ONCE // (heads * layer.key.shape[2]), 1)
+    for sequence in range(batch):
+        for start in range(0, count, step):
             rows = slice(start, start + step)
-            logits = own.logits(b, rows)
+            logits = layer.logits(sequence, rows)
             far, near = logits[..., :columns].logsumexp(-1), logits[..., columns:].logsumexp(-1)
             share = torch.exp(-torch.logaddexp(torch.zeros_like(far), near - far))
-            found[b, :, rows] = share.cpu().numpy()
-    found[~np.broadcast_to(own.seen.cpu().numpy()[:, None], found.shape)] = np.nan
-    return found
+            shares[sequence, :, rows] = share.cpu().numpy()
+    shares[~np.broadcast_to(layer.seen.cpu().numpy()[:, None], shares.shape)] = np.nan
+    return shares
 
 
-def visible_tokens(call: Call, before: torch.Tensor | None) -> torch.Tensor:
-    """Return which tokens (batch, T) that ask are seen by any; in cross-attention as in the layer before."""
-    batch, _, count, _ = call.query.shape
-    if before is not None and before.shape == (batch, count):
-        return before
-    seen = torch.ones(batch, count, dtype=torch.bool, device=call.query.device)
-    if call.mask is None or call.key.shape[2] < count:
-        return seen
-    columns = (~hidden(call.mask)).any(dim=1).any(dim=1)[:, -count:]  # the last keys are those of the tokens that ask
-    return columns.expand(batch, -1)
+def mean_shares(shares: Float64) -> Float64:
+    """Return the mean of each head over the tokens (batch, heads, R) that have a share."""
+    return np.asarray(np.nanmean(np.moveaxis(shares, 1, 0).reshape(shares.shape[1], -1), axis=1))
 
 
-def read_model(
-    model: Any, records: Sequence[LayerRecord], inputs: Mapping[str, Any], queries: int | None,
-    chosen: Sequence[LayerRecord],
-) -> Reading:  # fmt: skip
-    """Return what the chosen layers of a model compute for inputs."""
-    kept, order, seen = {record.index for record in chosen}, iter(records), None
-    parts: list[dict[str, Any]] = []
-    waiting: dict[int, list[dict[str, Any]]] = {}
-
-    def listen(call: Call, output: torch.Tensor) -> None:
-        nonlocal seen
-        record = checked_record(call, next(order, None))
-        seen = visible_tokens(call, seen if record.kind == "cross" else None)
-        if record.index not in kept:
-            return
-        rows = chosen_rows(call.query.shape[2], queries, call.query.device)
-        mask = call.mask if call.mask is None or call.mask.shape[-2] == 1 else call.mask[..., rows, :]
-        part = {
-            "record": record, "query": call.query[:, :, rows], "key": call.key, "value": call.value, "mask": mask,
-            "scale": call.scale, "softcap": call.softcap, "output": output[:, :, rows], "seen": seen[:, rows],
-            "rows": rows,
-        }  # fmt: skip
-        parts.append(part)
-        waiting.setdefault(id(call.module), []).append(part)
-
-    def after(module: torch.nn.Module, _: Any, result: Any) -> None:
-        for part in waiting.pop(id(module), ()):
-            part["result"] = first_tensor(result)
-
-    modules = dict(model.named_modules())
-    handles = [modules[name].register_forward_hook(after) for name in {record.name for record in chosen}]
-    try:
-        output = run(model, inputs, listen)
-    finally:
-        for handle in handles:
-            handle.remove()
-    if (missing := next(order, None)) is not None:
-        raise ValueError(
-            f"the model did not call {missing.name} for these inputs: of_model(model, ...) takes such as these"
-        )
-    return Reading(tuple(LayerReading(**part) for part in parts), main_output(output))
-
-
-def checked_record(call: Call, record: LayerRecord | None) -> LayerRecord:
-    """Return the record of a call, if it is of the layer that was called in this place before."""
-    shape = call.query.shape[1], call.key.shape[1], call.query.shape[3]
-    if record is None or (record.heads, record.key_value_heads, record.head_dim) != shape:
-        raise ValueError(
-            "the model called other attention layers than those that were found: of_model(model, ...) takes inputs as "
-            "these, and is to be called anew for a model that was changed"
-        )
-    return record
-
-
-def chosen_rows(count: int, queries: int | None, device: Any) -> torch.Tensor:
-    """Return the tokens whose queries are kept, evenly spaced, the last one among them."""
-    if queries is None or queries >= count:
-        return torch.arange(count, device=device)
-    return torch.arange(1, queries + 1, device=device) * count // queries - 1
+def stack_shares(shares: Iterable[Float64]) -> Float64:
+    """Return the shares of several layers as one array, nan where one has fewer heads or tokens than others."""
+    parts = [*shares]
+    stack = np.full((len(parts), *np.max([part.shape for part in parts], axis=0)), np.nan)
+    for row, part in zip(stack, parts, strict=True):
+        row[tuple(map(slice, part.shape))] = part
+    return stack

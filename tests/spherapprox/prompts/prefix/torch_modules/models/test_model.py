@@ -61,10 +61,10 @@ def own_weights(model, **inputs):
     model.set_attn_implementation("eager")
     try:
         with torch.no_grad():
-            found = model(**inputs, output_attentions=True)
+            output = model(**inputs, output_attentions=True)
     finally:
         model.set_attn_implementation(before)
-    return [part.numpy() for part in getattr(found, "attentions", None) or found.decoder_attentions]
+    return [part.numpy() for part in getattr(output, "attentions", None) or output.decoder_attentions]
 
 
 @pytest.mark.parametrize("kind", ["Llama", "Gemma2", "GPT2LMHeadModel"])
@@ -80,10 +80,8 @@ def test_weights_and_shares_are_those_of_the_models_own_attention(kind):
     reading = attention.read(**inputs, cache=dynamic_cache(prefixes, batch_size=2, **DOUBLE))
     seen = MASK.bool().numpy()
     for layer, weights in enumerate(expected):
-        found = reading.weights(layer)
-        np.testing.assert_allclose(
-            np.moveaxis(found, 2, 1)[seen], np.moveaxis(weights, 2, 1)[seen], atol=1e-6
-        )  # softmax in float32
+        own = np.moveaxis(reading.weights(layer), 2, 1)[seen]
+        np.testing.assert_allclose(own, np.moveaxis(weights, 2, 1)[seen], atol=1e-6)  # softmax in float32
         share = np.moveaxis(weights[..., :length].sum(-1), 2, 1)[seen].mean(0)
         np.testing.assert_allclose(reading.share(length)[layer], share, rtol=1e-5)
     np.testing.assert_allclose(
@@ -196,9 +194,9 @@ def test_the_share_of_a_prefix_that_peft_holds():
     )
     model = peft.get_peft_model(base, peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3))
     inputs = {"input_ids": TOKENS, "attention_mask": MASK}
-    found = of_model(model).prefix_share(**inputs)
+    share = of_model(model).prefix_share(**inputs)
     prefixes = from_past_key_values(model.get_prompt(1))
-    np.testing.assert_allclose(found, of_model(base).prefix_share(prefixes, **inputs), rtol=1e-5)
+    np.testing.assert_allclose(share, of_model(base).prefix_share(prefixes, **inputs), rtol=1e-5)
     tuned = peft.get_peft_model(base, peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3))
     with torch.no_grad():
         embedded = torch.cat([tuned.get_prompt(2), base.get_input_embeddings()(TOKENS)], dim=1)
@@ -207,9 +205,9 @@ def test_the_share_of_a_prefix_that_peft_holds():
     np.testing.assert_allclose(of_model(tuned).prefix_share(**inputs), expected, rtol=1e-5)
 
 
-def divergence(wanted, found):
-    wanted, found = (part.logits.log_softmax(-1)[MASK.bool()] for part in (wanted, found))
-    return float((wanted.exp() * (wanted - found)).sum(-1).mean())
+def divergence(targets, reading):
+    logits, others = (part.logits.log_softmax(-1)[MASK.bool()] for part in (targets, reading))
+    return float((logits.exp() * (logits - others)).sum(-1).mean())
 
 
 @pytest.mark.parametrize("kind", ["Llama", "Mistral", "Gemma2", "T5ForConditionalGeneration", "Qwen3"])
@@ -240,10 +238,9 @@ def test_prefixes_fitted_to_a_long_prompt(kind):
     assert divergence(targets, fitted) < 0.7 * divergence(targets, alone)
     own = [i for i, record in enumerate(attention.layers) if record.kind == "self"]
     for place, prefix in zip(own, prefixes, strict=True):
-        wanted, found = targets.layers[place].result, fitted.layers[place].result
+        change = fitted.layers[place].result - targets.layers[place].result
         seen = MASK.bool() if attention.layers[place].window is None else MASK.bool() & (torch.arange(8) < 3)
-        missed = (found - wanted)[seen].abs().max()
-        assert float(missed) == pytest.approx(prefix.error, rel=1e-6)
+        assert float(change[seen].abs().max()) == pytest.approx(prefix.error, rel=1e-6)
 
 
 def test_examples_of_a_fit_are_those_that_were_read():
@@ -266,8 +263,8 @@ def test_where_nothing_is_to_be_changed_nothing_is():
     reading = attention.read(**inputs)
     prefixes = attention.fit(reading, 2, **inputs)
     assert attention.prefix_share(prefixes, **inputs).max() < 1e-15
-    found = attention.read(**inputs, cache=dynamic_cache(prefixes, batch_size=2, **DOUBLE))
-    torch.testing.assert_close(found.logits, reading.logits)
+    again = attention.read(**inputs, cache=dynamic_cache(prefixes, batch_size=2, **DOUBLE))
+    torch.testing.assert_close(again.logits, reading.logits)
 
 
 def test_layers_that_are_no_affine_maps_are_refused():

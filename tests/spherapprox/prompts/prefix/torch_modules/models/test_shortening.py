@@ -94,7 +94,7 @@ def test_a_short_prefix_says_what_the_long_one_does(llama):
     outside = TEXT[4::5]
     assert short.divergence == next_token_divergence(model, short.model, outside) == short.in_place
     assert short.divergence.nats < 0.5 * next_token_divergence(model, cut, outside).nats
-    assert short.divergence.nats < 0.5 * short.without.nats
+    assert short.divergence.nats < 0.26 * short.without.nats  # 0.30 for queries of equal weight
     assert short.offset == 0
     assert {(h.layer, h.head) for h in short.heads} == {(0, 0), (0, 1), (1, 0), (1, 1)}
     assert all(0.0 < h.error < 0.5 and 0.0 < h.held_out < 0.5 and 0.3 < h.share < 1.0 for h in short.heads)
@@ -255,15 +255,15 @@ def test_divergence_by_its_definition(llama):
     mask = torch.ones_like(TEXT[:3])
     mask[0, 5:] = 0
     batch = {"input_ids": TEXT[:3], "attention_mask": mask}
-    found = next_token_divergence(model, lambda **inputs: short.model(**inputs).logits, [batch, TEXT[3:4]])
+    gap = next_token_divergence(model, lambda **inputs: short.model(**inputs).logits, [batch, TEXT[3:4]])
     with torch.no_grad():
         p, q = (
             torch.cat([m(**batch).logits[mask.bool()], m(TEXT[3:4]).logits[0]]).double().softmax(-1).numpy()
             for m in (model, short.model)
         )
-    assert found.tokens == len(p) == 29
-    assert found.nats == pytest.approx(np.mean(np.sum(p * np.log(p / q), axis=1)), rel=1e-9)
-    assert found.agreement == np.mean(p.argmax(1) == q.argmax(1))
+    assert gap.tokens == len(p) == 29
+    assert gap.nats == pytest.approx(np.mean(np.sum(p * np.log(p / q), axis=1)), rel=1e-9)
+    assert gap.agreement == np.mean(p.argmax(1) == q.argmax(1))
     assert next_token_divergence(model, model, TEXT).nats == 0.0
     never = torch.tensor([0.0, -torch.inf, 0.0]).expand(1, 2, 3)
     assert next_token_divergence(lambda input_ids: never, lambda input_ids: never, TEXT[:1, :2]).nats == 0.0

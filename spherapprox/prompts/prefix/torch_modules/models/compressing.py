@@ -60,7 +60,7 @@ Queries = list[list[Contexts]]
 """Those of each layer and head of keys."""
 
 
-def compress_heads(
+def compress_prefixes(
     stored: Sequence[Prefix], sources: list[int], texts: tuple[Queries, Queries], length: int, solver: Descent,
     visible: bool,
 ) -> tuple[list[Prefix], list[ShortenedHead]]:  # fmt: skip

@@ -15,7 +15,7 @@ from ...layer.rows import Prefix
 from .adapters import adapter_of, prefixes_of, replace_prefixes, sources_of
 from .batches import Batch, as_batches, hold_out
 from .calls import base_of, evaluating, takes, tokens_of
-from .compressing import ShortenedHead, compress_heads
+from .compressing import ShortenedHead, compress_prefixes
 from .contexts import collect_queries
 from .divergence import Divergence, next_token_divergence
 from .positions import find_turns, turn_prefixes
@@ -154,7 +154,7 @@ def shorten_prefix(
     layers = [stored[k] for k in sources]
     queries, held_out = (collect_queries(model, layers, part, limit, random) for part in (inner, outer))
     # Step 3: heads, one by one
-    short, rows = compress_heads(stored, sources, (queries, held_out), length, solver, visible)
+    short, rows = compress_prefixes(stored, sources, (queries, held_out), length, solver, visible)
     placed = short if turns is None else turn_prefixes(short, turns)
     # Step 4: the model, and what it does
     shorter = replace_prefixes(model, config, placed)

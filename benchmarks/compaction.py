@@ -16,8 +16,6 @@ takes two to three::
     python benchmarks/compaction.py --field
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
@@ -32,9 +30,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 from layers import Head, anarcii, recogniser
 from matplotlib.figure import Figure

@@ -10,20 +10,15 @@ minutes on one core::
     python benchmarks/digits.py --seeds 5 --sizes 50 100
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning

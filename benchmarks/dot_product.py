@@ -11,19 +11,14 @@ pairs and causal ones, by one and two threads, and how much longer torch takes. 
     python benchmarks/dot_product.py
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from itertools import product
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 import timing
 import torch

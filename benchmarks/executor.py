@@ -9,8 +9,6 @@ figure has the functions as the module computes them, and errors against eps; so
     python benchmarks/executor.py --out docs/executor.png
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
@@ -22,9 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 import torch
 from matplotlib.figure import Figure

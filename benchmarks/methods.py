@@ -1,41 +1,32 @@
-"""The methods of `evaluate` beside each other: what the fast ones gain, whether "auto" finds the best, and growth.
+"""The methods of `evaluate` beside each other: whether "auto" finds the best, what its choice rests on, and growth.
 
-Six tables, all of one run: the fast methods beside this library's own dense sums and, for truncated sums, beside what
-a user of SciPy's cKDTree would write; "auto" beside the best single method over dimensions, sizes and concentrations;
-the rank that a method of low rank needs on points all over the sphere; truncated sums beside dense ones, and "auto",
-for uniform points, clusters and smooth images of a cube of three dimensions; the time of dense sums over five decades
-of points and control points, with memory; one thread beside two, and what the machine makes of two threads that only
-compute. Where all pairs would take minutes, the dense time is that of some of the rows, times their share. It takes
-about half an hour::
+Four tables, all of one run: "auto" beside the best single method over dimensions, sizes and concentrations; the rank
+that a method of low rank needs on points all over the sphere; truncated sums beside dense ones, and "auto", for uniform
+points, clusters and smooth images of a cube of three dimensions; the time of dense sums over five decades of points and
+control points, with memory. Where all pairs would take minutes, the dense time is that of some of the rows, times their
+share. What the fast methods gain is in speed.py. It takes up to half an hour::
 
     python benchmarks/methods.py
-    python benchmarks/methods.py --tables fast growth
+    python benchmarks/methods.py --tables columns growth
     python benchmarks/methods.py --tables auto --dims 3 5 --largest 100000
 """
-
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
-import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
-import roofline
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from tabulate import tabulate
+from timing import resident
 from tqdm import tqdm
 
 from spherapprox import evaluate, special, sphere
@@ -44,7 +35,7 @@ from spherapprox.summation.problem import Problem
 
 Array = NDArray[np.float64]
 
-TABLES = ("fast", "auto", "rank", "columns", "growth", "threads")
+TABLES = ("auto", "rank", "columns", "growth")
 RTOL = 1e-12
 PATIENCE = 4.0
 """Seconds beyond which a call is not made whole, or not at all, in the table of "auto"."""
@@ -124,36 +115,6 @@ def by_tree(x: Array, b: Array, w: Array, concentration: float) -> Array:
     return out
 
 
-def fast_rows(rounds: int) -> Iterator[list[str]]:
-    """Compare the fast methods with dense sums and with the tree, on one thread."""
-    for d, target, concentrations in ((3, 500.0, (10.0, 100.0, 1e3, 1e4)), (2, 1000.0, (10.0, 100.0, 1e3, 1e4))):
-        sums = problem(10**6, d)
-        for concentration in concentrations:
-            fast = seconds(partial(evaluate, *sums, concentration, method="harmonic", rtol=RTOL), rounds)
-            slow = dense_seconds(*sums, concentration, rounds)
-            what = f"harmonic d={d} N=M=1e6 lambda={concentration:g}"
-            yield _row(what, "dense", fast, slow, target)
-    for n, d, targets in ((10**5, 3, (20.0, 40.0)), (10**6, 3, (None, None)), (10**5, 5, (None, None))):
-        sums = problem(n, d)
-        for concentration in (1e4, 1e5, 1e6):
-            fast = seconds(partial(evaluate, *sums, concentration, method="truncated", rtol=1e-14), rounds)
-            what = f"truncated d={d} N=M={n:.0e} lambda={concentration:g}"
-            yield _row(what, "dense", fast, dense_seconds(*sums, concentration, rounds), targets[0])
-            if n <= 10**5:
-                yield _row(what, "cKDTree", fast, seconds(partial(by_tree, *sums, concentration), 1), targets[1])
-    for n, d, concentration, rtol in ((10**5, 3, 1.0, 1e-12), (10**5, 5, 1.0, 1e-6), (10**5, 9, 1.0, 1e-6)):
-        sums = problem(n, d)
-        fast = seconds(partial(evaluate, *sums, concentration, method="lowrank", rtol=rtol), rounds)
-        slow = dense_seconds(*sums, concentration, rounds)
-        yield _row(f"lowrank d={d} N=M={n:.0e} lambda={concentration:g} rtol={rtol:g}", "dense", fast, slow, None)
-
-
-def _row(what: str, peer: str, fast: float, slow: float, target: float | None) -> list[str]:
-    kept = "" if target is None else "yes" if slow >= target * fast else "NO"
-    wanted = "" if target is None else f">= {target:g}"
-    return [what, peer, f"{fast:.3g}", f"{slow:.3g}", f"{slow / fast:.3g}", wanted, kept]
-
-
 def auto_rows(
     dims: list[int], smallest: int, largest: int, concentrations: list[float], rounds: int
 ) -> Iterator[list[str]]:
@@ -227,51 +188,18 @@ def growth_rows(rounds: int) -> Iterator[list[str]]:
             sizes = (n, 1000) if what == "points" else (1000, n)
             x, b = sphere.uniform(2, sizes[0], 0), sphere.uniform(2, sizes[1], 1)
             w = np.ones(len(b))
-            before = _resident()
+            before = resident()
             took = seconds(partial(evaluate, x, b, w, concentration, method="dense"), rounds)
             pairs = float(len(x)) * len(b)
             inputs = (x.nbytes + b.nbytes + w.nbytes) / 2**20
-            added = _resident() - before
+            added = resident() - before
             yield [what, f"{n:.0e}", f"{took:.3g}", f"{pairs / took / 1e9:.3g}", f"{inputs:.1f}", f"{added:.1f}"]
-
-
-def thread_rows(rounds: int) -> Iterator[list[str]]:
-    """Time dense sums on one thread and on two, and streams of multiply-adds, which need nothing else, in turn."""
-    stream = roofline.streams()["multiply-adds"]
-    for d, p in ((3, 1), (65, 1), (3, 3), (65, 65)):
-        n = 12_288 if d == 3 else 6144
-        x, b, _ = problem(n, d)
-        w = np.random.default_rng(3).random((n, p))
-        sums = partial(evaluate, x, b, w, 20.0, normalize=p > 1, method="dense")
-        calls = [partial(sums, workers=1), partial(sums, workers=2), *(partial(_twice, stream, k) for k in (1, 2))]
-        times: list[list[float]] = [[] for _ in calls]
-        for _ in range(rounds + 3):
-            for call, taken in zip(calls, times, strict=True):
-                start = time.perf_counter()
-                call()
-                taken.append(time.perf_counter() - start)
-        one, two, stream_one, stream_two = (statistics.median(taken[1:]) for taken in times)
-        what = f"d={d} p={p}{' split' if p > 1 else ''}"
-        kept = "yes" if one >= 1.8 * two else "NO"
-        yield [what, f"{one:.3g}", f"{two:.3g}", f"{one / two:.2f}", ">= 1.8", kept, f"{stream_one / stream_two:.2f}"]
-
-
-def _twice(call: Callable[[], Any], workers: int) -> None:
-    """Make a call twice, on as many threads."""
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda _: call(), range(2)))
-
-
-def _resident() -> float:
-    """Return the largest resident memory so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
 def main() -> None:
     """Print the tables that are asked for."""
     chosen = options()
     tables: dict[str, tuple[list[str], Callable[[], Iterator[list[str]]]]] = {
-        "fast": (["what", "peer", "ours (s)", "peer (s)", "ratio", "target", "kept"], lambda: fast_rows(chosen.rounds)),
         "auto": (
             ["d", "N = M", "lambda", "auto takes", "best", "best (s)", "auto (s)", "ratio", "<= 1.3", "all (s)"],
             lambda: auto_rows(chosen.dims, chosen.smallest, chosen.largest, chosen.concentrations, chosen.rounds),
@@ -284,10 +212,6 @@ def main() -> None:
         "growth": (
             ["growing", "number", "s", "G pairs/s", "input (MiB)", "memory added (MiB)"],
             lambda: growth_rows(chosen.rounds),
-        ),
-        "threads": (
-            ["what", "1 thread (s)", "2 threads (s)", "ratio", "target", "kept", "machine's own ratio"],
-            lambda: thread_rows(chosen.rounds),
         ),
     }
     load_kernels()

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from tabulate import tabulate
-from timing import HEADER, Row, Timed, measure
+from timing import HEADER, Row, Timed, measure, resident
 from tqdm import tqdm
 
 from spherapprox import EqualMeasurePartition, special, sphere
@@ -101,19 +100,14 @@ def limits(rounds: int) -> Iterator[list[str]]:
 def timed(what: str, call: Callable[[], Any], limit: float | None, rounds: int) -> list[str]:
     """Return a line with the median seconds after a first call, and by how much the largest resident memory grew."""
     call()
-    before, seconds = _resident(), []
+    before, seconds = resident(), []
     for _ in range(rounds):
         start = time.perf_counter()
         call()
         seconds.append(time.perf_counter() - start)
     median = statistics.median(seconds)
     kept = "" if limit is None else "yes" if median <= limit else "NO"
-    return [what, f"{median:.3g}", "" if limit is None else f"<= {limit:g}", kept, f"{_resident() - before:.0f}"]
-
-
-def _resident() -> float:
-    """Return the largest resident memory so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    return [what, f"{median:.3g}", "" if limit is None else f"<= {limit:g}", kept, f"{resident() - before:.0f}"]
 
 
 def radius_lines(dims: list[int], counts: list[int]) -> Iterator[list[str]]:

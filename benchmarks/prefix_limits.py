@@ -10,8 +10,6 @@ weights are installed. Medians of 8 heads and queries; some 5 minutes::
     python benchmarks/prefix_limits.py --out docs/prefix-limits.png
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
@@ -21,9 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 import torch
 from layers import Head, anarcii, recogniser

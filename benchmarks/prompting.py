@@ -21,8 +21,6 @@ and those of LLaMA and GPT-2, which need their weights. It takes some 6 minutes 
     python benchmarks/prompting.py --out docs/prompting.png
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
 import argparse
@@ -35,9 +33,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 import torch
 from matplotlib.figure import Figure

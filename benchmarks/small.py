@@ -8,11 +8,8 @@ parts of the wall time of a dense sum. It takes some 20 seconds::
     python benchmarks/small.py
 """
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import threading
@@ -20,9 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 from tabulate import tabulate
 from timing import machine

@@ -35,6 +35,13 @@ def _version(package: str) -> str:
         return "-"
 
 
+def resident() -> float:
+    """Return the largest resident memory so far, in MiB."""
+    import resource  # of Unix alone
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
 @dataclass(frozen=True)
 class Row:
     """A comparison: two calls that return their seconds, and the disagreement of their results in words."""

@@ -143,7 +143,7 @@ def read_rows(x: Any, name: str = "X", *, first: int = 0) -> Any:
     wild = ~((lengths == 0.0) | (lengths > 1.0 / TAME) & (lengths < TAME))
     if wild.any():
         row = int(np.argmax(wild))
-        if not np.isfinite(np.sum(values[[row]])):
+        if not np.isfinite(abs(values[[row]]).max()):
             raise ValueError(f"'{name}' must be finite, got NaN or inf in row {first + row}: drop it")
         raise ValueError(f"'{name}' must have rows of length 1e-15 to 1e15, got row {first + row}: scale it")
     if np.abs(lengths - 1.0).max() <= 2.0 * np.finfo(values.dtype).eps:

@@ -10,7 +10,7 @@ from bounds import covering_number, jackson
 from bounds.theorems.thesis import convolution as kernel
 from bounds.theorems.thesis import harmonics
 from bounds.theorems.thesis import lemmas as thesis
-from spherapprox import points, special
+from spherapprox import special
 from spherapprox.vmf import VonMisesFisher
 
 
@@ -98,35 +98,6 @@ def test_36_no_constant_serves_every_dimension():
         assert floor < jackson.jackson_constant(m)
 
 
-def classical(inputs, logits, values):
-    """Return a softmax head's outputs: inputs attend to the prefix (logits, values) and to each other (value 0)."""
-    top = np.max(np.concatenate([inputs, logits], axis=1), axis=1, keepdims=True)
-    own, prefix = np.exp(inputs - top), np.exp(logits - top)
-    return (prefix @ values) / (own.sum(axis=1) + prefix.sum(axis=1))[:, None]
-
-
-def test_37_two_inputs_collapse():
-    lam, mask = 60.0, -200.0
-    prefix = points.fibonacci(2000).points
-    values = prefix[:, [1, 2, 0]]  # f(x) = x with its coordinates turned
-    x = np.array([[0.6, 0.8, 0.0], [0.0, -0.6, 0.8]])
-    logits = lam * x @ prefix.T
-    split = classical(np.full((2, 1), -np.inf), logits, values)
-    gram = x @ x.T
-    assert gram[0, 1] < 0.0
-    alone = classical(mask * gram[:1, :1], logits[:1], values)
-    assert np.linalg.norm(alone[0] - split[0]) < 1e-12
-    assert np.linalg.norm(split - x[:, [1, 2, 0]], axis=1).max() < 0.05
-    together = classical(mask * gram, logits, values)
-    assert np.linalg.norm(together, axis=1).max() < 1e-12  # all weight on the other input
-    # the repairs keep their costs: mask 0, and a flag instead of the inner product
-    log_mass = float(np.min(np.logaddexp.reduce(logits, axis=1)))
-    for repair in (0.0, mask):
-        off = np.linalg.norm(classical(np.full((2, 2), repair), logits, values) - split, axis=1).max()
-        assert off <= thesis.mask_error(log_mass, repair, sup_norm=1.0, inputs=2) + 1e-15
-    assert thesis.mask_error(log_mass, 0.0, sup_norm=1.0, inputs=2) < 1e-20
-
-
 @pytest.mark.parametrize("dim", [2, 8])
 def test_38_the_second_coefficient(dim):
     with mp.workdps(60):
@@ -142,18 +113,10 @@ def test_38_the_second_coefficient(dim):
     assert abs(printed / exact - 1.0) > 5e-4
 
 
-def zonal(degree, dim, t):
-    """Return the zonal polynomial of S^m, 1 at t = 1, by its recurrence."""
-    before, now = np.zeros_like(t), np.ones_like(t)
-    for k in range(degree):
-        before, now = now, ((2 * k + dim - 1) * t * now - k * before) / (k + dim - 1)
-    return now
-
-
 def largest_harmonic(degree, dim):
     """Return the largest sup norm of the degree-k harmonic of a function with Lipschitz constant 1 (3.9)."""
     theta = math.pi * (np.arange(20_000) + 0.5) / 20_000
-    slope = np.sin(theta) ** dim * np.abs(zonal(degree - 1, dim + 2, np.cos(theta)))
+    slope = np.sin(theta) ** dim * np.abs(special.gegenbauer(degree - 1, dim + 2, np.cos(theta)))
     log_s = special.log_surface_area(dim - 1) - special.log_surface_area(dim)
     count = (2 * degree + dim - 1) / (degree + dim - 1) * math.comb(degree + dim - 1, degree)
     return count * math.exp(log_s) / dim * math.pi * float(np.mean(slope))
@@ -168,7 +131,7 @@ def test_39_harmonics_of_lipschitz_functions_grow():
     degree, dim = 6, 4
     grid = np.linspace(0.0, math.pi, 40_001)
     middle = 0.5 * (grid[1:] + grid[:-1])
-    rise = np.sign(zonal(degree - 1, dim + 2, np.cos(middle))) * (grid[1] - grid[0])
+    rise = np.sign(special.gegenbauer(degree - 1, dim + 2, np.cos(middle))) * (grid[1] - grid[0])
     g = np.concatenate([[0.0], np.cumsum(rise)])
     norms = harmonics.zonal_harmonic_norms(lambda t: np.interp(t, grid, g), dim, degree)
     assert norms[degree] == pytest.approx(largest_harmonic(degree, dim), rel=1e-4)

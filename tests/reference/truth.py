@@ -145,21 +145,6 @@ def iv_ratio_complement(order: float, x: float, step: int = 1) -> Any:
         return -mp.expm1(log_iv_ratio(order, x, step))
 
 
-def iv_ratio_by_fraction(order: float, x: float) -> Any:
-    """Return I_{order+1}(x) / I_order(x) by Gauss's continued fraction, of the three-term recurrence; x up to 1e4."""
-    with mp.workdps(DIGITS + 10):
-        v, z, previous = mp.mpf(order), mp.mpf(x), None
-        n = int(x) + 40
-        while n < 100_000:
-            ratio = mp.mpf(0)
-            for k in range(n, 0, -1):
-                ratio = 1 / (2 * (v + k) / z + ratio)
-            if previous is not None and abs(ratio - previous) < mp.mpf(10) ** -(DIGITS + 4) * ratio:
-                return ratio
-            previous, n = ratio, n + n // 2
-        raise Doubtful(f"Gauss's fraction at order {order}, x {x} is too long")
-
-
 def iv_ratio_inverse(order: float, ratio: float) -> Any:
     """Return x > 0 with I_{order+1}(x) / I_order(x) = ratio, 0 < ratio < 1.
 
@@ -562,12 +547,6 @@ def kernel(lam: float) -> Callable[[Any], Any]:
     """Return v -> e^(lam (cos v - 1)) at the working precision."""
     z = mp.mpf(lam)
     return lambda v: mp.exp(z * (mp.cos(v) - 1))
-
-
-def kernel_integral(dim: int, lam: float) -> Any:
-    """Return the exponential of `log_kernel_integral` by quadrature: a check of both."""
-    with mp.workdps(working_digits(dim, lam)):
-        return integral(dim, lam, [(1, 0)], mp.mpf(0), +mp.pi, kernel(lam))
 
 
 @cache

@@ -114,8 +114,3 @@ def test_kinds_of_rows_and_ends():
     for method in ("F", "conditional", "bootstrap"):
         assert confidence_cone(balanced, method=method, rng=0)[1] == math.pi
     assert confidence_cone(np.eye(2), method="conditional")[1] > 1.5  # n R^2 = 1: it might be uniform
-
-
-def test_angles_for_rows_are_told():
-    with pytest.raises(TypeError, match=r"'level' must be one number.*from_declination_inclination"):
-        confidence_cone([10.0, 20.0, 15.0], [40.0, 45.0, 50.0])

@@ -50,19 +50,3 @@ def test_other_distributions_are_rejected():
     assert goodness_of_fit(tilted.rvs(150, rng=0), VonMisesFisher(pole, 40.0)).pvalue < 1e-6
     first = goodness_of_fit(oval, VonMisesFisher, n_resamples=19, rng=3)
     assert first == goodness_of_fit(oval, VonMisesFisher, n_resamples=19, rng=3)
-
-
-@pytest.mark.parametrize(
-    ("distribution", "error", "message"),
-    [
-        (VonMisesFisher(2, 1.0), TypeError, "'distribution.mean_direction' must be given"),
-        (Kent(np.eye(3), 1.0, 0.0), TypeError, "'distribution' must be a VonMisesFisher or a Watson"),
-        (Kent, TypeError, "'distribution' must be a VonMisesFisher or a Watson"),
-        (Watson([1.0, 0.0], 1.0), ValueError, "'x'"),
-    ],
-)
-def test_complaints(distribution, error, message):
-    with pytest.raises(error, match=message):
-        goodness_of_fit(np.eye(3), distribution)
-    with pytest.raises(ValueError, match="at least 2 rows"):
-        goodness_of_fit(np.eye(3)[:1], VonMisesFisher)

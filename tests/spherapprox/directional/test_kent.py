@@ -135,20 +135,3 @@ def test_fits_do_not_depend_on_the_frame_and_weights_count_rows(seed, kappa, sha
     first, second = Kent.fit(x, method="moments"), Kent.fit(x @ turn, weights=np.full(50, 3.0), method="moments")
     assert second.concentration == pytest.approx(first.concentration, rel=1e-4)
     np.testing.assert_allclose(abs(second.axes[0] @ (first.axes[0] @ turn)), 1.0, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Kent(np.ones((3, 3)), 1.0, 0.0), "'axes' must have orthonormal rows"),
-        (lambda: Kent(np.eye(2), 1.0, 0.0), "'axes' must have shape"),
-        (lambda: Kent(np.eye(3), 1.0, 0.6), "'ovalness' must be at most 0.5, got 0.6: half of 'concentration'"),
-        (lambda: Kent(np.eye(3), -1.0, 0.0), "'concentration' must be at least 0"),
-        (lambda: Kent.fit(np.eye(4)), "'x' must have shape"),
-        (lambda: Kent.fit(np.eye(3)[[0, 0]]), "at least two different points"),
-        (lambda: Kent.fit(np.eye(3), method="ml"), "'method' must be one of"),
-    ],
-)
-def test_complaints(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -100,24 +100,6 @@ def test_rows_of_zeros_have_no_direction(make):
     assert rows.concatenate(lambda block: block.cosines(np.eye(2)))[:, 1].tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("x", "error", "words"),
-    [
-        ([[1.0, 0.0], [0.0, np.nan]], ValueError, "'X' must be finite, got NaN or inf in row 1: drop it"),
-        (scipy.sparse.csr_array([[0.0, np.inf]]), ValueError, "NaN or inf in row 0"),
-        ([[1.0, 0.0], [1e200, 0.0]], ValueError, "length 1e-15 to 1e15, got row 1: scale it"),
-        ([[1e-20, 0.0]], ValueError, "row 0: scale it"),
-        ([[1.0], [2.0]], ValueError, "at least 2 columns"),
-        ([1.0, 2.0], ValueError, "must have shape"),
-        ([["a", "b"]], TypeError, "real numbers"),
-        (scipy.sparse.csr_array([[1j, 0.0]]), TypeError, "sparse matrix of complex128"),
-    ],
-)
-def test_what_are_no_directions_is_refused(x, error, words):
-    with pytest.raises(error, match=words):
-        read_rows(x)
-
-
 def test_complaints_about_chunks_name_the_row_of_the_whole():
     x = dask.array.from_array(np.where(np.arange(10)[:, None] == 7, np.nan, np.ones((10, 3))), chunks=(4, 3))
     with pytest.raises(ValueError, match="row 7"):

@@ -159,15 +159,3 @@ def test_each_test_sees_its_alternative():
     assert log_tail(3000.0, *_gine_weights(2)) < -800.0
     near, far = (log_tail(x, *_gine_weights(2)) for x in (260.0, 270.0))  # the first weight's exponential law is left
     assert far - near == pytest.approx(-5.0 / _gine_weights(2)[0].max(), rel=1e-9)
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_complaints(test):
-    with pytest.raises(ValueError, match="at least 2 rows"):
-        test([[1.0, 0.0]])
-    with pytest.raises(ValueError, match="unit length"):
-        test([[1.0, 0.0], [3.0, 4.0]])
-    with pytest.raises(ValueError, match="'n_resamples' must be at least 0"):
-        test(np.eye(3), n_resamples=-1)
-    with pytest.raises(ValueError, match=r"1000000000000 'n_resamples' of 3 rows would take .*: take fewer"):
-        test(np.eye(3), n_resamples=10**12)

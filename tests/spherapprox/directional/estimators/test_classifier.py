@@ -45,19 +45,3 @@ def test_a_class_of_several_parts():
 def test_storages(make):
     fitted, other = VonMisesFisherClassifier().fit(X, Y), VonMisesFisherClassifier().fit(make(X), Y)
     assert other.predict_proba(make(X)) == pytest.approx(fitted.predict_proba(X), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "y", "weights", "words"),
-    [
-        ({}, Y[:5], None, r"'y' must have shape \(600,\)"),
-        ({}, Y, np.where(Y == "two", 0.0, 1.0), "in a whole class, as in"),
-        ({"priors": [0.5, 0.5]}, Y, None, r"'priors' must have shape \(3,\)"),
-        ({"priors": [-1.0, 1.0, 1.0]}, Y, None, "'priors' must be at least 0"),
-        ({"n_components": 0}, Y, None, "'n_components' must be at least 1"),
-        ({"concentration": "fixed"}, Y, None, "'concentration' must be one of"),
-    ],
-)
-def test_what_is_wrong_is_named(options, y, weights, words):
-    with pytest.raises(ValueError, match=words):
-        VonMisesFisherClassifier(**options).fit(X, y, sample_weight=weights)

@@ -9,7 +9,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -221,26 +221,3 @@ def test_more_starts_are_never_worse():
     x = sphere.uniform(4, 400, rng=0)
     one, ten = (SphericalKMeans(12, init="random", n_init=n, random_state=7).fit(x).inertia_ for n in (1, 10))
     assert ten < one
-
-
-@pytest.mark.parametrize(
-    ("call", "kind", "words"),
-    [
-        (lambda x: SphericalKMeans(0).fit(x), ValueError, "'n_clusters'"),
-        (lambda x: SphericalKMeans(100).fit(x), ValueError, "at least n_clusters = 100 rows"),
-        (lambda x: SphericalKMeans(2, init="kmeans++").fit(x), ValueError, "did you mean 'k-means"),
-        (lambda x: SphericalKMeans(2, init=np.eye(3)).fit(x), ValueError, "'init' must have shape"),
-        (lambda x: SphericalKMeans(2, init=np.zeros((2, 4))).fit(x), ValueError, "'init'"),
-        (lambda x: SphericalKMeans(2, n_init="best").fit(x), ValueError, "'n_init'"),
-        (lambda x: SphericalKMeans(2, tol=-1.0).fit(x), ValueError, "'tol'"),
-        (lambda x: SphericalKMeans(2, batch_size=0).fit(x), ValueError, "'batch_size'"),
-        (lambda x: SphericalKMeans(2, max_iter=0).partial_fit(x), ValueError, "'max_iter'"),
-        (lambda x: SphericalKMeans(2).fit(x, sample_weight=np.zeros(len(x))), ValueError, "'sample_weight'"),
-        (lambda x: SphericalKMeans(2).fit(x * np.nan), ValueError, "NaN"),
-        (lambda x: SphericalKMeans(2).fit(x).predict(x[:, :3]), ValueError, "features"),
-        (lambda x: SphericalKMeans(2).transform(x), NotFittedError, "not fitted"),
-    ],
-)
-def test_mistakes_are_named(call, kind, words):
-    with pytest.raises(kind, match=words):
-        call(make_clusters(2, 4, 20, 10.0)[0])

@@ -5,8 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import sparse, stats
-from sklearn.exceptions import NotFittedError
+from scipy import stats
 from sklearn.utils.estimator_checks import check_estimator
 
 from spherapprox import VonMisesFisher, points, special, sphere
@@ -162,28 +161,3 @@ def test_float32_rows_have_nearly_the_same_density():
     double, single = (SphericalKernelDensity().fit(rows.astype(kind)) for kind in (np.float64, np.float32))
     assert single.concentration_ == pytest.approx(double.concentration_, rel=1e-4)
     assert single.rows_.dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    ("call", "kind", "words"),
-    [
-        (lambda: SphericalKernelDensity("silverman").fit(peak(9)), ValueError, "'concentration' must be one of 'cv'"),
-        (lambda: SphericalKernelDensity(-1.0).fit(peak(9)), ValueError, "'concentration' must be"),
-        (lambda: SphericalKernelDensity().fit(np.ones((5, 3))), ValueError, "at least two different rows"),
-        (lambda: SphericalKernelDensity().fit(sparse.eye_array(4).tocsr()), TypeError, r"X.toarray\(\)"),
-        (lambda: SphericalKernelDensity().fit(peak(9), sample_weight=-np.ones(9)), ValueError, "'sample_weight'"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).score_samples(np.zeros((2, 3))), ValueError, "row 0"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).score_samples(np.ones((2, 4))), ValueError, "features"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).level(95.0), ValueError, "'mass' must be"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(POLE), TypeError, "'region'"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability((POLE, 30.0)), ValueError, "radians"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(([1.0, 0.0], 1.0)), ValueError, "'region.0.'"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(("north", 1.0)), TypeError, "'region.0.'"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).probability(lambda x: x[:, 0]), TypeError, "True or False"),
-        (lambda: SphericalKernelDensity(1.0).fit(peak(9)).sample(0), ValueError, "'n_samples'"),
-        (lambda: SphericalKernelDensity().score_samples(peak(9)), NotFittedError, "not fitted"),
-    ],
-)
-def test_mistakes_are_named(call, kind, words):
-    with pytest.raises(kind, match=words):
-        call()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import vonmises_fisher
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -258,37 +258,3 @@ def test_rows_of_zeros_are_left_out_and_told():
     assert fitted.means_ == pytest.approx(model(init=np.eye(3)).fit(X).means_)
     with pytest.raises(ValueError, match="that have a direction"), pytest.warns(UserWarning, match="no direction"):
         model(1).fit(np.zeros((3, 3)))
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"n_components": 0}, ValueError, "'n_components' must be at least 1, got 0"),
-        ({"n_components": "3"}, TypeError, "'n_components' must be an integer"),
-        ({"n_components": 2000}, ValueError, "at least n_components = 2000 rows, got 1500"),
-        ({"concentration": "fre"}, ValueError, "did you mean 'free'"),
-        ({"concentration": -1.0}, ValueError, "'concentration' must be at least 0"),
-        ({"method": "em"}, ValueError, "'method' must be one of"),
-        ({"noise": 1}, TypeError, "'noise' must be True or False"),
-        ({"n_init": 0}, ValueError, "'n_init'"),
-        ({"init": "kmeans"}, ValueError, "did you mean 'k-means"),
-        ({"init": np.eye(2)}, ValueError, r"'init' must have shape \(3, 3\), got \(2, 2\)"),
-        ({"init": np.zeros((3, 3))}, ValueError, "'init' must have rows that have a direction"),
-        ({"max_iter": 0}, ValueError, "'max_iter'"),
-        ({"tol": -1.0}, ValueError, "'tol' must be at least 0"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(options, error, words):
-    with pytest.raises(error, match=words):
-        model().set_params(**options).fit(X)
-
-
-def test_what_cannot_be_asked():
-    with pytest.raises(NotFittedError):
-        model().sample(3)
-    with pytest.raises(ValueError, match="'n_samples' must be at least 1"):
-        model().fit(X).sample(0)
-    with pytest.raises(ValueError, match="'sample_weight' must be at least 0 and not all zero"):
-        model().fit(X, sample_weight=np.zeros(1500))
-    with pytest.raises(AttributeError):
-        _ = model(1).predict_proba

@@ -27,7 +27,7 @@ def sharp(dim):
         yield targets.random_bandlimited(dim, 8, rng=0)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 8])
+@pytest.mark.parametrize("dim", [2, 8])
 def test_constants_that_are_too_small_are_refuted(dim):
     for target in sharp(dim):
         low = dataclasses.replace(target, lipschitz=0.95 * target.lipschitz, sup_norm=0.5 * target.sup_norm)
@@ -110,9 +110,7 @@ def test_a_narrow_bump_in_many_dimensions_is_climbed():
 DIMS = {"moving_frame": (1, 3)} | dict.fromkeys(("geomagnetic_field", "geomagnetic_vector", "land"), (2,))
 
 
-@pytest.mark.parametrize(
-    ("name", "dim"), [(name, dim) for name in targets.names() for dim in DIMS.get(name, (1, 2, 8))]
-)
+@pytest.mark.parametrize(("name", "dim"), [(name, dim) for name in targets.names() for dim in DIMS.get(name, (2, 8))])
 def test_constants_of_the_catalogue_are_not_refuted(name, dim):
     target = targets.make(name, dim=dim, **({"degree": 4, "rng": 0} if name == "random_bandlimited" else {}))
     result = attempted(target)
@@ -138,7 +136,7 @@ def test_a_jump_is_no_slope(dim):
         assert (result.outcome, result.found > 10.0 * target.lipschitz) == ("refuted", True), (dim, result)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 8])
+@pytest.mark.parametrize("dim", [1, 8])
 def test_true_constants_of_functions_that_round_are_not_refuted(dim):
     pole = turned(dim)
     single = pole.astype(np.float32)

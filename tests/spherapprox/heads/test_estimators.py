@@ -23,7 +23,7 @@ def model(kind="split", **options):
     return HeadRegressor(kind, **{"n_control_points": 12, "random_state": 0, **options})
 
 
-@parametrize_with_checks([model("split"), model("core"), model("split", points="free", n_control_points=2)])
+@parametrize_with_checks([model("split"), model("core", points="free", n_control_points=2)])
 def test_the_estimator_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 

@@ -15,6 +15,7 @@ from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.cache_utils import CacheLayerMixin, DynamicLayer, DynamicSlidingWindowLayer
 
 from ..... import _checks
+from ..heads.problem import widened
 from ..interchange import check_device
 from ..models.calls import evaluating, explaining
 from ..models.checking import check_cache
@@ -23,7 +24,6 @@ from ..models.interface import attending
 from .cache import CompactedCache, CompactedLayer, Rows, copied
 from .collecting import chunks
 from .inputs import Inputs
-from .problem import widened
 
 
 class HeadRecord(NamedTuple):
@@ -276,8 +276,8 @@ def _agreement(model: Any, caches: tuple[Any, Any], text: Inputs, before: torch.
             following = slice(part.start + 1, min(part.stop + 1, last + 1))
             width, asked = following.stop - following.start, text.ids[:, following, None]
             both = mask[:, :width] & text.mask[:, following]
-            for place, found in ((2, whole), (3, short)):
-                sums[place] -= found[:, :width].gather(-1, asked)[..., 0][both].double().sum().item()
+            for place, logs in ((2, whole), (3, short)):
+                sums[place] -= logs[:, :width].gather(-1, asked)[..., 0][both].double().sum().item()
             losses += int(both.sum())
     agreement, kl, loss, loss_compacted = (sums / torch.tensor([count, count, losses, losses])).tolist()
     return Agreement(count, agreement, kl, loss, loss_compacted)
@@ -286,11 +286,11 @@ def _agreement(model: Any, caches: tuple[Any, Any], text: Inputs, before: torch.
 def _tensors(layer: CacheLayerMixin) -> dict[str, torch.Tensor]:
     """Return the tensors of a layer by their names in files."""
     if isinstance(layer, CompactedLayer):
-        found: dict[str, torch.Tensor] = {}
+        tensors: dict[str, torch.Tensor] = {}
         for number, rows in enumerate(layer.rows):
             parts = {key: part for key, part in rows._asdict().items() if isinstance(part, torch.Tensor)}
-            found |= {f"{number}.{key}": part for key, part in parts.items()}
-        return found
+            tensors |= {f"{number}.{key}": part for key, part in parts.items()}
+        return tensors
     return {"keys": layer.keys, "values": layer.values} if getattr(layer, "keys", None) is not None else {}
 
 

@@ -8,9 +8,9 @@ from .problem import Heads, Targets
 from .solving import nonnegative
 
 _ENTRIES = 2**27
-"""Masses of one head that the pursuit holds, 512 MiB of them: of many queries some are taken."""
-_SHARE, _ROUNDS = 8, 30
-"""Tokens picked at once are the chosen ones over this, and steps that solve for the weights after each picking."""
+"""Masses of one head that the pursuit holds, 512 MiB of them: of many queries some are used."""
+_SHARE, _PICKINGS, _ROUNDS = 8, 256, 30
+"""Tokens picked at once are those that it has over the first, or all over the second; steps that solve for weights."""
 
 
 def attend_most(targets: Targets, count: int) -> torch.Tensor:
@@ -39,11 +39,11 @@ def _pursue(heads: Heads, targets: Targets, count: int) -> torch.Tensor:
     chosen = columns.new_empty(0, dtype=torch.long)
     held, gram = columns.new_empty(count, len(rows)), columns.new_empty(count, count)
     weights, residual = columns.new_empty(0), columns.new_ones(len(rows))
-    taken = torch.zeros(n, dtype=torch.bool, device=columns.device)
+    used = torch.zeros(n, dtype=torch.bool, device=columns.device)
     while (k := len(chosen)) < count:
-        match = (residual @ columns).masked_fill_(taken, -torch.inf)
-        picks = match.topk(min(max(k // _SHARE, 1), count - k)).indices
-        taken[picks] = True
+        match = (residual @ columns).masked_fill_(used, -torch.inf)
+        picks = match.topk(min(max(k // _SHARE, count // _PICKINGS, 1), count - k)).indices
+        used[picks] = True
         chosen = torch.cat([chosen, picks])
         j = len(chosen)
         held[k:j] = columns[:, picks].T

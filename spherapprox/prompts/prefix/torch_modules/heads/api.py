@@ -120,10 +120,16 @@ def compress_heads(
             torch.set_num_threads(threads)  # of threads that begin later
     # Step 3: the result
     warn_of_few(min(coverage for *_, coverage in parts), "queries", count, "length")
-    tokens, numbers = joined([tokens for tokens, *_ in parts]), torch.cat([part[1] for part in parts], dim=1)
-    stored = [None if part is None else part.view(*heads, *part.shape[1:]) for part in vars(tokens).values()]
-    stored[:3] = [None if part is None else part.to(key.dtype) for part in stored[:3]]
-    return CompressedHeads(*stored, *numbers.view(4, *heads), plan.method, factor, options.softcap)
+    tokens = joined([tokens for tokens, *_ in parts])
+    error, mass_error, held_out, held_out_mass = torch.cat([part[1] for part in parts], dim=1).view(4, *heads)
+    return CompressedHeads(
+        key=tokens.key.to(key.dtype).view(*heads, count, -1),
+        value=tokens.value.to(key.dtype).view(*heads, count, -1),
+        bias=None if tokens.bias is None else tokens.bias.to(key.dtype).view(*heads, count),
+        indices=None if tokens.places is None else tokens.places.view(*heads, count),
+        error=error, mass_error=mass_error, held_out=held_out, held_out_mass=held_out_mass, method=plan.method,
+        scale=factor, softcap=options.softcap,
+    )  # fmt: skip
 
 
 def _shorten(
@@ -145,6 +151,8 @@ def _shorten(
             late = rows[:, :, -WINDOW:] if plan.method == "snapkv" else rows
             scores = sum_attention(Heads(key, value, late.flatten(1, 2), softcap))
         targets, answers = attend(some), attend(others)
+        if not bool(targets.log_masses.isfinite().all() & answers.log_masses.isfinite().all()):
+            raise ValueError(f"'queries' times 'key' must be in the range of {key.dtype}: take a smaller 'scale'")
         tokens = rounded(plan.shorten(some, targets, count, scores), queries.dtype)
         numbers = torch.stack([*errors(tokens, some, targets), *errors(tokens, others, answers)]).double()
         return tokens, numbers, plan.coverage(some, count)

@@ -127,7 +127,10 @@ class Tokens:
 def rounded(tokens: Tokens, dtype: torch.dtype) -> Tokens:
     """Return tokens with keys, values and biases that a dtype has: models add biases in their own."""
     bias = None if tokens.bias is None else widened(tokens.bias.to(dtype))
-    return replace(tokens, key=widened(tokens.key.to(dtype)), value=widened(tokens.value.to(dtype)), bias=bias)
+    key, value = (widened(part.to(dtype)) for part in (tokens.key, tokens.value))
+    if not bool(key.isfinite().all() & value.isfinite().all()):
+        raise ValueError(f"tokens that are fitted must be in the range of {dtype}: bfloat16 and float32 have more")
+    return replace(tokens, key=key, value=value, bias=bias)
 
 
 def parted(tokens: Tokens) -> list[Tokens]:

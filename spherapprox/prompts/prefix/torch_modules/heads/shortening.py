@@ -46,7 +46,7 @@ class Plan:
         if self.method not in FITTED:
             return math.inf
         (m, s), p = heads.queries.shape[1:], heads.value.shape[2]
-        return m * (p + 1) / (count * (p + 1 + s * (self.method == "descent")))
+        return float(m * (p + 1) / (count * (p + 1 + s * (self.method == "descent"))))
 
     def shorten(self, heads: Heads, targets: Targets, count: int, scores: torch.Tensor | None) -> Tokens:
         """Return `count` tokens of each head; `scores` (G, n) are what the context says of its tokens."""

@@ -100,10 +100,10 @@ class CompressedHeads:
 
     def _attend(self, queries: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         check_rows(queries, "queries", like=self.key)
-        rows = grouped(queries, self.key)
-        key, value = (widened(part).flatten(0, -3) for part in (self.key[None], self.value[None]))
-        bias = None if self.bias is None else widened(self.bias).flatten(0, -2).view(len(key), -1)
-        return Tokens(key, value, bias, None).attend(Heads(key, value, rows.flatten(1, 2) * self.scale, self.softcap))
+        rows = widened(grouped(queries, self.key)).flatten(1, 2) * self.scale
+        key, value = (widened(part).reshape(len(rows), *part.shape[-2:]) for part in (self.key, self.value))
+        bias = None if self.bias is None else widened(self.bias).reshape(len(rows), -1)
+        return Tokens(key, value, bias, None).attend(Heads(key, value, rows, self.softcap))
 
     def table(self) -> str:
         """Return a text table with a line for each head."""
@@ -142,9 +142,9 @@ def grouped(queries: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
     """Return queries (G, r, m, s) of G heads of keys (..., n, s), of each r heads of queries share."""
     heads, s = key.shape[:-2], key.shape[-1]
     shape = queries.shape
-    if shape[-1] == s and shape[: len(heads)] == heads and queries.ndim in (key.ndim, key.ndim + 1):
-        return queries.reshape(heads.numel(), -1, *shape[-2:])
-    if shape[-1] == s and heads and queries.ndim == key.ndim and shape[:-3] == heads[:-1] and not shape[-3] % heads[-1]:
+    apart = queries.ndim in (key.ndim, key.ndim + 1) and shape[: len(heads)] == heads
+    behind = heads and queries.ndim == key.ndim and shape[:-3] == heads[:-1] and shape[-3] % heads[-1] == 0
+    if shape[-1] == s and (apart or behind):
         return queries.reshape(heads.numel(), -1, *shape[-2:])
     raise ValueError(
         f"'queries' must have shape {(*heads, 'm', s)}, or heads that share a key behind one another or in an axis of "

@@ -184,11 +184,11 @@ class Fit:
         zero = weights.new_zeros(*key.shape[:2], self.heads.value.shape[-1])
         return Tokens(key, solve_values(weights, self.targets.outputs, zero, self.ridge), bias, None)
 
-    def operations(self, count: int) -> float:
-        """Return the operations of one evaluation for one head of `count` tokens; those in float64 count twice."""
-        m, s, p = self.heads.queries.shape[1], self.heads.key.shape[-1], self.heads.value.shape[-1]
-        few = min(m, count)
-        return float(m * count * (4.0 * s + 8.0 * p + 4.0 * few) + few**3)
+
+def operations(queries: int, s: int, p: int, count: int) -> float:
+    """Return the operations of one evaluation for one head of `count` tokens; those in float64 count twice."""
+    few = min(queries, count)
+    return float(queries * count * (4.0 * s + 8.0 * p + 4.0 * few) + few**3)
 
 
 def means(fit: Fit, count: int, generator: torch.Generator) -> torch.Tensor:

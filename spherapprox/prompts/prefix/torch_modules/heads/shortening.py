@@ -12,7 +12,7 @@ from ..... import _checks
 from . import descent, peers
 from .budget import gather
 from .options import CONTEXT, FITTED, FitOptions
-from .problem import Heads, Targets, Tokens, are_held_out, errors, part_of
+from .problem import FOLDS, Heads, Targets, Tokens, are_held_out, errors, part_of
 from .selection import attend_most, pursue_masses
 from .solving import attention_of, closed_form, solve_values
 
@@ -46,7 +46,15 @@ class Plan:
         if self.method not in FITTED:
             return math.inf
         (m, s), p = heads.queries.shape[1:], heads.value.shape[2]
-        return float(m * (p + 1) / (count * (p + 1 + s * (self.method == "descent"))))
+        moves = self.method == "descent" and self.iterations(heads, count) is not None
+        return float(m * (p + 1) / (count * (p + 1 + s * moves)))
+
+    def iterations(self, heads: Heads, count: int) -> int | None:
+        """Return the iterations of a descent, None where there is work for too few."""
+        (m, s), p = heads.queries.shape[1:], heads.value.shape[2]
+        work = descent.operations(m - m // FOLDS, s, p, count)
+        iterations = int(min(self.options.iterations, self.options.work / work))
+        return None if iterations < min(_FEWEST, self.options.iterations) else iterations
 
     def shorten(self, heads: Heads, targets: Targets, count: int, scores: torch.Tensor | None) -> Tokens:
         """Return `count` tokens of each head; `scores` (G, n) are what the context says of its tokens."""
@@ -73,11 +81,13 @@ class Plan:
         key, value = (gather(part, places) for part in (heads.key, heads.value))
         bias, value = closed_form(heads, targets, key, value, self.bias, ridge)
         chosen = Tokens(key, value, bias, places)
-        if method != "descent":
+        if method != "descent" or (iterations := self.iterations(heads, count)) is None:
             return chosen
-        return self._descended(heads, targets, chosen, places)
+        return self._descended(heads, targets, chosen, places, iterations)
 
-    def _descended(self, heads: Heads, targets: Targets, chosen: Tokens, places: torch.Tensor) -> Tokens:
+    def _descended(
+        self, heads: Heads, targets: Targets, chosen: Tokens, places: torch.Tensor, iterations: int
+    ) -> Tokens:
         """Return tokens at free keys, of each head those that were chosen where they are better at other queries."""
         count, mass, ridge = places.shape[1], self.options.mass, self.options.ridge
         out = are_held_out(heads.queries.shape[1], heads.key.device)
@@ -88,9 +98,6 @@ class Plan:
             return (error.square() + (mass * mass_error).square()).nan_to_num(nan=math.inf)
 
         fit = descent.Fit.of(some, answers, self.bias, mass, ridge)
-        iterations = int(min(self.options.iterations, self.options.work / fit.operations(count)))
-        if iterations < min(_FEWEST, self.options.iterations):
-            return chosen
         starts = [descent.means(fit, count, torch.Generator().manual_seed(0)), gather(heads.key, places)]
         fitted = descent.refine(fit, starts, iterations, self.stop, measure)
         key, value = (gather(part, places) for part in (heads.key, heads.value))

@@ -50,11 +50,11 @@ class Plan:
         return float(m * (p + 1) / (count * (p + 1 + s * moves)))
 
     def iterations(self, heads: Heads, count: int) -> int | None:
-        """Return the iterations of a descent, None where there is work for too few."""
+        """Return the iterations of a descent, None where there is work for too few, or no query to hold out."""
         (m, s), p = heads.queries.shape[1:], heads.value.shape[2]
         work = descent.operations(m - m // FOLDS, s, p, count)
         iterations = int(min(self.options.iterations, self.options.work / work))
-        return None if iterations < min(_FEWEST, self.options.iterations) else iterations
+        return None if m < FOLDS or iterations < min(_FEWEST, self.options.iterations) else iterations
 
     def shorten(self, heads: Heads, targets: Targets, count: int, scores: torch.Tensor | None) -> Tokens:
         """Return `count` tokens of each head; `scores` (G, n) are what the context says of its tokens."""

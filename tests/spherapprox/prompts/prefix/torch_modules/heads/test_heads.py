@@ -1,5 +1,7 @@
 """Heads as tensors that are made shorter, beside their definition."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from spherapprox.prompts.prefix import compress_heads
@@ -77,6 +79,20 @@ def test_peers_choose_by_the_attention_of_the_queries():
         assert compress_heads(KEY, VALUE, QUERIES, 10, method=method).indices.tolist() == expected
 
 
+def test_values_of_more_tokens_than_are_multiplied_at_once_are_least_squares():
+    key, value, queries = drawn(400, S).double(), drawn(400, P, seed=1).double(), drawn(600, S, seed=2).double()
+    fit = queries[torch.arange(600) % 5 != 4]
+    short = compress_heads(key, value, queries, 300, method="top attention")
+    squares = torch.softmax(S**-0.5 * fit @ key.T, -1).square().sum(0)
+    assert short.indices.tolist() == sorted(squares.topk(300).indices.tolist())
+    weights = torch.softmax(S**-0.5 * fit @ short.key.T + short.bias, -1)
+    gram = weights.T @ weights
+    ridge = 1e-5 * gram.trace() / 300 * torch.eye(300, dtype=gram.dtype)
+    missing = attended(fit, key, value)[0] - weights @ value[short.indices]
+    expected = value[short.indices] + torch.linalg.solve(gram + ridge, weights.T @ missing)
+    torch.testing.assert_close(short.value, expected, rtol=1e-6, atol=1e-6)
+
+
 def test_no_result_depends_on_the_number_of_threads(monkeypatch, capsys):
     monkeypatch.setattr(api, "_NUMBERS", 1)
     before, runs = torch.get_num_threads(), []
@@ -84,7 +100,8 @@ def test_no_result_depends_on_the_number_of_threads(monkeypatch, capsys):
         for threads in (1, 2):
             torch.set_num_threads(threads)
             runs.append(compress_heads(KEY, VALUE, QUERIES, 10, options=HeadOptions(iterations=10, progress=True)))
-            assert torch.get_num_threads() == threads
+            with ThreadPoolExecutor(1) as pool:
+                assert [torch.get_num_threads(), pool.submit(torch.get_num_threads).result()] == [threads, threads]
     finally:
         torch.set_num_threads(before)
     for name in ("key", "value", "bias", "held_out"):
@@ -141,6 +158,8 @@ def test_all_tokens_stay_as_they_are():
 def test_few_queries_are_warned_of_and_time_ends():
     with pytest.warns(RuntimeWarning, match=r"'queries' must have \d+ times the queries for 40 tokens"):
         compress_heads(KEY, VALUE, QUERIES, 40, options=HeadOptions(iterations=1))
+    with pytest.warns(RuntimeWarning, match="must have 5 times the queries for 10 tokens"):
+        assert compress_heads(KEY, VALUE, QUERIES[:G, :5], 10).held_out.isfinite().all()
     late = compress_heads(KEY, VALUE, QUERIES, 10, options=HeadOptions(time_limit=1e-9))
     fast = compress_heads(KEY, VALUE, QUERIES, 10, method="top attention")
     assert torch.equal(late.value, fast.value)

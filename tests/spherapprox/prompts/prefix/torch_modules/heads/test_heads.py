@@ -80,8 +80,8 @@ def test_peers_choose_by_the_attention_of_the_queries():
 
 
 def test_values_of_more_tokens_than_are_multiplied_at_once_are_least_squares():
-    key, value, queries = drawn(400, S).double(), drawn(400, P, seed=1).double(), drawn(600, S, seed=2).double()
-    fit = queries[torch.arange(600) % 5 != 4]
+    key, value, queries = drawn(400, S).double(), drawn(400, P, seed=1).double(), drawn(900, S, seed=2).double()
+    fit = queries[torch.arange(900) % 5 != 4]
     short = compress_heads(key, value, queries, 300, method="top attention")
     squares = torch.softmax(S**-0.5 * fit @ key.T, -1).square().sum(0)
     assert short.indices.tolist() == sorted(squares.topk(300).indices.tolist())

@@ -1,4 +1,4 @@
-"""Caches made shorter, beside published choices of tokens: a model trained here, heads of trained layers, long heads.
+"""Caches made shorter, beside published choices of tokens: a model trained here, and heads of trained layers.
 
 The model is that of small_decoder.py: it reads 3072 tokens, of which its cache is compacted, and then texts that go on
 with the same facts. Queries are those of four texts of 1024 tokens; what is lost is measured on a fifth one, which no
@@ -8,16 +8,14 @@ context alone, "descent, random" those of random tokens, "descent, by error" as 
 are.
 
 Heads of trained layers (layers.py, where the extra `pretrained` is installed) are compacted for queries of some inputs
-and measured at those of others. The long head has random clusters of keys: 32 768 tokens of 128 columns. All run in
-float32, by `compress_cache` or the room behind it; peers are written from their papers. With the model trained it takes
-some 10 minutes of one core::
+and measured at those of others. All run in float32, by `compress_cache` or the room behind it; peers are written from
+their papers. With the model trained it takes some 10 minutes of one core::
 
     python benchmarks/cache_compaction.py --out results
 """
 
 from __future__ import annotations
 
-import resource
 import time
 from typing import Any
 
@@ -33,8 +31,8 @@ from bounds.report.plot.style import BLUE, GREEN, ORANGE, PINK, RED, grid
 from spherapprox._extras import installed
 from spherapprox.prompts.prefix import compress_cache
 from spherapprox.prompts.prefix.torch_modules.compaction import CacheOptions
-from spherapprox.prompts.prefix.torch_modules.compaction.problem import Heads, attend, errors
-from spherapprox.prompts.prefix.torch_modules.compaction.shortening import Plan
+from spherapprox.prompts.prefix.torch_modules.heads.problem import Heads, attend, errors
+from spherapprox.prompts.prefix.torch_modules.heads.shortening import Plan
 
 SHARES = (10, 50)
 FITTED = ("descent", "attention matching", "top attention")
@@ -52,36 +50,18 @@ TEXTS = 4
 
 
 def cases(quick: bool) -> list[dict[str, Any]]:
-    """Return the long heads, those of layers, and the model's caches, each at each share by each method."""
+    """Return the heads of layers, and the model's caches, each at each share by each method."""
     size = "quick" if quick else "whole"
-    found = [{"what": "long", "tokens": 2048 if quick else 32768, "method": method} for method in FITTED[1:]]
     packages = {"anarcii": "anarcii", "recogniser": "rapidocr_onnxruntime"}
     layers = [] if quick else [name for name in LAYERS if installed(packages[name])]
-    found += [{"what": name, "share": share, "method": m} for name in layers for share in SHARES for m in FITTED]
+    found = [{"what": name, "share": share, "method": m} for name in layers for share in SHARES for m in FITTED]
     shares = SHARES[:1] if quick else SHARES
     return found + [{"what": "model", "size": size, "share": share, "method": m} for share in shares for m in MODEL]
 
 
 def measure(case: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a case."""
-    return {"long": measure_long, "model": measure_model}.get(case["what"], measure_layer)(case)
-
-
-def measure_long(case: dict[str, Any]) -> list[dict[str, Any]]:
-    """Compact one long head to a tenth."""
-    generator, n = torch.Generator().manual_seed(0), case["tokens"]
-    drawn = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
-    centres, some = 1.5 * drawn(64, 128), torch.randint(64, (n,), generator=generator)
-    heads = Heads((centres[some] + drawn(n, 128))[None], drawn(1, n, 128), drawn(1, 3277, 128) * 1.5 / 128**0.5)
-    begin = time.process_time()
-    with torch.no_grad():
-        targets = attend(heads)
-        tokens = Plan(case["method"], True, CacheOptions()).shorten(heads, targets, n // 10, None)
-        seconds = time.process_time() - begin
-        error, mass = errors(tokens, heads, targets)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-    row = {"share": 10, "error": error.item(), "mass_error": mass.item(), "seconds": seconds, "peak_mib": peak}
-    return [case | row]
+    return (measure_model if case["what"] == "model" else measure_layer)(case)
 
 
 def stacked(heads: list[Head], name: str) -> torch.Tensor:
@@ -192,10 +172,10 @@ def summary(rows: list[dict[str, Any]]) -> str:
             others.setdefault((row["what"], row["method"], row["share"]), []).append(row)
     second = [
         [what, f"1/{share}", method, f"{mean(some, 'error'):.2g}", f"{mean(some, 'mass_error'):.2g}",
-         f"{mean(some, 'seconds'):.2f}", f"{some[0]['peak_mib']:.0f}" if "peak_mib" in some[0] else ""]
+         f"{mean(some, 'seconds'):.2f}"]
         for (what, method, share), some in others.items()
     ]  # fmt: skip
-    below = ["heads", "share", "method", "error", "mass error", "s a head", "peak MiB"]
+    below = ["heads", "share", "method", "error", "mass error", "s a head"]
     first, last = (
         tabulate(part, names, tablefmt="pipe", disable_numparse=True)
         for part, names in ((table, head), (second, below))
@@ -203,8 +183,8 @@ def summary(rows: list[dict[str, Any]]) -> str:
     whole = model[0]
     return (
         f"{first}\n\n{last}\n\nWith the whole cache the loss is {whole['loss']:.3f} and {whole['recall_whole']:.2f} of "
-        "the answers are recalled. Errors are at queries that no method saw, but for the long head's, geometric means "
-        "over heads; seconds are those of one thread, with the reading of the texts."
+        "the answers are recalled. Errors are at queries that no method saw, geometric means over heads; "
+        "seconds are those of one thread, with the reading of the texts."
     )
 
 

@@ -8,11 +8,13 @@ are taken over the largest one of each query. SnapKV (arXiv:2404.14469) and H2O 
 the others as they are. layers.py says what the heads are, and how their weights are installed. A prefix is compressed
 for some queries; the table and the figure have the errors at others, which no method saw, over the largest length of an
 output; in the figure `compress` has ``norm="rms"``. It takes some 4 minutes. ``--long`` does the same for made heads of
-4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes; ``--field``
-takes two to three::
+4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes; ``--tensors``
+compresses many of these heads in one call of `compress_heads`, on one thread and two, in some 10; ``--field`` takes two
+to three::
 
     python benchmarks/compaction.py --out docs/compaction.png
     python benchmarks/compaction.py --long
+    python benchmarks/compaction.py --tensors
     python benchmarks/compaction.py --field
 """
 
@@ -52,6 +54,12 @@ METHODS: dict[str, Callable[..., CompressedPrefix]] = {
 HEADER = ["head", "tokens", "method", "error", "rms", "error (held out)", "rms (held out)", "log mass", "CPU s", "MB"]
 LONG = (4096, 2048), (32_768, 8192)
 """Tokens and queries of made heads."""
+TENSORS = [
+    (method, heads, threads)
+    for method in ("attention matching", "top attention")
+    for heads, threads in ((4, 1), (4, 2), (32, 2))
+]
+"""How many of the longest heads are compressed to a tenth in one call, and by how many threads."""
 COLOURS = {"compress, rms": "#0072B2", "matching pursuit": "#D55E00", "top attention": "#7F7F7F"}
 
 
@@ -102,9 +110,9 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
-def made(n: int, queries: int, d: int = 128, rank: int = 16) -> Head:
+def made(n: int, queries: int, d: int = 128, rank: int = 16, seed: int = 0) -> Head:
     """Return a head whose keys wander as those of a text do, and are asked for where they are: 16 of 128 directions."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.standard_normal((d, rank)))[0]
     topics = np.cumsum(1.5 * rng.standard_normal((n, rank)) * (rng.random((n, 1)) < 0.03), axis=0)
     topics = (topics - topics.mean(axis=0)) / topics.std(axis=0)
@@ -128,6 +136,36 @@ def long() -> None:
 def measured_made(n: int, queries: int, share: int, method: str) -> Result:
     """Compress a made head."""
     return measured(made(n, queries), share, method)
+
+
+def tensors() -> None:
+    """Compress many made heads at once, each time in a process of its own."""
+    rows = []
+    for case in tqdm(TENSORS):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            rows.append([*case, *(f"{x:.3g}" for x in pool.submit(measured_tensors, *case).result())])
+    head = ["method", "heads", "threads", "rms (held out)", "log mass", "s", "CPU s", "MB"]
+    print(tabulate(rows, head, disable_numparse=True))
+
+
+def measured_tensors(method: str, heads: int, threads: int) -> tuple[float, ...]:
+    """Compress heads as tensors: mean errors at queries held out, seconds, those of processors, MB beside the heads."""
+    import torch
+
+    from spherapprox.prompts.prefix import compress_heads
+
+    torch.set_num_threads(threads)
+    n, queries = LONG[-1]
+    columns = key, value, asked = [torch.empty(heads, rows, 128) for rows in (n, n, queries)]
+    for number in range(heads):
+        head = made(n, queries, seed=number)
+        for rows, array in zip(columns, (head.key, head.value, head.train), strict=True):
+            rows[number] = torch.from_numpy(array)
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+    begin, work = time.perf_counter(), time.process_time()
+    found = compress_heads(key, value, asked, n // SHARES[1], method=method)
+    times = time.perf_counter() - begin, time.process_time() - work
+    return float(found.held_out.mean()), float(found.held_out_mass.mean()), *times, peak() - resident
 
 
 def table(results: Sequence[Result]) -> str:
@@ -214,14 +252,15 @@ def main() -> None:
     add = parser.add_argument
     add("--field", action="store_true", help="compress a long head of this library instead")
     add("--long", action="store_true", help="compress long heads that are made up instead")
+    add("--tensors", action="store_true", help="compress many long heads at once instead, as tensors")
     add("--heads", type=int, nargs="+", default=[1, 2], help="numbers of the heads of each layer")
     add("--out", type=Path, default=Path("compaction.png"))
     chosen = parser.parse_args()
     if chosen.field:
         field()
         return
-    if chosen.long:
-        long()
+    if chosen.long or chosen.tensors:
+        (long if chosen.long else tensors)()
         return
     layers = {**anarcii(), **recogniser()}
     compare([heads[n - 1] for heads in layers.values() for n in chosen.heads], chosen.out)

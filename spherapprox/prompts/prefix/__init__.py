@@ -34,6 +34,7 @@ from .programs.virtual import VirtualToken
 if TYPE_CHECKING:
     from .torch_modules.compaction.api import compress_cache
     from .torch_modules.compaction.result import load_cache
+    from .torch_modules.heads.api import compress_heads
     from .torch_modules.models.compressing import ShortenedHead
     from .torch_modules.models.distillation import distill_prefix
     from .torch_modules.models.divergence import Divergence, next_token_divergence
@@ -55,6 +56,7 @@ __all__ = [
     "collision",
     "compress",
     "compress_cache",
+    "compress_heads",
     "context",
     "distill_prefix",
     "draw_shares",
@@ -78,11 +80,12 @@ __all__ = [
 ]
 
 
-_OF_MODELS = {
+_OF_TORCH = {
     "Divergence": "models.divergence",
     "ShortenedHead": "models.compressing",
     "ShortenedPrefix": "models.shortening",
     "compress_cache": "compaction.api",
+    "compress_heads": "heads.api",
     "distill_prefix": "models.distillation",
     "load_cache": "compaction.result",
     "next_token_divergence": "models.divergence",
@@ -91,12 +94,12 @@ _OF_MODELS = {
     "shorten_prefix": "models.shortening",
     "turn_keys": "models.positions",
 }
-"""Public names that need transformers, each with its module in torch_modules."""
+"""Public names that need torch, all but `compress_heads` transformers too, each with its module in torch_modules."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_MODELS:
-        return _extras.load(f"{__name__}.torch_modules.{_OF_MODELS[name]}", name)
+    if name in _OF_TORCH:
+        return _extras.load(f"{__name__}.torch_modules.{_OF_TORCH[name]}", name)
     return _extras.load_submodule(__name__, name)  # torch_modules
 
 

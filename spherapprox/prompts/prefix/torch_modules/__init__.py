@@ -27,4 +27,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    return _extras.load_submodule(__name__, name)  # compaction, models
+    return _extras.load_submodule(__name__, name)  # compaction, heads, models

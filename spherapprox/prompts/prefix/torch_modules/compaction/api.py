@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,21 +16,20 @@ from transformers.cache_utils import (
 )
 
 from ..... import _checks
+from ..heads.options import CONTEXT, METHODS
+from ..heads.problem import FOLDS
+from ..heads.shortening import Plan, warn_of_few
 from ..models.checking import check_cache, check_weights
 from ..models.reading import Reading
-from .budget import curve, spend
-from .cache import CompactedLayer, Rows, copied
-from .collecting import Seen, collect, read_context, take_queries
+from .cache import CompactedLayer, copied
+from .collecting import LayerQueries, collect, read_context, take_queries
 from .inputs import Inputs, real_tokens
-from .options import CONTEXT, FITTED, FOLDS, METHODS, CacheOptions
-from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded, widened
-from .result import CacheCompaction, HeadRecord
-from .shortening import Plan
+from .options import CacheOptions
+from .result import CacheCompaction
+from .work import Work, is_compacted
 
 _RANDOM, _PIECE = 1024, 64
 """Random tokens that are read where there is no text, and tokens of a context that are worth being read anew."""
-_FEW = 2.0
-"""Numbers at the queries over the free ones of tokens up to which errors elsewhere are several times larger."""
 
 
 def compress_cache(
@@ -136,10 +132,8 @@ def compress_cache(
     options = CacheOptions() if options is None else _checks.instance(options, "options", CacheOptions)
     share = _checks.real(ratio, "ratio", above=0.0, maximum=1.0)
     plan = Plan(_checks.choice(method, "method", METHODS), _checks.flag(bias, "bias"), options)
-    if options.time_limit is not None:
-        plan.deadline = time.monotonic() + options.time_limit
     layers, cross = _parts(model, cache)
-    first = next((layer for layer in layers if _is_compacted(layer)), None)
+    first = next((layer for layer in layers if is_compacted(layer)), None)
     if first is None:
         raise ValueError("'cache' must hold tokens in a layer of attention, got none: let the model read a text")
     batch, length = len(first.keys), int(cache.get_seq_length())
@@ -152,21 +146,16 @@ def compress_cache(
     real = real_tokens(masks[:1], batch, length, device=first.keys.device)
     _check_finite(layers, real)
     if isinstance(text, Reading):
-        asked, sources = take_queries(text, batch, options.queries), "reading"
+        queries, sources = take_queries(text, batch, options.queries), "reading"
     else:
-        asked, sources = _queries(model, cache, texts, whole, real, options.queries)
+        queries, sources = _queries(model, cache, texts, whole, real, options.queries)
     own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
     # Step 3: tokens
-    work = _Work(layers, asked, own, real, plan, count)
+    work = Work(layers, queries, own, real, plan, count, options.budget)
     with torch.no_grad():
         compacted = tuple(work.run())
-    _warn_of_few(work, count)
+    warn_of_few(work.coverage, "text", count, "ratio")
     return CacheCompaction(tuple(work.records), plan.method, length, sources, compacted, cross)
-
-
-def _is_compacted(layer: Any) -> bool:
-    """Tell whether a layer holds keys of its own and all of its tokens that are seen."""
-    return isinstance(layer, DynamicLayer) and layer.is_initialized and layer.keys.numel() > 0
 
 
 def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLayerMixin, ...] | None]:
@@ -197,7 +186,7 @@ def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLa
 
 def _check_finite(layers: list[CacheLayerMixin], real: torch.Tensor) -> None:
     for number, layer in enumerate(layers):
-        if _is_compacted(layer):
+        if is_compacted(layer):
             finite = (layer.keys.isfinite().all(-1) & layer.values.isfinite().all(-1)).all(1)
             if not bool((finite | ~real[:, -finite.shape[1] :]).all()):
                 raise ValueError(
@@ -208,9 +197,9 @@ def _check_finite(layers: list[CacheLayerMixin], real: torch.Tensor) -> None:
 def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> tuple[list[Inputs], Inputs | None]:
     """Return the texts, and the context, that are given."""
     several = isinstance(text, Sequence) and len(text) > 0 and isinstance(text[0], Mapping | torch.Tensor)
-    given = [] if text is None or isinstance(text, Reading) else list(text) if several else [text]
-    names = [f"text[{number}]" if several else "text" for number in range(len(given))]
-    texts = [Inputs.of(one, name, model, batch=batch, length=length) for one, name in zip(given, names, strict=True)]
+    parts = [] if text is None or isinstance(text, Reading) else list(text) if several else [text]
+    names = [f"text[{number}]" if several else "text" for number in range(len(parts))]
+    texts = [Inputs.of(one, name, model, batch=batch, length=length) for one, name in zip(parts, names, strict=True)]
     whole = None if context is None else Inputs.of(context, "context", model, batch=batch, length=0)
     if whole is not None and whole.ids.shape[1] != length:
         raise ValueError(f"'context' must have the {length} tokens that the cache has read, got {whole.ids.shape[1]}")
@@ -219,7 +208,7 @@ def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> t
 
 def _queries(
     model: Any, cache: Any, texts: list[Inputs], whole: Inputs | None, real: torch.Tensor, most: int
-) -> tuple[dict[int, Seen], str]:
+) -> tuple[dict[int, LayerQueries], str]:
     """Return the queries of all layers, and where they are from."""
     if texts:
         return collect(model, cache, texts, real, most), "text"
@@ -236,161 +225,5 @@ def _queries(
     if number < FOLDS:
         raise ValueError(f"'text' or 'context' must be given: the model has no {FOLDS} positions left")
     ids = torch.randint(size, (number,), generator=generator)
-    given = Inputs.of(ids, "text", model, batch=len(real), length=length)
-    return collect(model, cache, [given], real, most), "random tokens"
-
-
-class _Work:
-    """The layers of a cache, done one after another."""
-
-    def __init__(
-        self, layers: list[CacheLayerMixin], asked: dict[int, Seen], own: dict[int, Seen], real: torch.Tensor,
-        plan: Plan, count: int,
-    ) -> None:  # fmt: skip
-        self.layers, self.asked, self.own, self.real, self.plan, self.count = layers, asked, own, real, plan, count
-        self.records: list[HeadRecord] = []
-        self.fewest = math.inf  # numbers at the queries over the free ones
-
-    def run(self) -> list[CacheLayerMixin]:
-        """Return the layers of the compacted cache."""
-        counts = self._counts()
-        width = max((max(max(part) for part in parts) for parts in counts.values()), default=self.count)
-        done = []
-        for number, layer in enumerate(self.layers):
-            begin = time.monotonic()
-            if number in counts:
-                done.append(self._compacted(number, layer, counts[number], width))
-            else:
-                done.append(self._kept(number, layer))
-            if self.plan.options.progress:
-                mine = [record.error for record in self.records if record.layer == number]
-                words = f"error up to {max(mine):.3g}" if number in counts else "kept"
-                seconds = time.monotonic() - begin
-                print(f"layer {number} of {len(self.layers)}: {words}, {seconds:.1f} s", file=sys.stderr, flush=True)
-        return done
-
-    def _window(self, number: int) -> int | None:
-        layer = self.layers[number]
-        own = getattr(layer, "sliding_window", None)
-        return own if own is not None else self.asked[number].window if number in self.asked else None
-
-    def _counts(self) -> dict[int, list[list[int]]]:
-        """Return the tokens of each head of each sequence, for layers that are compacted."""
-        length, found = self.real.shape[1], {}
-        for number, layer in enumerate(self.layers):
-            window = self._window(number)
-            if not _is_compacted(layer) or (window is not None and length >= window):
-                continue
-            if number not in self.asked:
-                raise ValueError(
-                    f"'model' must attend by transformers' AttentionInterface with the cache's keys, layer {number} "
-                    "does not"
-                )
-            found[number] = [[min(self.count, int(n))] * layer.keys.shape[1] for n in self.real.sum(dim=1)]
-        plan = self.plan
-        if plan.options.budget == "error" and self.count < length:
-            free = [number for number in found if self._window(number) is None]
-            for sequence, n in enumerate(self.real.sum(dim=1).tolist()):
-                if self.count < n:
-                    curves = [
-                        curve(*self._problem(k, sequence)[:2], self.count, plan.bias, plan.options.ridge) for k in free
-                    ]
-                    total = self.count * sum(self.layers[k].keys.shape[1] for k in free)
-                    for number, spent in zip(free, spend(curves, total), strict=True):
-                        found[number][sequence] = spent
-        return found
-
-    def _problem(self, number: int, sequence: int) -> tuple[Heads, Targets, Heads]:
-        """Return the heads of a sequence in a layer at queries of the fit, what they compute there, and held out."""
-        layer, seen, mask = self.layers[number], self.asked[number], self.real[sequence]
-        key, value = (widened(part[sequence][:, mask]) for part in (layer.keys, layer.values))
-        queries = seen.at(sequence)  # (G, r, tokens, s)
-        if queries.shape[2] < FOLDS:
-            raise ValueError(
-                f"'text' must have {FOLDS} tokens or more in each sequence, and 'context' where it is read in its "
-                f"place, got {queries.shape[2]}: a fifth is held out"
-            )
-        out = torch.zeros(queries.shape[2], dtype=torch.bool, device=queries.device)
-        out[FOLDS - 1 :: FOLDS] = True
-        fit, held = (Heads(key, value, queries[:, :, part].flatten(1, 2), seen.softcap) for part in (~out, out))
-        return fit, attend(fit), held
-
-    def _compacted(self, number: int, layer: CacheLayerMixin, counts: list[list[int]], width: int) -> CompactedLayer:
-        """Return the compacted layer."""
-        rows = [self._rows(number, layer, sequence, wanted) for sequence, wanted in enumerate(counts)]
-        return CompactedLayer(rows, self.real.shape[1], width, self._window(number))
-
-    def _rows(self, number: int, layer: CacheLayerMixin, sequence: int, counts: list[int]) -> Rows:
-        """Return the tokens of one sequence in a layer, in its dtype, and note the errors of its heads."""
-        mask, dtype = self.real[sequence], layer.keys.dtype
-        key, value = (widened(part[sequence][:, mask]) for part in (layer.keys, layer.values))
-        real, every = key.shape[1], torch.arange(key.shape[1], device=key.device)[None]
-        parts = [Tokens(key[g, None], value[g, None], None, every) for g in range(len(key))]
-        measured = [(0.0, 0.0)] * len(key)
-        if any(count < real for count in counts):
-            heads, targets, held = self._problem(number, sequence)
-            known = attend(held)
-            for g, tokens in self._shorter(number, sequence, (heads, targets), counts):
-                parts[g] = rounded(tokens, dtype)
-                one = slice(g, g + 1)
-                error, mass_error = errors(parts[g], held.at(one), known.at(one))
-                measured[g] = float(error), float(mass_error)
-        biased = any(part.bias is not None for part in parts)
-        biases = [torch.zeros_like(part.key[0, :, 0]) if part.bias is None else part.bias[0] for part in parts]
-        for g, (part, bias) in enumerate(zip(parts, biases, strict=True)):
-            limits = (float(bias.min()), float(bias.max())) if biased else (math.nan, math.nan)
-            record = HeadRecord(number, sequence, g, part.key.shape[1], real, *limits, *measured[g], "compacted")
-            self.records.append(record)
-        keys, values = (torch.cat([getattr(part, name)[0] for part in parts]).to(dtype) for name in ("key", "value"))
-        positions = None
-        if self._window(number) is not None:
-            positions = torch.cat([part.places[0] for part in parts if part.places is not None]) + len(mask) - real
-        amounts = torch.tensor([part.key.shape[1] for part in parts], device=keys.device)
-        return Rows(keys, values, torch.cat(biases) if biased else None, positions, amounts, real)
-
-    def _shorter(
-        self, number: int, sequence: int, problem: tuple[Heads, Targets], counts: list[int]
-    ) -> Iterator[tuple[int, Tokens]]:
-        """Yield the heads that lose tokens, and those that are left to each; as many ones are found together."""
-        (heads, targets), plan, own = problem, self.plan, self.own.get(number)
-        if self._window(number) is not None and plan.method == "descent":  # tokens need the positions of their keys
-            plan = replace(plan, method="attention matching")
-        scores = None
-        if own is not None and own.votes is not None and own.sums is not None:
-            scores = (own.votes if plan.method == "snapkv" else own.sums)[sequence][:, self.real[sequence]]
-        for count in sorted(set(counts) - {heads.key.shape[1]}):
-            rows = [g for g, wanted in enumerate(counts) if wanted == count]
-            group = torch.tensor(rows, device=heads.key.device)
-            some = Heads(heads.key[group], heads.value[group], heads.queries[group], heads.softcap)
-            known = Targets(targets.outputs[group], targets.log_masses[group], targets.squares[group])
-            tokens = plan.shorten(some, known, count, None if scores is None else scores[group])
-            yield from zip(rows, parted(tokens), strict=True)
-        if plan.method in FITTED:
-            m, p = heads.queries.shape[1], heads.value.shape[2]
-            free = max(counts) * (p + 1 + heads.key.shape[2] * (plan.method == "descent"))
-            self.fewest = min(self.fewest, m * (p + 1) / free)
-
-    def _kept(self, number: int, layer: CacheLayerMixin) -> CacheLayerMixin:
-        """Return a layer as it is, or what is left of it inside its window."""
-        window = self._window(number)
-        if _is_compacted(layer):
-            words = "kept" if window is None else "window, kept"
-            if window is not None and type(layer) is DynamicLayer:
-                full, layer = layer, DynamicSlidingWindowLayer(window)
-                layer.update(full.keys[:, :, 1 - window :], full.values[:, :, 1 - window :])
-                layer.cumulative_length = full.keys.shape[2]
-            nan = math.nan
-            self.records += [
-                HeadRecord(number, b, g, layer.keys.shape[2], layer.keys.shape[2], nan, nan, nan, nan, words)
-                for b in range(layer.keys.shape[0])
-                for g in range(layer.keys.shape[1])
-            ]
-        return copied(layer)
-
-
-def _warn_of_few(work: _Work, count: int) -> None:
-    if work.fewest < _FEW:
-        _checks.warn_inaccurate(
-            f"'text' must have {math.ceil(_FEW / work.fewest)} times the queries for {count} tokens: give more, or a "
-            "smaller 'ratio'; errors at other queries may be far larger, those of the table say by how much"
-        )
+    inputs = Inputs.of(ids, "text", model, batch=len(real), length=length)
+    return collect(model, cache, [inputs], real, most), "random tokens"

@@ -12,21 +12,20 @@ import torch
 from transformers import DynamicCache, EncoderDecoderCache
 from transformers.cache_utils import Cache, CacheLayerMixin, DynamicLayer
 
+from ..heads.peers import WINDOW
+from ..heads.problem import FOLDS, widened
 from ..models.calls import explaining
 from ..models.interface import Call, watching
 from ..models.reading import Reading
 from .cache import copied
 from .inputs import Inputs
-from .options import FOLDS
-from .peers import WINDOW
-from .problem import widened
 
 _CHUNK, _WEIGHTS = 256, 2**26
 """Tokens that are read at once, at most, and numbers of attention that are summed at once, 256 MiB of them."""
 
 
 @dataclass
-class Seen:
+class LayerQueries:
     """What a layer was seen to do: its softcap and window, queries times the scale and, of a context, its attention.
 
     Queries are (shared heads, heads that share, tokens, s), a list for each sequence; sums and votes are of the
@@ -48,7 +47,7 @@ class Seen:
 class Watcher:
     """Keeps the queries of some tokens, by the keys that the layers of a cache hand out."""
 
-    layers: dict[int, Seen] = field(default_factory=dict)
+    layers: dict[int, LayerQueries] = field(default_factory=dict)
     keep: torch.Tensor | None = None  # (batch, T) of the tokens that are being read
     late: torch.Tensor | None = None  # (T,) which of them vote
     sizes: tuple[int, int] | None = None  # batch and length of a context, whose attention is summed
@@ -82,25 +81,25 @@ class Watcher:
         shared = call.key.shape[1]
         if number not in self.layers:
             _check_mask(call)
-            self.layers[number] = Seen(call.softcap, call.window, [[] for _ in range(batch)])
-        seen = self.layers[number]
+            self.layers[number] = LayerQueries(call.softcap, call.window, [[] for _ in range(batch)])
+        layer = self.layers[number]
         queries = (call.scale * widened(call.query)).unflatten(1, (shared, heads // shared))
-        for rows, kept, part in zip(queries, self.keep, seen.queries, strict=True):
+        for rows, kept, part in zip(queries, self.keep, layer.queries, strict=True):
             part.append(rows[:, :, kept])
         if self.sizes is not None:
-            self._sum(seen, call)
+            self._sum(layer, call)
 
-    def _sum(self, seen: Seen, call: Call) -> None:
+    def _sum(self, layer: LayerQueries, call: Call) -> None:
         """Add the attention of a context's tokens to those that it has read."""
         assert self.sizes is not None
         assert self.late is not None
         shared, columns = call.key.shape[1:3]
-        if seen.sums is None or seen.votes is None:
-            seen.sums = call.key.new_zeros(self.sizes[0], shared, self.sizes[1], dtype=torch.float32)
-            seen.votes = torch.zeros_like(seen.sums)
+        if layer.sums is None or layer.votes is None:
+            layer.sums = call.key.new_zeros(self.sizes[0], shared, self.sizes[1], dtype=torch.float32)
+            layer.votes = torch.zeros_like(layer.sums)
         weights = call.weights().float().unflatten(1, (shared, -1)).sum(dim=2)
-        seen.sums[..., :columns] += weights.sum(dim=2)
-        seen.votes[..., :columns] += weights[:, :, self.late].sum(dim=2)
+        layer.sums[..., :columns] += weights.sum(dim=2)
+        layer.votes[..., :columns] += weights[:, :, self.late].sum(dim=2)
 
 
 def _check_mask(call: Call) -> None:
@@ -123,7 +122,7 @@ def _quietly(model: Any, watcher: Watcher) -> Iterator[None]:
         yield
 
 
-def collect(model: Any, cache: Any, texts: list[Inputs], real: torch.Tensor, count: int) -> dict[int, Seen]:
+def collect(model: Any, cache: Any, texts: list[Inputs], real: torch.Tensor, count: int) -> dict[int, LayerQueries]:
     """Return the queries of texts, each read behind the cache, evenly over their tokens and at most `count` a key's."""
     watcher = Watcher()
     total = sum(text.ids.shape[1] for text in texts)
@@ -137,9 +136,9 @@ def collect(model: Any, cache: Any, texts: list[Inputs], real: torch.Tensor, cou
     return watcher.layers
 
 
-def take_queries(reading: Reading, batch: int, count: int) -> dict[int, Seen]:
+def take_queries(reading: Reading, batch: int, count: int) -> dict[int, LayerQueries]:
     """Return the queries that a reading has of a cache's layers, evenly over tokens and at most `count` a key's."""
-    found = {}
+    layers = {}
     for own in reading.layers:
         record = own.record
         if record.kind != "self" or record.cache_index is None:
@@ -151,12 +150,12 @@ def take_queries(reading: Reading, batch: int, count: int) -> dict[int, Seen]:
         sharing = record.heads // record.key_value_heads
         chosen = _evenly(len(own.rows), max(count // sharing, FOLDS)).to(own.query.device)
         queries = (own.scale * widened(own.query)).unflatten(1, (record.key_value_heads, sharing))
-        parts = [[rows[:, :, chosen & seen]] for rows, seen in zip(queries, own.seen, strict=True)]
-        found[record.cache_index] = Seen(record.softcap, record.window, parts)
-    return found
+        parts = [[rows[:, :, chosen & visible]] for rows, visible in zip(queries, own.seen, strict=True)]
+        layers[record.cache_index] = LayerQueries(record.softcap, record.window, parts)
+    return layers
 
 
-def read_context(model: Any, context: Inputs, count: int) -> dict[int, Seen]:
+def read_context(model: Any, context: Inputs, count: int) -> dict[int, LayerQueries]:
     """Return the queries of a context that is read anew, and what attention its tokens got."""
     batch, length = context.ids.shape
     watcher = Watcher(sizes=(batch, length))

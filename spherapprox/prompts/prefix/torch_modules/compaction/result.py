@@ -12,18 +12,19 @@ from typing import Any, NamedTuple
 
 import torch
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
-from transformers.cache_utils import CacheLayerMixin, DynamicLayer, DynamicSlidingWindowLayer
+from transformers.cache_utils import CacheLayerMixin
 
 from ..... import _checks
+from ..heads.problem import widened
 from ..interchange import check_device
 from ..models.calls import evaluating, explaining
 from ..models.checking import check_cache
 from ..models.divergence import divergences
 from ..models.interface import attending
-from .cache import CompactedCache, CompactedLayer, Rows, copied
+from .cache import CompactedCache, CompactedLayer, copied
 from .collecting import chunks
+from .files import kind_of, layer_of, tensors_of
 from .inputs import Inputs
-from .problem import widened
 
 
 class HeadRecord(NamedTuple):
@@ -100,7 +101,7 @@ class CacheCompaction:
     def nbytes(self) -> int:
         """Bytes of the keys, the values and the biases that are held."""
         return sum(
-            part.nbytes for layer in self._layers for part in _tensors(layer).values() if part.is_floating_point()
+            part.nbytes for layer in self._layers for part in tensors_of(layer).values() if part.is_floating_point()
         )
 
     def attending(self, model: PreTrainedModel) -> contextlib.AbstractContextManager[None]:
@@ -183,8 +184,8 @@ class CacheCompaction:
         kinds = {}
         for prefix, layers in groups.items():
             for number, layer in enumerate(layers):
-                tensors |= {f"{prefix}{number}.{key}": part.contiguous() for key, part in _tensors(layer).items()}
-                kinds[f"{prefix}{number}"] = _kind(layer)
+                tensors |= {f"{prefix}{number}.{key}": part.contiguous() for key, part in tensors_of(layer).items()}
+                kinds[f"{prefix}{number}"] = kind_of(layer)
         header = {"method": self.method, "length": self.length, "sources": self.sources, "layers": kinds}
         header |= {"records": [list(record) for record in self.records], "cross": self._cross is not None}
         unfinished = place.with_name(place.name + ".part")
@@ -239,7 +240,7 @@ def load_cache(path: str | os.PathLike[str], *, device: Any = None) -> CacheComp
     for name, kind in header["layers"].items():
         prefix = "cross." if name.startswith("cross.") else ""
         own = {key.removeprefix(f"{name}."): part for key, part in tensors.items() if key.startswith(f"{name}.")}
-        layers[prefix].append(_layer(kind, own))
+        layers[prefix].append(layer_of(kind, own))
     records = tuple(HeadRecord(*record) for record in header["records"])
     cross = tuple(layers["cross."]) if header["cross"] else None
     return CacheCompaction(records, header["method"], header["length"], header["sources"], tuple(layers[""]), cross)
@@ -276,47 +277,8 @@ def _agreement(model: Any, caches: tuple[Any, Any], text: Inputs, before: torch.
             following = slice(part.start + 1, min(part.stop + 1, last + 1))
             width, asked = following.stop - following.start, text.ids[:, following, None]
             both = mask[:, :width] & text.mask[:, following]
-            for place, found in ((2, whole), (3, short)):
-                sums[place] -= found[:, :width].gather(-1, asked)[..., 0][both].double().sum().item()
+            for place, logs in ((2, whole), (3, short)):
+                sums[place] -= logs[:, :width].gather(-1, asked)[..., 0][both].double().sum().item()
             losses += int(both.sum())
     agreement, kl, loss, loss_compacted = (sums / torch.tensor([count, count, losses, losses])).tolist()
     return Agreement(count, agreement, kl, loss, loss_compacted)
-
-
-def _tensors(layer: CacheLayerMixin) -> dict[str, torch.Tensor]:
-    """Return the tensors of a layer by their names in files."""
-    if isinstance(layer, CompactedLayer):
-        found: dict[str, torch.Tensor] = {}
-        for number, rows in enumerate(layer.rows):
-            parts = {key: part for key, part in rows._asdict().items() if isinstance(part, torch.Tensor)}
-            found |= {f"{number}.{key}": part for key, part in parts.items()}
-        return found
-    return {"keys": layer.keys, "values": layer.values} if getattr(layer, "keys", None) is not None else {}
-
-
-def _kind(layer: CacheLayerMixin) -> dict[str, Any]:
-    """Return what else makes a layer, as JSON has it."""
-    if isinstance(layer, CompactedLayer):
-        return {"length": layer.length, "width": layer.width, "window": layer.window,
-                "real": [rows.real for rows in layer.rows]}  # fmt: skip
-    if type(layer) is DynamicSlidingWindowLayer:
-        return {"sliding": layer.sliding_window, "length": layer.cumulative_length}
-    if type(layer) is not DynamicLayer:
-        raise TypeError(f"only layers of keys and values can be saved, there is a {type(layer).__name__}")
-    return {}
-
-
-def _layer(kind: dict[str, Any], tensors: dict[str, torch.Tensor]) -> CacheLayerMixin:
-    """Return the layer of a file."""
-    if "width" in kind:
-        rows = [
-            Rows(**{name: tensors.get(f"{b}.{name}") for name in Rows._fields[:5]}, real=real)
-            for b, real in enumerate(kind["real"])
-        ]
-        return CompactedLayer(rows, kind["length"], kind["width"], kind["window"])
-    layer = DynamicSlidingWindowLayer(kind["sliding"]) if "sliding" in kind else DynamicLayer()
-    if tensors:
-        layer.update(tensors["keys"], tensors["values"])
-    if "sliding" in kind:
-        layer.cumulative_length = kind["length"]
-    return layer

@@ -23,14 +23,14 @@ def curve(heads: Heads, targets: Targets, count: int, bias: bool, ridge: float) 
     n, m = heads.key.shape[1], heads.queries.shape[1]
     lengths = sorted({min(max(round(share * count), 1), n) for share in _LENGTHS})
     rows = torch.linspace(0, m - 1, min(m, _QUERIES)).long()
-    (some, known), (others, unseen) = (part_of(heads, targets, rows[start::2]) for start in (0, 1))
-    sizes = unseen.outputs.square().sum(dim=(1, 2))
+    (some, answers), (others, truth) = (part_of(heads, targets, rows[start::2]) for start in (0, 1))
+    sizes = truth.outputs.square().sum(dim=(1, 2))
     squares = []
     for length in lengths:
-        places = attend_most(known, length)
+        places = attend_most(answers, length)
         key, value = (gather(part, places) for part in (heads.key, heads.value))
-        biases, value = closed_form(some, known, key, value, bias, ridge)
-        error = errors(Tokens(key, value, biases, places), others, unseen)[0]
+        biases, value = closed_form(some, answers, key, value, bias, ridge)
+        error = errors(Tokens(key, value, biases, places), others, truth)[0]
         squares.append(error.square() * sizes / sizes.mean())
     return lengths, torch.stack(squares)
 
@@ -61,11 +61,11 @@ def spend(curves: list[tuple[list[int], torch.Tensor]], total: int) -> list[list
 
 def _hull(lengths: list[int], squares: list[float]) -> list[tuple[float, int]]:
     """Return the slopes at which squares fall, least ones last, and where each ends."""
-    found, here = [], 0
+    falls, here = [], 0
     while here < len(lengths) - 1:
         slopes = [
             ((squares[here] - squares[k]) / (lengths[k] - lengths[here]), k) for k in range(here + 1, len(lengths))
         ]
         slope, here = max(slopes)
-        found.append((slope, lengths[here]))
-    return found
+        falls.append((slope, lengths[here]))
+    return falls

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import torch
 
+from ..... import _checks
 from . import descent, peers
 from .budget import gather
-from .options import CONTEXT, FITTED, FOLDS, CacheOptions
-from .problem import Heads, Targets, Tokens, errors, part_of
+from .options import CONTEXT, FITTED, FitOptions
+from .problem import FOLDS, Heads, Targets, Tokens, are_held_out, errors, part_of
 from .selection import attend_most, pursue_masses
 from .solving import attention_of, closed_form, solve_values
 
@@ -19,6 +20,8 @@ _ENTRIES = 2**25
 """Numbers of attention of the heads that are fitted at once: 256 MiB in float64, of which a few are held."""
 _FEWEST = 20
 """Iterations for which a descent is begun."""
+_FEW = 2.0
+"""Numbers at the queries over the free ones of tokens up to which errors elsewhere are several times larger."""
 
 
 @dataclass
@@ -27,12 +30,31 @@ class Plan:
 
     method: str
     bias: bool
-    options: CacheOptions
-    deadline: float = field(default=math.inf)
+    options: FitOptions
+    deadline: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.options.time_limit is not None:
+            self.deadline = min(self.deadline, time.monotonic() + self.options.time_limit)
 
     def stop(self) -> bool:
         """Tell whether time has ended."""
         return time.monotonic() > self.deadline
+
+    def coverage(self, heads: Heads, count: int) -> float:
+        """Return the numbers at the queries over the free ones of `count` tokens, infinite where none are."""
+        if self.method not in FITTED:
+            return math.inf
+        (m, s), p = heads.queries.shape[1:], heads.value.shape[2]
+        moves = self.method == "descent" and self.iterations(heads, count) is not None
+        return float(m * (p + 1) / (count * (p + 1 + s * moves)))
+
+    def iterations(self, heads: Heads, count: int) -> int | None:
+        """Return the iterations of a descent, None where there is work for too few, or no query to hold out."""
+        (m, s), p = heads.queries.shape[1:], heads.value.shape[2]
+        work = descent.operations(m - m // FOLDS, s, p, count)
+        iterations = int(min(self.options.iterations, self.options.work / work))
+        return None if m < FOLDS or iterations < min(_FEWEST, self.options.iterations) else iterations
 
     def shorten(self, heads: Heads, targets: Targets, count: int, scores: torch.Tensor | None) -> Tokens:
         """Return `count` tokens of each head; `scores` (G, n) are what the context says of its tokens."""
@@ -59,31 +81,39 @@ class Plan:
         key, value = (gather(part, places) for part in (heads.key, heads.value))
         bias, value = closed_form(heads, targets, key, value, self.bias, ridge)
         chosen = Tokens(key, value, bias, places)
-        if method != "descent":
+        if method != "descent" or (iterations := self.iterations(heads, count)) is None:
             return chosen
-        return self._descended(heads, targets, chosen, places)
+        return self._descended(heads, targets, chosen, places, iterations)
 
-    def _descended(self, heads: Heads, targets: Targets, chosen: Tokens, places: torch.Tensor) -> Tokens:
+    def _descended(
+        self, heads: Heads, targets: Targets, chosen: Tokens, places: torch.Tensor, iterations: int
+    ) -> Tokens:
         """Return tokens at free keys, of each head those that were chosen where they are better at other queries."""
         count, mass, ridge = places.shape[1], self.options.mass, self.options.ridge
-        out = torch.arange(heads.queries.shape[1], device=heads.key.device) % FOLDS == FOLDS - 1
-        (some, known), (others, unseen) = (part_of(heads, targets, rows) for rows in (~out, out))
+        out = are_held_out(heads.queries.shape[1], heads.key.device)
+        (some, answers), (others, truth) = (part_of(heads, targets, rows) for rows in (~out, out))
 
         def measure(tokens: Tokens) -> torch.Tensor:
-            error, mass_error = errors(tokens, others, unseen)
+            error, mass_error = errors(tokens, others, truth)
             return (error.square() + (mass * mass_error).square()).nan_to_num(nan=math.inf)
 
-        fit = descent.Fit.of(some, known, self.bias, mass, ridge)
-        iterations = int(min(self.options.iterations, self.options.work / fit.operations(count)))
-        if iterations < min(_FEWEST, self.options.iterations):
-            return chosen
+        fit = descent.Fit.of(some, answers, self.bias, mass, ridge)
         starts = [descent.means(fit, count, torch.Generator().manual_seed(0)), gather(heads.key, places)]
         fitted = descent.refine(fit, starts, iterations, self.stop, measure)
         key, value = (gather(part, places) for part in (heads.key, heads.value))
-        bias, value = closed_form(some, known, key, value, self.bias, ridge)
+        bias, value = closed_form(some, answers, key, value, self.bias, ridge)
         better = measure(fitted) < measure(Tokens(key, value, bias, None))
         fitted = replace(fitted, value=solve_all(heads, targets, fitted, ridge))
         return mixed(better, fitted, chosen)
+
+
+def warn_of_few(coverage: float, source: str, count: int, amount: str) -> None:
+    """Warn where queries, that come from an argument, are few for `count` tokens, which another one says."""
+    if coverage < _FEW:
+        _checks.warn_inaccurate(
+            f"'{source}' must have {math.ceil(_FEW / coverage)} times the queries for {count} tokens: give more, or a "
+            f"smaller '{amount}'; errors at other queries may be far larger, those of the table say by how much"
+        )
 
 
 def solve_all(heads: Heads, targets: Targets, tokens: Tokens, ridge: float) -> torch.Tensor:

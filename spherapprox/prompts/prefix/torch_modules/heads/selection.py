@@ -9,8 +9,8 @@ from .solving import nonnegative
 
 _ENTRIES = 2**27
 """Masses of one head that the pursuit holds, 512 MiB of them: of many queries some are taken."""
-_SHARE, _ROUNDS = 8, 30
-"""Tokens picked at once are the chosen ones over this, and steps that solve for the weights after each picking."""
+_SHARE, _PICKINGS, _ROUNDS = 8, 256, 30
+"""Tokens picked at once are those that it has over the first, or all over the second; steps that solve for weights."""
 
 
 def attend_most(targets: Targets, count: int) -> torch.Tensor:
@@ -36,23 +36,23 @@ def _pursue(heads: Heads, targets: Targets, count: int) -> torch.Tensor:
     rows = torch.linspace(0, m - 1, min(m, max(_ENTRIES // n, 1)), device=heads.key.device).long()
     logits = heads.logits(heads.queries[:, rows], heads.key)[0]
     columns = logits.sub_(targets.log_masses[0, rows, None]).exp_()
-    chosen = columns.new_empty(0, dtype=torch.long)
-    held, gram = columns.new_empty(count, len(rows)), columns.new_empty(count, count)
+    places = columns.new_empty(0, dtype=torch.long)
+    basis, gram = columns.new_empty(count, len(rows)), columns.new_empty(count, count)
     weights, residual = columns.new_empty(0), columns.new_ones(len(rows))
-    taken = torch.zeros(n, dtype=torch.bool, device=columns.device)
-    while (k := len(chosen)) < count:
-        match = (residual @ columns).masked_fill_(taken, -torch.inf)
-        picks = match.topk(min(max(k // _SHARE, 1), count - k)).indices
-        taken[picks] = True
-        chosen = torch.cat([chosen, picks])
-        j = len(chosen)
-        held[k:j] = columns[:, picks].T
-        gram[k:j, :j] = held[k:j] @ held[:j].T
+    mask = torch.zeros(n, dtype=torch.bool, device=columns.device)
+    while (k := len(places)) < count:
+        match = (residual @ columns).masked_fill_(mask, -torch.inf)
+        picks = match.topk(min(max(k // _SHARE, count // _PICKINGS, 1), count - k)).indices
+        mask[picks] = True
+        places = torch.cat([places, picks])
+        j = len(places)
+        basis[k:j] = columns[:, picks].T
+        gram[k:j, :j] = basis[k:j] @ basis[:j].T
         gram[:k, k:j] = gram[k:j, :k].T
         lengths = gram.diagonal()[:j].clamp(min=1e-30).sqrt()
         scaled = gram[:j, :j] / lengths[:, None] / lengths
-        moment = held[:j].sum(dim=1) / lengths
+        moment = basis[:j].sum(dim=1) / lengths
         start = torch.cat([weights, weights.new_zeros(j - k)]) * lengths
         weights = nonnegative(scaled[None], moment[None], start[None], _ROUNDS)[0][0] / lengths
-        residual = 1.0 - weights @ held[:j]
-    return chosen.sort().values
+        residual = 1.0 - weights @ basis[:j]
+    return places.sort().values

@@ -10,8 +10,20 @@ from .problem import Heads, Targets
 
 _ROUNDS, _KKT = 400, 1e-3
 """Steps of projected gradients at most, and the residual of the conditions of optimality at which they end."""
+_COLUMNS = 256
+"""Columns whose inner products with those before them are taken at once."""
 _LEAST = 1e-9
 """Least weight of a token over the largest one: its logarithm is a bias."""
+
+
+def squares_of(columns: torch.Tensor) -> torch.Tensor:
+    """Return the inner products (G, t, t) of columns (G, m, t), in little more than half the work of all."""
+    gram = columns.new_empty(len(columns), columns.shape[2], columns.shape[2])
+    for start in range(0, columns.shape[2], _COLUMNS):
+        rows, end = slice(start, start + _COLUMNS), slice(start + _COLUMNS)
+        part = columns[..., rows].transpose(1, 2) @ columns[..., end]
+        gram[:, rows, end], gram[:, end, rows] = part, part.transpose(1, 2)
+    return gram
 
 
 def nonnegative(
@@ -54,7 +66,7 @@ def match_masses(logits: torch.Tensor, targets: Targets) -> torch.Tensor:
     columns /= lengths[:, None]
     # lengths * exp(shift) * weight is what is solved for: start from weights that share the mean mass alike
     scale = (shift[:, 0] + lengths.log()).clamp(min=-80.0, max=80.0)
-    gram, moment = columns.transpose(1, 2) @ columns, columns.sum(dim=1)
+    gram, moment = squares_of(columns), columns.sum(dim=1)
     start = scale.exp()
     along = (start * (gram @ start[..., None])[..., 0]).sum(dim=-1, keepdim=True).clamp(min=1e-30)
     start = start * ((start * moment).sum(dim=-1, keepdim=True) / along)
@@ -73,7 +85,7 @@ def solve_values(weights: torch.Tensor, outputs: torch.Tensor, start: torch.Tens
     """
     wide, missing = weights.double(), (outputs - weights @ start).double()
     few_rows = wide.shape[1] < wide.shape[2]
-    gram = wide @ wide.transpose(1, 2) if few_rows else wide.transpose(1, 2) @ wide
+    gram = squares_of(wide.transpose(1, 2) if few_rows else wide)
     trace = gram.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
     gram.diagonal(dim1=-2, dim2=-1).add_((ridge * trace / wide.shape[2]).clamp(min=1e-300)[:, None])
     factor = torch.linalg.cholesky(gram)

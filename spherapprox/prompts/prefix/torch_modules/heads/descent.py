@@ -56,10 +56,10 @@ def descend(
         open_ = rows
         for _ in range(_HALVINGS):
             trial = point[open_] + size[open_, None] * direction[open_]
-            found, found_slope = objective(trial, open_)
-            good = found <= value[open_] + _ENOUGH * size[open_] * descent[open_]  # nan is not
+            trial_value, trial_slope = objective(trial, open_)
+            good = trial_value <= value[open_] + _ENOUGH * size[open_] * descent[open_]  # nan is not
             new[open_[good]], new_value[open_[good]], new_slope[open_[good]] = (
-                trial[good], found[good], found_slope[good],
+                trial[good], trial_value[good], trial_slope[good],
             )  # fmt: skip
             open_ = open_[~good]
             size[open_] *= 0.3
@@ -158,17 +158,17 @@ class Fit:
         if (cap := self.heads.softcap) is not None:
             logits = (bent := torch.tanh(logits / cap)) * cap
         logits = logits if shifted is None else logits + shifted[:, None]
-        found = torch.logsumexp(logits, dim=-1)
-        weights = (logits - found[..., None]).exp_()
+        log_masses = torch.logsumexp(logits, dim=-1)
+        weights = (logits - log_masses[..., None]).exp_()
         size = self.size[rows, None, None]
         zero = weights.new_zeros(*inner.shape[:2], outputs.shape[-1])
         value = solve_values(weights, outputs / size, zero, self.ridge)
         answers = weights @ value
-        missed, missed_mass = answers - outputs / size, self.mass * (found - masses)
+        miss, mass_miss = answers - outputs / size, self.mass * (log_masses - masses)
         # the ridge, whose part of the slope is that of its own size, which is none of the envelope's
-        square = (missed.square().sum(dim=(1, 2)) + missed_mass.square().sum(dim=1)) / count
-        pull = missed @ value.transpose(1, 2) - (missed * answers).sum(dim=-1, keepdim=True)
-        pull = 2.0 / count * weights * (pull + self.mass * missed_mass[..., None])
+        square = (miss.square().sum(dim=(1, 2)) + mass_miss.square().sum(dim=1)) / count
+        pull = miss @ value.transpose(1, 2) - (miss * answers).sum(dim=-1, keepdim=True)
+        pull = 2.0 / count * weights * (pull + self.mass * mass_miss[..., None])
         slope_bias = pull.sum(dim=1)[..., None]
         if bent is not None:
             pull = pull * (1.0 - bent.square())
@@ -184,11 +184,11 @@ class Fit:
         zero = weights.new_zeros(*key.shape[:2], self.heads.value.shape[-1])
         return Tokens(key, solve_values(weights, self.targets.outputs, zero, self.ridge), bias, None)
 
-    def operations(self, count: int) -> float:
-        """Return the operations of one evaluation for one head of `count` tokens; those in float64 count twice."""
-        m, s, p = self.heads.queries.shape[1], self.heads.key.shape[-1], self.heads.value.shape[-1]
-        few = min(m, count)
-        return float(m * count * (4.0 * s + 8.0 * p + 4.0 * few) + few**3)
+
+def operations(queries: int, s: int, p: int, count: int) -> float:
+    """Return the operations of one evaluation for one head of `count` tokens; those in float64 count twice."""
+    few = min(queries, count)
+    return float(queries * count * (4.0 * s + 8.0 * p + 4.0 * few) + few**3)
 
 
 def means(fit: Fit, count: int, generator: torch.Generator) -> torch.Tensor:
@@ -200,7 +200,7 @@ def means(fit: Fit, count: int, generator: torch.Generator) -> torch.Tensor:
     )
     weights = fit.targets.squares.sqrt()
     weights = weights + 1e-6 * weights.mean(dim=-1, keepdim=True) + 1e-30
-    found = []
+    keys = []
     for places, shares in zip(inner, weights, strict=True):
         centres = places[torch.multinomial(shares.cpu(), count, generator=generator).to(places.device)]
         for _ in range(_ROUNDS):
@@ -208,8 +208,8 @@ def means(fit: Fit, count: int, generator: torch.Generator) -> torch.Tensor:
             sums = shares.new_zeros(count).index_add_(0, nearest, shares)
             moments = torch.zeros_like(centres).index_add_(0, nearest, shares[:, None] * places)
             centres = torch.where(sums[:, None] > 0.0, moments / sums.clamp(min=1e-30)[:, None], centres)
-        found.append(centres)
-    return torch.stack(found) @ fit.factor.transpose(1, 2)
+        keys.append(centres)
+    return torch.stack(keys) @ fit.factor.transpose(1, 2)
 
 
 def shrunk(fit: Fit, key: torch.Tensor) -> torch.Tensor:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 import torch
 
-_NUMBERS = 2**26
-"""Logits that are held at once, 256 MiB of them in float32."""
+FOLDS = 5
+"""Of so many queries one is held out."""
+_NUMBERS = 2**24
+"""Logits that are held at once, 64 MiB of them in float32."""
 
 
 def blocks(count: int, size: int) -> Iterator[slice]:
@@ -62,18 +64,41 @@ def attend(heads: Heads) -> Targets:
     """Return what heads compute at their queries, of a few queries at a time."""
     outputs, masses, squares = [], [], heads.key.new_zeros(heads.key.shape[:2])
     for rows in blocks(heads.queries.shape[1], heads.key.shape[0] * heads.key.shape[1]):
-        logits = heads.logits(heads.queries[:, rows], heads.key)
-        masses.append(torch.logsumexp(logits, dim=-1))
-        weights = logits.sub_(masses[-1][..., None]).exp_()
-        outputs.append(weights @ heads.value)
-        squares += weights.square_().sum(dim=1)
+        weights = heads.logits(heads.queries[:, rows], heads.key)
+        largest = weights.amax(dim=-1, keepdim=True)
+        sums = weights.sub_(largest).exp_().sum(dim=-1, keepdim=True)
+        masses.append((largest + sums.log())[..., 0])
+        outputs.append((weights @ heads.value) / sums)
+        squares += (sums.square().reciprocal().transpose(1, 2) @ weights.square_())[:, 0]
     return Targets(torch.cat(outputs, dim=1), torch.cat(masses, dim=1), squares)
 
 
+def sum_attention(heads: Heads) -> torch.Tensor:
+    """Return the attention (G, n) that tokens get in sum over the queries."""
+    sums = heads.key.new_zeros(heads.key.shape[:2])
+    for rows in blocks(heads.queries.shape[1], heads.key.shape[0] * heads.key.shape[1]):
+        sums += torch.softmax(heads.logits(heads.queries[:, rows], heads.key), dim=-1).sum(dim=1)
+    return sums
+
+
+def are_held_out(count: int, device: torch.device) -> torch.Tensor:
+    """Return which of `count` queries are held out."""
+    return torch.arange(count, device=device) % FOLDS == FOLDS - 1
+
+
+def hold_out(
+    key: torch.Tensor, value: torch.Tensor, queries: torch.Tensor, softcap: float | None
+) -> tuple[Heads, Heads]:
+    """Return heads at queries (G, r, m, s) to fit to, and at those held out: r heads of queries share a key."""
+    out = are_held_out(queries.shape[2], queries.device)
+    fit, others = (Heads(key, value, queries[:, :, part].flatten(1, 2), softcap) for part in (~out, out))
+    return fit, others
+
+
 def part_of(heads: Heads, targets: Targets, rows: torch.Tensor) -> tuple[Heads, Targets]:
-    """Return heads, and what is known of them, at some of the queries."""
-    known = replace(targets, outputs=targets.outputs[:, rows], log_masses=targets.log_masses[:, rows])
-    return replace(heads, queries=heads.queries[:, rows]), known
+    """Return heads, and their targets, at some of the queries."""
+    part = replace(targets, outputs=targets.outputs[:, rows], log_masses=targets.log_masses[:, rows])
+    return replace(heads, queries=heads.queries[:, rows]), part
 
 
 @dataclass(frozen=True)
@@ -102,7 +127,10 @@ class Tokens:
 def rounded(tokens: Tokens, dtype: torch.dtype) -> Tokens:
     """Return tokens with keys, values and biases that a dtype has: models add biases in their own."""
     bias = None if tokens.bias is None else widened(tokens.bias.to(dtype))
-    return replace(tokens, key=widened(tokens.key.to(dtype)), value=widened(tokens.value.to(dtype)), bias=bias)
+    key, value = (widened(part.to(dtype)) for part in (tokens.key, tokens.value))
+    if not bool(key.isfinite().all() & value.isfinite().all()):
+        raise ValueError(f"tokens that are fitted must be in the range of {dtype}: bfloat16 and float32 have more")
+    return replace(tokens, key=key, value=value, bias=bias)
 
 
 def parted(tokens: Tokens) -> list[Tokens]:

@@ -42,6 +42,7 @@ MODEL = {
     "descent": {}, "descent, by error": {"options": CacheOptions(budget="error")},
     "descent, no bias": {"bias": False}, "descent, no text": {"text": None},
     "descent, random": {"context": None, "text": None},
+    "attention matching, by error": {"method": "attention matching", "options": CacheOptions(budget="error")},
     **{name: {"method": name} for name in (*FITTED[1:], "snapkv", "h2o", "recent", "uniform")},
 }  # fmt: skip
 """What is asked of `compress_cache`, beside the texts."""

@@ -21,7 +21,7 @@ from transformers.cache_utils import (
 from ..... import _checks
 from ..models.checking import check_cache, check_weights
 from ..models.reading import Reading
-from .budget import curve, spend
+from .budget import spend, weigh
 from .cache import CompactedLayer, Rows, copied
 from .collecting import Seen, collect, read_context, take_queries
 from .inputs import Inputs, real_tokens
@@ -29,6 +29,7 @@ from .options import CONTEXT, FITTED, FOLDS, METHODS, CacheOptions
 from .problem import Heads, Targets, Tokens, attend, errors, parted, rounded, widened
 from .result import CacheCompaction, HeadRecord
 from .shortening import Plan
+from .slopes import check_slopes, measure_slopes
 
 _RANDOM, _PIECE = 1024, 64
 """Random tokens that are read where there is no text, and tokens of a context that are worth being read anew."""
@@ -151,13 +152,22 @@ def compress_cache(
     masks = ([] if whole is None else [whole.mask]) + [one.before for one in texts if one.before is not None]
     real = real_tokens(masks[:1], batch, length, device=first.keys.device)
     _check_finite(layers, real)
+    by_error, slopes = options.budget == "error" and count < length, None
+    if by_error:
+        check_slopes(model, text)
     if isinstance(text, Reading):
         asked, sources = take_queries(text, batch, options.queries), "reading"
     else:
-        asked, sources = _queries(model, cache, texts, whole, real, options.queries)
+        read, sources = _sources(model, texts, whole, real)
+        if sources == "context":
+            asked = read_context(model, read[0], options.queries)
+        else:
+            asked = collect(model, cache, read, real, options.queries)
+        if by_error:
+            slopes = measure_slopes(model, None if sources == "context" else cache, read, real)
     own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
     # Step 3: tokens
-    work = _Work(layers, asked, own, real, plan, count)
+    work = _Work(layers, asked, own, real, plan, count, slopes)
     with torch.no_grad():
         compacted = tuple(work.run())
     _warn_of_few(work, count)
@@ -217,27 +227,23 @@ def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> t
     return texts, whole
 
 
-def _queries(
-    model: Any, cache: Any, texts: list[Inputs], whole: Inputs | None, real: torch.Tensor, most: int
-) -> tuple[dict[int, Seen], str]:
-    """Return the queries of all layers, and where they are from."""
+def _sources(model: Any, texts: list[Inputs], whole: Inputs | None, real: torch.Tensor) -> tuple[list[Inputs], str]:
+    """Return what is read for the queries, behind the cache but where it is the "context" itself, and where from."""
     if texts:
-        return collect(model, cache, texts, real, most), "text"
+        return texts, "text"
     places = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or math.inf
     length = real.shape[1]
     free = places - length
     if whole is not None and free >= min(length, _PIECE):
-        pieces = whole.split(int(min(length, free)))
-        return collect(model, cache, pieces, real, most), "context, repeated"
+        return whole.split(int(min(length, free))), "context, repeated"
     if whole is not None:
-        return read_context(model, whole, most), "context"
+        return [whole], "context"
     generator = torch.Generator().manual_seed(0)
     size, number = model.get_input_embeddings().weight.shape[0], int(min(_RANDOM, free))
     if number < FOLDS:
         raise ValueError(f"'text' or 'context' must be given: the model has no {FOLDS} positions left")
     ids = torch.randint(size, (number,), generator=generator)
-    given = Inputs.of(ids, "text", model, batch=len(real), length=length)
-    return collect(model, cache, [given], real, most), "random tokens"
+    return [Inputs.of(ids, "text", model, batch=len(real), length=length)], "random tokens"
 
 
 class _Work:
@@ -245,8 +251,9 @@ class _Work:
 
     def __init__(
         self, layers: list[CacheLayerMixin], asked: dict[int, Seen], own: dict[int, Seen], real: torch.Tensor,
-        plan: Plan, count: int,
+        plan: Plan, count: int, slopes: dict[int, torch.Tensor] | None,
     ) -> None:  # fmt: skip
+        self.slopes = slopes
         self.layers, self.asked, self.own, self.real, self.plan, self.count = layers, asked, own, real, plan, count
         self.records: list[HeadRecord] = []
         self.fewest = math.inf  # numbers at the queries over the free ones
@@ -287,17 +294,15 @@ class _Work:
                     "does not"
                 )
             found[number] = [[min(self.count, int(n))] * layer.keys.shape[1] for n in self.real.sum(dim=1)]
-        plan = self.plan
-        if plan.options.budget == "error" and self.count < length:
-            free = [number for number in found if self._window(number) is None]
-            for sequence, n in enumerate(self.real.sum(dim=1).tolist()):
-                if self.count < n:
-                    curves = [
-                        curve(*self._problem(k, sequence)[:2], self.count, plan.bias, plan.options.ridge) for k in free
-                    ]
-                    total = self.count * sum(self.layers[k].keys.shape[1] for k in free)
-                    for number, spent in zip(free, spend(curves, total), strict=True):
-                        found[number][sequence] = spent
+        free = [number for number in found if self._window(number) is None]
+        for sequence, mask in enumerate(self.real):
+            n = int(mask.sum())
+            if self.slopes is not None and free and self.count < n:
+                weights = [
+                    weigh(self.slopes[k][sequence], widened(self.layers[k].values[sequence][:, mask])) for k in free
+                ]
+                for number, spent in zip(free, spend(weights, self.count, n), strict=True):
+                    found[number][sequence] = spent
         return found
 
     def _problem(self, number: int, sequence: int) -> tuple[Heads, Targets, Heads]:

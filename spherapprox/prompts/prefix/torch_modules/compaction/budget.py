@@ -1,71 +1,42 @@
-"""Tokens spent over heads where errors fall most."""
+"""Tokens spent over heads where they change the next token most."""
 
 from __future__ import annotations
 
+import math
+
 import torch
 
-from .problem import Heads, Targets, Tokens, errors, part_of
-from .selection import attend_most
-from .solving import closed_form
-
-_LENGTHS = (0.25, 0.5, 1.0, 2.0)
-"""Numbers of tokens over the mean one, at which errors are measured."""
-_QUERIES = 1024
-"""Queries of which every second one is fitted to, and the others are those of the errors."""
+_LEAST, _MOST = 10, 4
+"""Each head gets the mean number of tokens over the one at least, and times the other at most: work grows with it."""
 
 
-def curve(heads: Heads, targets: Targets, count: int, bias: bool, ridge: float) -> tuple[list[int], torch.Tensor]:
-    """Return numbers of tokens, and squared errors (lengths, G) of tokens in closed form, over a layer's squares.
+def weigh(slopes: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Return what heads (G,) get tokens in proportion to: of slopes (G,) in squares and values (G, n, p).
 
-    Errors are at other queries than those of the fit, which has few, and the layer's squares are the mean over its
-    heads: errors count as they do in the output of all.
+    Half the slopes times the squared errors of outputs is the divergence of the next token, to second order. Errors are
+    as large as values are spread, and their squares fall as one over the tokens: the sum over heads of w^2 / t is least
+    for t in proportion to w.
     """
-    n, m = heads.key.shape[1], heads.queries.shape[1]
-    lengths = sorted({min(max(round(share * count), 1), n) for share in _LENGTHS})
-    rows = torch.linspace(0, m - 1, min(m, _QUERIES)).long()
-    (some, known), (others, unseen) = (part_of(heads, targets, rows[start::2]) for start in (0, 1))
-    sizes = unseen.outputs.square().sum(dim=(1, 2))
-    squares = []
-    for length in lengths:
-        places = attend_most(known, length)
-        key, value = (gather(part, places) for part in (heads.key, heads.value))
-        biases, value = closed_form(some, known, key, value, bias, ridge)
-        error = errors(Tokens(key, value, biases, places), others, unseen)[0]
-        squares.append(error.square() * sizes / sizes.mean())
-    return lengths, torch.stack(squares)
+    spread = (values - values.mean(dim=1, keepdim=True)).square().sum(dim=-1).mean(dim=-1)
+    return (slopes.double() * spread.double()).sqrt()
 
 
-def gather(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """Return the rows (G, t, s) at places (G, t)."""
-    return rows.gather(1, places[..., None].expand(-1, -1, rows.shape[-1]))
+def spend(weights: list[torch.Tensor], count: int, most: int) -> list[list[int]]:
+    """Return the tokens of heads of layers, `most` of each at most and `count` on the mean, in proportion to weights.
 
-
-def spend(curves: list[tuple[list[int], torch.Tensor]], total: int) -> list[list[int]]:
-    """Return the tokens of each head of each curve, `total` of them at most: the steepest falls of convex hulls first.
-
-    Each head gets the shortest length measured at least.
+    If weights say nothing, all get `count`.
     """
-    counts = [[lengths[0]] * squares.shape[1] for lengths, squares in curves]
-    left = total - sum(map(sum, counts))
-    falls = []
-    for number, (lengths, squares) in enumerate(curves):
-        for head, line in enumerate(squares.T.tolist()):
-            falls += [(slope, number, head, end) for slope, end in _hull(lengths, line)]
-    for slope, number, head, end in sorted(falls, key=lambda fall: -fall[0]):
-        more = min(end - counts[number][head], left)
-        if slope > 0.0 and more > 0:
-            counts[number][head] += more
-            left -= more
-    return counts
-
-
-def _hull(lengths: list[int], squares: list[float]) -> list[tuple[float, int]]:
-    """Return the slopes at which squares fall, least ones last, and where each ends."""
-    found, here = [], 0
-    while here < len(lengths) - 1:
-        slopes = [
-            ((squares[here] - squares[k]) / (lengths[k] - lengths[here]), k) for k in range(here + 1, len(lengths))
-        ]
-        slope, here = max(slopes)
-        found.append((slope, lengths[here]))
-    return found
+    flat = torch.cat(weights).double().cpu()
+    shares = flat / flat.mean()
+    if not bool(shares.isfinite().all()):
+        shares = torch.ones_like(flat)
+    total, least, most = count * len(flat), max(count // _LEAST, 1), min(most, _MOST * count)
+    low, high = 0.0, float(total) / shares.clamp(min=1e-12).min().item()
+    for _ in range(100):
+        scale = (low + high) / 2.0
+        low, high = (low, scale) if (scale * shares).clamp(least, most).sum() > total else (scale, high)
+    wanted = (low * shares).clamp(least, most)
+    counts = wanted.floor().long()
+    left = (wanted - counts).masked_fill(counts >= most, -math.inf)
+    counts[left.topk(total - int(counts.sum())).indices] += 1
+    return [part.tolist() for part in counts.split([len(layer) for layer in weights])]

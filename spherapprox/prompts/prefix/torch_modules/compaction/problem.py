@@ -70,6 +70,11 @@ def attend(heads: Heads) -> Targets:
     return Targets(torch.cat(outputs, dim=1), torch.cat(masses, dim=1), squares)
 
 
+def gather(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """Return the rows (G, t, s) at places (G, t)."""
+    return rows.gather(1, places[..., None].expand(-1, -1, rows.shape[-1]))
+
+
 def part_of(heads: Heads, targets: Targets, rows: torch.Tensor) -> tuple[Heads, Targets]:
     """Return heads, and what is known of them, at some of the queries."""
     known = replace(targets, outputs=targets.outputs[:, rows], log_masses=targets.log_masses[:, rows])

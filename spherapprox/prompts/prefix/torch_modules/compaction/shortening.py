@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from . import descent, peers
-from .budget import gather
 from .options import CONTEXT, FITTED, FOLDS, CacheOptions
-from .problem import Heads, Targets, Tokens, errors, part_of
+from .problem import Heads, Targets, Tokens, errors, gather, part_of
 from .selection import attend_most, pursue_masses
 from .solving import attention_of, closed_form, solve_values
 

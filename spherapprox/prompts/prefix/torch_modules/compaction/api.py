@@ -98,7 +98,8 @@ def compress_cache(
 
     - "descent": keys and biases are free, found by L-BFGS with the values eliminated, from means of clusters of keys
       and from the next one's. Every fifth query of the fit is kept out of it, and says when to stop and in which heads
-      the next one is better; that it is, too, where a descent is too much work (`CacheOptions`).
+      the next one is better; that it is, too, where a descent is too much work (`CacheOptions`), or numbers at the
+      queries are less than three times the free ones.
     - "attention matching": keys are chosen by matching pursuit of the mass (Zweiger et al.), some at once.
     - "top attention": keys with the largest root mean square of attention; the fastest of these.
     - "snapkv", "h2o": the published choices by the context's own attention, which is read for it; "recent", "uniform":

@@ -18,6 +18,8 @@ _ENTRIES = 2**25
 """Numbers of attention of the heads that are fitted at once: 256 MiB in float64, of which a few are held."""
 _FEWEST = 20
 """Iterations for which a descent is begun."""
+_SPARE = 3.0
+"""Numbers at the queries over the free ones of tokens, from which on a descent gains at other queries, too."""
 
 
 @dataclass
@@ -74,7 +76,9 @@ class Plan:
 
         fit = descent.Fit.of(some, known, self.bias, mass, ridge)
         iterations = int(min(self.options.iterations, self.options.work / fit.operations(count)))
-        if iterations < min(_FEWEST, self.options.iterations):
+        numbers = heads.queries.shape[1] * (heads.value.shape[2] + 1)
+        few = numbers < _SPARE * count * (heads.key.shape[2] + heads.value.shape[2] + 1)
+        if few or iterations < min(_FEWEST, self.options.iterations):
             return chosen
         starts = [descent.means(fit, count, torch.Generator().manual_seed(0)), gather(heads.key, places)]
         fitted = descent.refine(fit, starts, iterations, self.stop, measure)

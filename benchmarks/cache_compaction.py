@@ -4,8 +4,8 @@ The model is that of small_decoder.py: it reads 3072 tokens, of which its cache 
 with the same facts. Queries are those of four texts of 1024 tokens; what is lost is measured on a fifth one, which no
 method saw: the share of tokens whose likeliest follower stays, the divergence of the next token's distribution, the
 loss, and how many of the answers that only the context tells are recalled. "descent, no text" has the queries of the
-context alone, "descent, random" those of random tokens, "descent, by error" as many tokens in all, spent where errors
-are.
+context alone, "descent, random" those of random tokens, "by error" as many tokens in all, spent where errors change
+the next token most.
 
 Heads of trained layers (layers.py, where the extra `pretrained` is installed) are compacted for queries of some inputs
 and measured at those of others. All run in float32, by `compress_cache` or the room behind it; peers are written from
@@ -40,6 +40,7 @@ MODEL = {
     "descent": {}, "descent, by error": {"options": CacheOptions(budget="error")},
     "descent, no bias": {"bias": False}, "descent, no text": {"text": None},
     "descent, random": {"context": None, "text": None},
+    "attention matching, by error": {"method": "attention matching", "options": CacheOptions(budget="error")},
     **{name: {"method": name} for name in (*FITTED[1:], "snapkv", "h2o", "recent", "uniform")},
 }  # fmt: skip
 """What is asked of `compress_cache`, beside the texts."""

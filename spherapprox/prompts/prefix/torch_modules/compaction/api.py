@@ -22,10 +22,11 @@ from ..heads.shortening import Plan, warn_of_few
 from ..models.checking import check_cache, check_weights
 from ..models.reading import Reading
 from .cache import CompactedLayer, copied
-from .collecting import LayerQueries, collect, read_context, take_queries
+from .collecting import collect, read_context, take_queries
 from .inputs import Inputs, real_tokens
 from .options import CacheOptions
 from .result import CacheCompaction
+from .slopes import check_slopes, measure_slopes
 from .work import Work, is_compacted
 
 _RANDOM, _PIECE = 1024, 64
@@ -93,7 +94,8 @@ def compress_cache(
 
     - "descent": keys and biases are free, found by L-BFGS with the values eliminated, from means of clusters of keys
       and from the next one's. Every fifth query of the fit is kept out of it, and says when to stop and in which heads
-      the next one is better; that it is, too, where a descent is too much work (`CacheOptions`).
+      the next one is better; that it is, too, where a descent is too much work (`CacheOptions`), or numbers at the
+      queries are less than three times the free ones.
     - "attention matching": keys are chosen by matching pursuit of the mass (Zweiger et al.), some at once.
     - "top attention": keys with the largest root mean square of attention; the fastest of these.
     - "snapkv", "h2o": the published choices by the context's own attention, which is read for it; "recent", "uniform":
@@ -145,13 +147,22 @@ def compress_cache(
     masks = ([] if whole is None else [whole.mask]) + [one.before for one in texts if one.before is not None]
     real = real_tokens(masks[:1], batch, length, device=first.keys.device)
     _check_finite(layers, real)
+    by_error, slopes = options.budget == "error" and count < length, None
+    if by_error:
+        check_slopes(model, text)
     if isinstance(text, Reading):
         queries, sources = take_queries(text, batch, options.queries), "reading"
     else:
-        queries, sources = _queries(model, cache, texts, whole, real, options.queries)
+        read, sources = _sources(model, texts, whole, real)
+        if sources == "context":
+            queries = read_context(model, read[0], options.queries)
+        else:
+            queries = collect(model, cache, read, real, options.queries)
+        if by_error:
+            slopes = measure_slopes(model, None if sources == "context" else cache, read, real)
     own = read_context(model, whole, options.queries) if whole is not None and plan.method in CONTEXT else {}
     # Step 3: tokens
-    work = Work(layers, queries, own, real, plan, count, options.budget)
+    work = Work(layers, queries, own, real, plan, count, slopes)
     with torch.no_grad():
         compacted = tuple(work.run())
     warn_of_few(work.coverage, "text", count, "ratio")
@@ -206,24 +217,20 @@ def _texts(model: Any, text: Any, context: Any, *, batch: int, length: int) -> t
     return texts, whole
 
 
-def _queries(
-    model: Any, cache: Any, texts: list[Inputs], whole: Inputs | None, real: torch.Tensor, most: int
-) -> tuple[dict[int, LayerQueries], str]:
-    """Return the queries of all layers, and where they are from."""
+def _sources(model: Any, texts: list[Inputs], whole: Inputs | None, real: torch.Tensor) -> tuple[list[Inputs], str]:
+    """Return what is read for the queries, behind the cache but where it is the "context" itself, and where from."""
     if texts:
-        return collect(model, cache, texts, real, most), "text"
+        return texts, "text"
     places = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or math.inf
     length = real.shape[1]
     free = places - length
     if whole is not None and free >= min(length, _PIECE):
-        pieces = whole.split(int(min(length, free)))
-        return collect(model, cache, pieces, real, most), "context, repeated"
+        return whole.split(int(min(length, free))), "context, repeated"
     if whole is not None:
-        return read_context(model, whole, most), "context"
+        return [whole], "context"
     generator = torch.Generator().manual_seed(0)
     size, number = model.get_input_embeddings().weight.shape[0], int(min(_RANDOM, free))
     if number < FOLDS:
         raise ValueError(f"'text' or 'context' must be given: the model has no {FOLDS} positions left")
     ids = torch.randint(size, (number,), generator=generator)
-    inputs = Inputs.of(ids, "text", model, batch=len(real), length=length)
-    return collect(model, cache, [inputs], real, most), "random tokens"
+    return [Inputs.of(ids, "text", model, batch=len(real), length=length)], "random tokens"

@@ -71,11 +71,11 @@ class Watcher:
 
         return watched
 
-    def __call__(self, call: Call, outputs: torch.Tensor) -> None:
+    def __call__(self, call: Call, outputs: torch.Tensor) -> torch.Tensor | None:
         """Take the queries of a call, if its keys are of the cache."""
         number, _ = self.handed.get(call.key.data_ptr(), (None, None))
         if number is None:
-            return
+            return None
         assert self.keep is not None
         batch, heads = call.query.shape[:2]
         shared = call.key.shape[1]
@@ -88,6 +88,7 @@ class Watcher:
             part.append(rows[:, :, kept])
         if self.sizes is not None:
             self._sum(layer, call)
+        return None
 
     def _sum(self, layer: LayerQueries, call: Call) -> None:
         """Add the attention of a context's tokens to those that it has read."""
@@ -132,7 +133,7 @@ def collect(model: Any, cache: Any, texts: list[Inputs], real: torch.Tensor, cou
         for text in texts:
             keep = chosen[start : start + text.ids.shape[1]] & text.mask
             start += text.ids.shape[1]
-            _read(model, _handed(watcher, cache), text, real, watcher, keep)
+            _read(model, handed_cache(watcher, cache), text, real, watcher, keep)
     return watcher.layers
 
 
@@ -160,11 +161,8 @@ def read_context(model: Any, context: Inputs, count: int) -> dict[int, LayerQuer
     batch, length = context.ids.shape
     watcher = Watcher(sizes=(batch, length))
     keep = _evenly(length, max(count // _sharing(model), FOLDS)).to(context.ids.device) & context.mask
-    cache: Any = _Growing(watcher, model.config)
-    if model.config.is_encoder_decoder:
-        cache = EncoderDecoderCache(cache, DynamicCache())
     with _quietly(model, watcher):
-        _read(model, cache, context, context.mask[:, :0], watcher, keep)
+        _read(model, empty_cache(watcher, model), context, context.mask[:, :0], watcher, keep)
     return watcher.layers
 
 
@@ -184,7 +182,14 @@ class _Growing(DynamicCache):
         return key, value
 
 
-def _handed(watcher: Watcher, cache: Any) -> Any:
+def empty_cache(watcher: Watcher, model: Any) -> Any:
+    """Return an empty cache that tells which layer's keys are handed out."""
+    cache = _Growing(watcher, model.config)
+    return EncoderDecoderCache(cache, DynamicCache()) if model.config.is_encoder_decoder else cache
+
+
+def handed_cache(watcher: Watcher, cache: Any) -> Any:
+    """Return a cache to which tokens may be added, and that tells which layer's keys are handed out."""
     if isinstance(cache, EncoderDecoderCache):
         working = EncoderDecoderCache(watcher.hand(cache.self_attention_cache), _shared(cache.cross_attention_cache))
         working.is_updated = dict(cache.is_updated)

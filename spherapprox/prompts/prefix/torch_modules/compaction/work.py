@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from transformers.cache_utils import CacheLayerMixin, DynamicLayer, DynamicSlidingWindowLayer
 
-from ..heads.budget import curve, spend
 from ..heads.problem import FOLDS, Heads, Targets, Tokens, attend, errors, hold_out, parted, rounded, widened
 from ..heads.shortening import Plan
+from .budget import spend, weigh
 from .cache import CompactedLayer, Rows, copied
 from .collecting import LayerQueries
 from .result import HeadRecord
@@ -26,14 +26,17 @@ def is_compacted(layer: Any) -> bool:
 
 
 class Work:
-    """The layers of a cache, the queries of each, and of a context that is read anew; what is no padding; the plan."""
+    """The layers of a cache, the queries of each, and of a context that is read anew; what is no padding; the plan.
+
+    `slopes` are those of budgets by head, None where all are alike.
+    """
 
     def __init__(
         self, layers: list[CacheLayerMixin], queries: dict[int, LayerQueries], context: dict[int, LayerQueries],
-        real: torch.Tensor, plan: Plan, count: int, budget: str,
+        real: torch.Tensor, plan: Plan, count: int, slopes: dict[int, torch.Tensor] | None,
     ) -> None:  # fmt: skip
         self.layers, self.queries, self.context, self.real = layers, queries, context, real
-        self.plan, self.count, self.budget = plan, count, budget
+        self.plan, self.count, self.slopes = plan, count, slopes
         self.records: list[HeadRecord] = []
         self.coverage = math.inf  # the least of all layers
 
@@ -73,17 +76,15 @@ class Work:
                     "does not"
                 )
             counts[number] = [[min(self.count, int(n))] * layer.keys.shape[1] for n in self.real.sum(dim=1)]
-        plan = self.plan
-        if self.budget == "error" and self.count < length:
-            free = [number for number in counts if self._window(number) is None]
-            for sequence, n in enumerate(self.real.sum(dim=1).tolist()):
-                if self.count < n:
-                    curves = [
-                        curve(*self._problem(k, sequence)[:2], self.count, plan.bias, plan.options.ridge) for k in free
-                    ]
-                    total = self.count * sum(self.layers[k].keys.shape[1] for k in free)
-                    for number, shares in zip(free, spend(curves, total), strict=True):
-                        counts[number][sequence] = shares
+        free = [number for number in counts if self._window(number) is None]
+        for sequence, mask in enumerate(self.real):
+            n = int(mask.sum())
+            if self.slopes is not None and free and self.count < n:
+                weights = [
+                    weigh(self.slopes[k][sequence], widened(self.layers[k].values[sequence][:, mask])) for k in free
+                ]
+                for number, shares in zip(free, spend(weights, self.count, n), strict=True):
+                    counts[number][sequence] = shares
         return counts
 
     def _problem(self, number: int, sequence: int) -> tuple[Heads, Targets, Heads]:

@@ -95,6 +95,11 @@ def hold_out(
     return fit, others
 
 
+def gather(rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """Return the rows (G, t, s) at places (G, t)."""
+    return rows.gather(1, places[..., None].expand(-1, -1, rows.shape[-1]))
+
+
 def part_of(heads: Heads, targets: Targets, rows: torch.Tensor) -> tuple[Heads, Targets]:
     """Return heads, and their targets, at some of the queries."""
     part = replace(targets, outputs=targets.outputs[:, rows], log_masses=targets.log_masses[:, rows])

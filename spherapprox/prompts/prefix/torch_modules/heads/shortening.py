@@ -10,9 +10,8 @@ import torch
 
 from ..... import _checks
 from . import descent, peers
-from .budget import gather
 from .options import CONTEXT, FITTED, FitOptions
-from .problem import FOLDS, Heads, Targets, Tokens, are_held_out, errors, part_of
+from .problem import FOLDS, Heads, Targets, Tokens, are_held_out, errors, gather, part_of
 from .selection import attend_most, pursue_masses
 from .solving import attention_of, closed_form, solve_values
 
@@ -20,8 +19,9 @@ _ENTRIES = 2**25
 """Numbers of attention of the heads that are fitted at once: 256 MiB in float64, of which a few are held."""
 _FEWEST = 20
 """Iterations for which a descent is begun."""
-_FEW = 2.0
-"""Numbers at the queries over the free ones of tokens up to which errors elsewhere are several times larger."""
+_FEW, _SPARE = 2.0, 3.0
+"""Numbers at the queries over the free ones of tokens: up to the first errors elsewhere are several times larger, from
+the second on a descent gains at other queries, too."""
 
 
 @dataclass
@@ -50,11 +50,12 @@ class Plan:
         return float(m * (p + 1) / (count * (p + 1 + s * moves)))
 
     def iterations(self, heads: Heads, count: int) -> int | None:
-        """Return the iterations of a descent, None where there is work for too few, or no query to hold out."""
+        """Return the iterations of a descent, None where there is work for too few, or queries are."""
         (m, s), p = heads.queries.shape[1:], heads.value.shape[2]
         work = descent.operations(m - m // FOLDS, s, p, count)
         iterations = int(min(self.options.iterations, self.options.work / work))
-        return None if m < FOLDS or iterations < min(_FEWEST, self.options.iterations) else iterations
+        few = m < FOLDS or m * (p + 1) < _SPARE * count * (s + p + 1)
+        return None if few or iterations < min(_FEWEST, self.options.iterations) else iterations
 
     def shorten(self, heads: Heads, targets: Targets, count: int, scores: torch.Tensor | None) -> Tokens:
         """Return `count` tokens of each head; `scores` (G, n) are what the context says of its tokens."""

@@ -228,6 +228,25 @@ def test_budget_by_error_spends_as_much(llama, whole, fitted):
     assert short.compare(llama, whole, ids(2, 40)).kl < 2.0 * fitted.compare(llama, whole, ids(2, 40)).kl
 
 
+def test_budget_by_error_follows_the_next_token(llama):
+    silent, scaled = copy.deepcopy(llama), copy.deepcopy(llama)
+    with torch.no_grad():
+        for model in (silent, scaled):
+            model.model.layers[1].self_attn.o_proj.weight[:, :16] = 0.0  # of the first head of keys
+        scaled.model.layers[1].self_attn.v_proj.weight[8:] *= 8.0
+        scaled.model.layers[1].self_attn.o_proj.weight[:, 16:] /= 8.0
+    options = {"text": ids(1, 60, seed=1), "ratio": 0.4, "options": CacheOptions(budget="error"), "method": "uniform"}
+    found = []
+    with torch.inference_mode():
+        for model in (silent, scaled):
+            short = compress_cache(model, read(model, ids(1, N)).cache, **options)
+            found.append([record.tokens for record in short.records])
+    assert found[0][2] == 2  # the least, a tenth of the mean
+    assert min(found[0][:2]) > max(found[0][3], 24)
+    assert sum(found[0]) == 24 * 4
+    np.testing.assert_allclose(*found, atol=1)
+
+
 def mistral(window):
     torch.manual_seed(3)
     return transformers.MistralForCausalLM(transformers.MistralConfig(**SIZES, sliding_window=window)).eval()

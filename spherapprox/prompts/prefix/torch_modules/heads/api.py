@@ -73,8 +73,8 @@ def compress_heads(
     own, so that no result depends on their number; only heads that are all done together share the threads of torch's
     operations, whose number then changes roundings. A descent is left out where it is too much work
     (`HeadOptions`), as at 32 768 tokens to 3276, or queries are few, as in `compress_cache`: tokens are then chosen as
-    in "attention matching". Seconds and memory are on
-    the page on performance. An interruption takes effect when the heads that are being done have been.
+    in "attention matching". Seconds and memory are on the page on performance. An interruption takes effect when the
+    heads that are being done have been.
 
     References
     ----------

@@ -2,14 +2,14 @@
 
 The published method is Attention Matching (arXiv:2602.16284): keys chosen by matching pursuit, biases by nonnegative
 least squares of the mass, values by least squares; and its faster variant, with the keys that get most attention. Both
-are `spherapprox.prompts.prefix.select`, written from the paper and, for two details, after its authors' code
-(github.com/adamzweiger/compaction, torch, not run): least squares are clamped at 1e-12 inside the pursuit, and masses
-are taken over the largest one of each query. SnapKV (arXiv:2404.14469) and H2O (arXiv:2306.14048) drop tokens and leave
-the others as they are. layers.py says what the heads are, and how their weights are installed. A prefix is compressed
-for some queries; the table and the figure have the errors at others, which no method saw, over the largest length of an
-output; in the figure `compress` has ``norm="rms"``. It takes some 4 minutes. ``--long`` does the same for made heads of
-4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes; ``--field``
-takes two to three::
+are `spherapprox.prompts.prefix.select`, written from the paper and, for masses over the largest one of each query,
+after its authors' code (github.com/adamzweiger/compaction, torch, not run); weights inside the pursuit are nonnegative
+where theirs are clamped. SnapKV (arXiv:2404.14469) and H2O (arXiv:2306.14048), those of `compress_cache`, drop tokens
+and leave the others as they are. layers.py says what the heads are, and how their weights are installed. A prefix is
+compressed for some queries; the table and the figure have the errors at others, which no method saw, over the largest
+length of an output; in the figure `compress` has ``norm="rms"``. It takes some 4 minutes. ``--long`` does the same for
+made heads of 4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes;
+``--field`` takes two to three::
 
     python benchmarks/compaction.py --out docs/compaction.png
     python benchmarks/compaction.py --long
@@ -36,22 +36,37 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
+import torch
 from layers import Head, anarcii, recogniser
 from matplotlib.figure import Figure
+from scipy.special import softmax
 from tabulate import tabulate
 from tqdm import tqdm
 
 from spherapprox import EqualMeasurePartition, SplitHead, points, targets
 from spherapprox.prompts.prefix import CompressedPrefix, Descent, Prefix, compress, select
+from spherapprox.prompts.prefix.torch_modules.compaction import peers
 
 SHARES = (50, 10)
+
+
+def kept(prefix: Prefix, queries: Any, n: int, choose: Callable[[Any, int], Any], last: int = 0) -> CompressedPrefix:
+    """Return tokens as they are, chosen by the attention that they get from the last queries, or from all."""
+    votes, queries = np.zeros(len(prefix)), queries[-last:] / np.sqrt(prefix.key.shape[1])
+    for start in range(0, len(queries), 512):
+        votes += softmax(queries[start : start + 512] @ prefix.key.T, axis=1).sum(axis=0)
+    places = choose(torch.from_numpy(votes)[None], n)[0].numpy()
+    scale = prefix.key.shape[1] ** -0.5
+    return CompressedPrefix(prefix.key[places], prefix.value[places], None, scale, *[np.inf] * 4)
+
+
 METHODS: dict[str, Callable[..., CompressedPrefix]] = {
     "compress": lambda prefix, queries, n: compress(prefix, queries, length=n),
     "compress, rms": lambda prefix, queries, n: compress(prefix, queries, length=n, solver=Descent(norm="rms")),
     "matching pursuit": select,
     "top attention": lambda prefix, queries, n: select(prefix, queries, n, method="attention"),
-    "SnapKV": lambda prefix, queries, n: select(prefix, queries, n, method="snapkv"),
-    "H2O": lambda prefix, queries, n: select(prefix, queries, n, method="h2o"),
+    "SnapKV": lambda prefix, queries, n: kept(prefix, queries, n, peers.snapkv, last=peers.WINDOW),
+    "H2O": lambda prefix, queries, n: kept(prefix, queries, n, peers.h2o),
 }
 HEADER = ["head", "tokens", "method", "error", "rms", "error (held out)", "rms (held out)", "log mass", "CPU s", "MB"]
 LONG = (4096, 2048), (32_768, 8192)
@@ -93,12 +108,13 @@ def measured(head: Head, share: int, method: str) -> Result:
         warnings.simplefilter("ignore", RuntimeWarning)  # of few queries
         found = METHODS[method](Prefix(head.key, head.value), head.train, len(head.key) // share)
     seconds, memory = time.process_time() - begin, peak() - before
-    size = np.linalg.norm(attention(head.key, head.value, head.train)[0], axis=1).max()
-    outputs, masses = attention(head.key, head.value, head.test)
-    change = np.linalg.norm(found(head.test) - outputs, axis=1) / size
+    size, numbers = np.linalg.norm(attention(head.key, head.value, head.train)[0], axis=1).max(), []
+    for queries in (head.train, head.test):
+        outputs, masses = attention(head.key, head.value, queries)
+        change = np.linalg.norm(found(queries) - outputs, axis=1) / size
+        numbers += [change.max(), np.sqrt(np.mean(change**2))]
     missed = np.sqrt(np.mean((found.log_mass(head.test) - masses) ** 2))
-    numbers = found.error, found.rms, change.max(), np.sqrt(np.mean(change**2)), missed
-    return Result(head.name, share, found.n, method, *map(float, numbers), seconds, memory)
+    return Result(head.name, share, found.n, method, *map(float, [*numbers, missed]), seconds, memory)
 
 
 def peak() -> float:

@@ -67,7 +67,7 @@ def solve_nonnegative(product: Floats, moment: Floats, passive: Bools | None = N
                 if square < least:
                     least, best = square, feasible
                 changes = int(wrong.sum())
-                if changes == 0 or stop():
+                if changes == 0 or stop() or (chances == 0 and precision > _TOLERANCE):  # roundings recur
                     return scales * best
                 chances = _CHANCES if changes < fewest else chances - 1
                 fewest = min(changes, fewest)

@@ -2,15 +2,15 @@
 
 The published method is Attention Matching (arXiv:2602.16284): keys chosen by matching pursuit, biases by nonnegative
 least squares of the mass, values by least squares; and its faster variant, with the keys that get most attention. Both
-are `spherapprox.prompts.prefix.select`, written from the paper and, for two details, after its authors' code
-(github.com/adamzweiger/compaction, torch, not run): least squares are clamped at 1e-12 inside the pursuit, and masses
-are taken over the largest one of each query. SnapKV (arXiv:2404.14469) and H2O (arXiv:2306.14048) drop tokens and leave
-the others as they are. layers.py says what the heads are, and how their weights are installed. A prefix is compressed
-for some queries; the table and the figure have the errors at others, which no method saw, over the largest length of an
-output; in the figure `compress` has ``norm="rms"``. It takes some 4 minutes. ``--long`` does the same for made heads of
-4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes; ``--tensors``
-compresses many of these heads in one call of `compress_heads`, on one thread and two, in some 10; ``--field`` takes two
-to three::
+are `spherapprox.prompts.prefix.select`, written from the paper and, for masses over the largest one of each query,
+after its authors' code (github.com/adamzweiger/compaction, torch, not run); weights inside the pursuit are nonnegative
+where theirs are clamped. SnapKV (arXiv:2404.14469) and H2O (arXiv:2306.14048), those of `compress_cache`, drop tokens
+and leave the others as they are. layers.py says what the heads are, and how their weights are installed. A prefix is
+compressed for some queries; the table and the figure have the errors at others, which no method saw, over the largest
+length of an output; in the figure `compress` has ``norm="rms"``. It takes some 4 minutes. ``--long`` does the same for
+made heads of 4096 and 32 768 tokens, with the memory that each call takes beside the arrays given, in some 6 minutes;
+``--tensors`` compresses many of these heads in one call of `compress_heads`, on one thread and two, in some 10;
+``--field`` takes two to three::
 
     python benchmarks/compaction.py --out docs/compaction.png
     python benchmarks/compaction.py --long
@@ -34,22 +34,32 @@ from typing import Any
 
 import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
+import torch
 from layers import Head, anarcii, recogniser
 from matplotlib.figure import Figure
 from tabulate import tabulate
 from tqdm import tqdm
 
 from spherapprox import EqualMeasurePartition, SplitHead, points, targets
-from spherapprox.prompts.prefix import CompressedPrefix, Descent, Prefix, compress, select
+from spherapprox.prompts.prefix import CompressedPrefix, Descent, Prefix, compress, compress_heads, select
 
 SHARES = (50, 10)
+
+
+def kept(prefix: Prefix, queries: Any, n: int, method: str) -> CompressedPrefix:
+    """Return some tokens as they are, those that a published peer keeps."""
+    rows = (torch.from_numpy(part) for part in (prefix.key, prefix.value, queries))
+    short = compress_heads(*rows, n, method=method)
+    return CompressedPrefix(short.key.numpy(), short.value.numpy(), None, short.scale, *[np.inf] * 4)
+
+
 METHODS: dict[str, Callable[..., CompressedPrefix]] = {
     "compress": lambda prefix, queries, n: compress(prefix, queries, length=n),
     "compress, rms": lambda prefix, queries, n: compress(prefix, queries, length=n, solver=Descent(norm="rms")),
     "matching pursuit": select,
     "top attention": lambda prefix, queries, n: select(prefix, queries, n, method="attention"),
-    "SnapKV": lambda prefix, queries, n: select(prefix, queries, n, method="snapkv"),
-    "H2O": lambda prefix, queries, n: select(prefix, queries, n, method="h2o"),
+    "SnapKV": lambda prefix, queries, n: kept(prefix, queries, n, "snapkv"),
+    "H2O": lambda prefix, queries, n: kept(prefix, queries, n, "h2o"),
 }
 HEADER = ["head", "tokens", "method", "error", "rms", "error (held out)", "rms (held out)", "log mass", "CPU s", "MB"]
 LONG = (4096, 2048), (32_768, 8192)
@@ -97,12 +107,13 @@ def measured(head: Head, share: int, method: str) -> Result:
         warnings.simplefilter("ignore", RuntimeWarning)  # of few queries
         found = METHODS[method](Prefix(head.key, head.value), head.train, len(head.key) // share)
     seconds, memory = time.process_time() - begin, peak() - before
-    size = np.linalg.norm(attention(head.key, head.value, head.train)[0], axis=1).max()
-    outputs, masses = attention(head.key, head.value, head.test)
-    change = np.linalg.norm(found(head.test) - outputs, axis=1) / size
+    size, numbers = np.linalg.norm(attention(head.key, head.value, head.train)[0], axis=1).max(), []
+    for queries in (head.train, head.test):
+        outputs, masses = attention(head.key, head.value, queries)
+        change = np.linalg.norm(found(queries) - outputs, axis=1) / size
+        numbers += [change.max(), np.sqrt(np.mean(change**2))]
     missed = np.sqrt(np.mean((found.log_mass(head.test) - masses) ** 2))
-    numbers = found.error, found.rms, change.max(), np.sqrt(np.mean(change**2)), missed
-    return Result(head.name, share, found.n, method, *map(float, numbers), seconds, memory)
+    return Result(head.name, share, found.n, method, *map(float, [*numbers, missed]), seconds, memory)
 
 
 def peak() -> float:

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._threads import one_blas_thread
-from ...._types import Bools, Float64, Indices
+from ...._types import Indices
 from ....fitting.tokens import Tokens
 from ..layer.rows import Prefix, array
-from .problem import Problem
+from .problem import Problem, hold_out
 from .result import CompressedPrefix, Trial
 from .search import Clock, Descent, Search, check_held_out
-from .selection import METHODS, Masses, fit_chosen, keep_chosen
+from .selection import METHODS, Masses, fit_chosen
 
 _MASS = 0.5
 """An error of the log mass changes outputs beside other tokens by at most half of it."""
@@ -148,7 +148,7 @@ def select(
     prefix: Prefix, queries: ArrayLike, length: int, *, method: str = "pursuit", bias: bool = True,
     scale: float | None = None, weights: ArrayLike | None = None, held_out: int | tuple[int, ...] = 5,
 ) -> CompressedPrefix:  # fmt: skip
-    """Choose some tokens of the prefix of an attention head, with biases and values in closed form, or as they are.
+    """Choose some tokens of the prefix of an attention head, with biases and values in closed form.
 
     Parameters
     ----------
@@ -156,14 +156,11 @@ def select(
         As those of `compress`.
     length : int
         Number of tokens, at most n.
-    method : {"pursuit", "attention", "snapkv", "h2o"}
+    method : {"pursuit", "attention"}
         Tokens by matching pursuit of the mass; those that get most attention, in the root mean square over the queries.
-        Or as published peers take them, who drop tokens and leave the others as they are: those that get most from the
-        last 32 queries, the largest of seven neighbouring keys (SnapKV); those that get most in sum over the queries,
-        and the last length // 2 of the prefix (H2O).
     bias : bool, default True
         Whether every token has a bias, the logarithm of its weight in the nonnegative least squares of the mass, at
-        least log 0.3. Those of "snapkv" and "h2o" are 0.
+        least log 0.3.
     held_out : int or tuple of int, default 5
         As that of `Descent`.
 
@@ -183,18 +180,16 @@ def select(
 
     Notes
     -----
-    The pursuit takes a sixteenth of the tokens that it has at once, from as many again that match best what is left,
-    each the best one when those before it are in the basis, and solves for weights after each block. Errors at other
-    queries are those of one after another, within a few percent (benchmarks/compaction.py). Of queries times n above
-    2^27 some are taken for the choice, of tokens times N all for biases and values. Memory is at most 0.6 GB and four
-    arrays of queries times N. Values are least squares with a ridge of 1e-6 on the change of the given ones.
+    The pursuit takes a sixteenth of the tokens that it has at once, from four times as many that match best what is
+    left: each the best one, where those like it count less, by the square of the cosine; then it solves for nonnegative
+    weights. Errors at other queries are those of one after another, within a few percent. Of queries times n above 2^27
+    some are taken for the choice, of tokens times N all for biases and values. Memory is at most 0.6 GB and four arrays
+    of queries times N. Values are least squares with a ridge of 1e-6 on the change of the given ones.
 
     References
     ----------
     Zweiger, Fu, Guo and Kim (2026), Fast KV Compaction via Attention Matching, arXiv:2602.16284; Kim and Park (2011),
-    Fast nonnegative matrix factorization: an active-set-like method and comparisons; Li et al. (2024), SnapKV: LLM
-    knows what you are looking for before generation, arXiv:2404.14469; Zhang et al. (2023), H2O: heavy-hitter oracle
-    for efficient generative inference of large language models, arXiv:2306.14048.
+    Fast nonnegative matrix factorization: an active-set-like method and comparisons.
 
     Examples
     --------
@@ -209,18 +204,18 @@ def select(
     method = _checks.choice(method, "method", METHODS)
     problem, others, scale = _problems(prefix, queries, bias, scale, weights, check_held_out(held_out))
     n = _checks.integer(n, "length", maximum=len(problem.key), limit="the given prefix has no more")
-    choice, clock = METHODS[method], Clock()
+    clock = Clock()
 
     def chosen() -> tuple[Tokens, Indices]:
         masses = Masses(problem, clock)
-        indices = choice.choose(masses, n)
+        indices = masses.choose(method, n)
         masses.columns = np.empty((0, 0))  # the memory is wanted
-        return (fit_chosen if choice.fitted else keep_chosen)(masses, indices), indices
+        return fit_chosen(masses, indices), indices
 
     with one_blas_thread():
         tokens, indices = clock.run(chosen)
         result = _result(problem, others, tokens, scale, indices=indices)
-    if choice.fitted and n < len(problem.key):
+    if n < len(problem.key):
         _warn_of_few(problem, others, result, searched=False)
     return result
 
@@ -260,7 +255,7 @@ def _problems(
     mass = _MASS * biased if mass is None else mass
     shares = _checks.weights_for(weights, "weights", len(rows))  # type: ignore[arg-type]
     seen = shares > 0.0
-    apart = _held_out(rows, seen, held_out)
+    apart = hold_out(rows, seen, held_out)
     if not (seen & ~apart).any():
         raise ValueError(f"'held_out' must leave queries to fit to, got {_checks.show(held_out)}: 0 is for none")
     with np.errstate(over="ignore"):
@@ -272,21 +267,6 @@ def _problems(
         )
         problem = Problem.of(keys, values, fitted[0], weights=fitted[1], bias=biased, mass=mass)
         return problem, problem.beside(*other) if len(other[0]) else None, factor
-
-
-def _held_out(queries: Float64, seen: Bools, held_out: int | tuple[int, ...]) -> Bools:
-    """Return which queries (m,) are held out, of those that are seen."""
-    apart = np.zeros(len(queries), dtype=bool)
-    if isinstance(held_out, tuple):
-        maximum = len(queries) - 1
-        apart[[_checks.integer(k, "held_out", maximum=maximum, limit="queries have no more") for k in held_out]] = True
-        return apart & seen
-    if held_out > 0:  # copies go together, by the place of the first
-        _, first, group = np.unique(queries[seen], axis=0, return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.intp)
-        rank[np.argsort(first)] = np.arange(len(first))
-        apart[seen] = rank[group.ravel()] % held_out == held_out - 1
-    return apart
 
 
 def _result(

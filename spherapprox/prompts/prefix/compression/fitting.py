@@ -28,9 +28,9 @@ _WORK, _MEANS = 4e10, 0.1
 _ENTRY, _SHRINKING, _LEAST_BRIEF = 80.0, 8, 20
 """Operations for each entry of the matrix, beside products; iterations that a start stands for, and least ones from it.
 """
-_PURSUIT, _PASSES, _MASS = 0.15, 16, 8.0
+_PURSUIT, _PASSES, _MASS, _SOLUTIONS = 0.15, 16, 8.0, 15
 """Part of the operations that the pursuit takes at most, its passes over all masses at first and for each e-fold of
-tokens, and operations that a mass in memory stands for."""
+tokens, operations that a mass in memory stands for, and factorisations of all tokens that its solutions come to."""
 _HOPELESS, _PROMISING = 20.0, 2.5
 """Errors over the one asked for beyond which a brief fit is not continued, and the largest one is not lowered."""
 
@@ -69,7 +69,8 @@ class Effort:
         brief = min(int(share / max(taken, 1)) - _SHRINKING, 100)
         rows = min(m, max(ENTRIES // n, 1))
         passes = _PASSES * (1.0 + math.log(max(length / _PASSES, 1.0)))
-        pursuit = rows * (_MASS * n * passes + 6.0 * length**2) < _PURSUIT * work
+        sums = rows * (_MASS * n * passes + 2.0 * length**2)
+        pursuit = sums + _SOLUTIONS * length**3 / 3.0 < _PURSUIT * work
         return cls(
             pursuit,
             taken,

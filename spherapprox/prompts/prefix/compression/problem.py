@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .... import _checks
 from ...._norms import unit_of
-from ...._types import Float64
+from ...._types import Bools, Float64
 from ....fitting.projection import Samples
 from ....fitting.tokens import Tokens
 from ..layer.attention import attend
@@ -125,3 +126,18 @@ class Problem:
         assert samples.log_masses is not None
         outputs = np.square(tokens(samples.x) - samples.y).sum(axis=1)
         return np.asarray(outputs), np.square(tokens.log_masses(samples.x) - samples.log_masses)
+
+
+def hold_out(queries: Float64, seen: Bools, held_out: int | tuple[int, ...]) -> Bools:
+    """Return which queries (m,) are held out, of those that are seen."""
+    apart = np.zeros(len(queries), dtype=bool)
+    if isinstance(held_out, tuple):
+        maximum = len(queries) - 1
+        apart[[_checks.integer(k, "held_out", maximum=maximum, limit="queries have no more") for k in held_out]] = True
+        return apart & seen
+    if held_out > 0:  # copies go together, by the place of the first
+        _, first, group = np.unique(queries[seen], axis=0, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.intp)
+        rank[np.argsort(first)] = np.arange(len(first))
+        apart[seen] = rank[group.ravel()] % held_out == held_out - 1
+    return apart

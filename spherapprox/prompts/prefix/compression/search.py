@@ -17,7 +17,7 @@ from ....fitting.tokens import Tokens
 from .fitting import Effort, Fit, fit_briefly, fit_fully
 from .problem import Problem
 from .result import Trial
-from .selection import CLOSED, Masses, fit_chosen, fit_means, starts
+from .selection import METHODS, Masses, fit_chosen, fit_means, starts
 
 Result = TypeVar("Result")
 _PRUNINGS = 16
@@ -133,7 +133,7 @@ class Search:
         begin = time.monotonic()
         effort = Effort.of(self.problem, length, self.solver.starts)
         found: list[Fit] = []  # fits are worse at times, for so long keys that all squares are flat
-        for method in CLOSED[::-1]:
+        for method in reversed(METHODS):
             if found and (self.stop() or not effort.pursuit):
                 break
             indices = self.masses.choose(method, length)

@@ -20,7 +20,7 @@ from spherapprox.fitting.projection import Samples, gradient, normal_equations, 
 from spherapprox.fitting.tokens import Tokens
 from spherapprox.prompts.prefix import Descent, Prefix, compress, select
 from spherapprox.prompts.prefix.compression import fitting, search, selection
-from spherapprox.prompts.prefix.compression.least_squares import solve_nonnegative
+from spherapprox.prompts.prefix.compression.least_squares import gram, solve_nonnegative
 from spherapprox.prompts.prefix.compression.problem import Problem
 
 RNG = np.random.default_rng(0)
@@ -255,32 +255,21 @@ class TestFewQueries:
 
 
 class TestSelection:
-    @pytest.mark.parametrize("method", ["pursuit", "attention", "snapkv", "h2o"])
+    @pytest.mark.parametrize("method", ["pursuit", "attention"])
     @pytest.mark.parametrize("bias", [True, False])
     def test_tokens_are_those_of_the_indices(self, method, bias):
         result = choose(LONG, QUERIES, 12, method=method, bias=bias)
         assert len(np.unique(result.indices)) == result.n == 12
         np.testing.assert_array_equal(result.key, KEY[result.indices])
         np.testing.assert_allclose(numbers(result), errors_of(result, QUERIES), rtol=1e-9, atol=1e-12)
-        if method in ("snapkv", "h2o"):
-            np.testing.assert_allclose(result.value, VALUE[result.indices], rtol=1e-14)
-            assert result.bias is None if not bias else np.abs(result.bias).max() < 1e-12
         if not bias:
             np.testing.assert_array_equal(result.prefix.key, result.key)
 
-    def test_peers_take_the_tokens_that_their_papers_say(self):
+    def test_attention_takes_the_tokens_of_the_largest_root_mean_square(self):
         shares = np.exp(QUERIES @ KEY.T / np.sqrt(5.0))
         shares /= shares.sum(axis=1, keepdims=True)
-        window = shares[-32:].sum(axis=0)
-        pooled = np.array([window[max(j - 3, 0) : j + 4].max() for j in range(60)])
-        heavy = np.argsort(-shares[:, :55].sum(axis=0))[:6]
-        expected = {
-            "attention": np.argsort(-np.square(shares).sum(axis=0))[:11],
-            "snapkv": np.argsort(-pooled, kind="stable")[:11],
-            "h2o": [*heavy, *range(55, 60)],
-        }
-        for method, indices in expected.items():
-            np.testing.assert_array_equal(choose(LONG, QUERIES, 11, method=method).indices, indices)
+        expected = np.argsort(-np.square(shares).sum(axis=0))[:11]
+        np.testing.assert_array_equal(choose(LONG, QUERIES, 11, method="attention").indices, expected)
 
     def test_the_pursuit_takes_what_matches_the_rest_of_the_mass_best(self):
         key = np.concatenate([KEY[:20], KEY[:5]])  # copies depend on others
@@ -291,8 +280,7 @@ class TestSelection:
             match = masses.T @ residual
             match[chosen] = -np.inf
             chosen.append(int(match.argmax()))
-            weights = np.linalg.lstsq(masses[:, chosen], masses.sum(axis=1), rcond=1e-10)[0]
-            residual = masses.sum(axis=1) - masses[:, chosen] @ np.maximum(weights, 1e-12)
+            residual = masses.sum(axis=1) - masses[:, chosen] @ nnls(masses[:, chosen], masses.sum(axis=1))[0]
         result = choose(Prefix(key, np.zeros((25, 1))), QUERIES, 8)
         np.testing.assert_array_equal(result.indices, chosen)
         far = np.vstack([-1e7 * np.eye(5)[:1], KEY[:9]])  # no mass at any query
@@ -305,20 +293,24 @@ class TestSelection:
         assert len(np.unique(blocks.indices)) == 100
         monkeypatch.setattr(selection, "_TOGETHER", 1000)
         single = choose(prefix, queries, 100)
-        assert max(blocks.rms / single.rms, blocks.mass_rms / single.mass_rms) < 1.2
+        assert max(blocks.rms / single.rms, blocks.mass_rms / single.mass_rms) < 1.4
         monkeypatch.setattr(selection, "_PRECISE", 0)  # masses in float32
         rounded = choose(prefix, queries, 100)
         np.testing.assert_array_equal(rounded.indices[:20], single.indices[:20])
         assert rounded.mass_rms < 1.2 * single.mass_rms
+
+    def test_copies_in_a_block_are_taken_once(self):
+        rng = np.random.default_rng(5)
+        key, value = (np.repeat(part, 3, axis=0) for part in rng.standard_normal((2, 60, 4)))
+        result = choose(Prefix(key, value), rng.standard_normal((400, 4)), 55)
+        assert len(np.unique(result.indices // 3)) >= 54
+        assert len(np.unique(choose(Prefix(key, value), rng.standard_normal((400, 4)), 178).indices)) == 178
 
     def test_values_and_weights_stay_near_those_given(self):
         for method in ("pursuit", "attention"):
             result = choose(LONG, QUERIES, 30, method=method)
             assert np.abs(result.value).max() < 10.0 * np.abs(VALUE).max()
             assert result.bias.min() >= np.log(0.3) - 1e-9
-            peer = choose(LONG, QUERIES, 30, method="h2o")
-            assert result.rms < 0.5 * peer.rms
-            assert result.mass_rms < 0.5 * peer.mass_rms
 
 
 class TestNonnegativeLeastSquares:
@@ -327,17 +319,20 @@ class TestNonnegativeLeastSquares:
         # nearly equal columns: their sets recur with the least ridge
         masses = np.exp(drawn_together * QUERIES @ KEY.T / np.sqrt(5.0))
         y = np.exp(QUERIES @ KEY[:3].T).sum(axis=1)
-        weights = solve_nonnegative(masses, y)
+        weights = solve_nonnegative(gram(masses), y @ masses)
         assert weights.min() >= 0.0
         square, least = np.linalg.norm(masses @ weights - y), nnls(masses, y)[1]
         assert least <= square * (1.0 + 1e-12)
         assert square <= least * (1.0 + 1e-6)
 
-    def test_columns_of_nothing_and_stops(self):
+    def test_columns_of_nothing_stops_and_roundings(self):
         columns = np.stack([np.zeros(4), np.ones(4), np.arange(4.0)], axis=1)
-        np.testing.assert_allclose(solve_nonnegative(columns, 2.0 * np.ones(4)), [0.0, 2.0, 0.0], atol=1e-9)
-        assert not solve_nonnegative(columns, -np.ones(4)).any()
-        assert solve_nonnegative(columns, np.arange(4.0), stop=lambda: True).min() >= 0.0
+        product = gram(columns)
+        np.testing.assert_allclose(solve_nonnegative(product, 2.0 * columns.sum(axis=0)), [0.0, 2.0, 0.0], atol=1e-9)
+        assert not solve_nonnegative(product, -columns.sum(axis=0)).any()
+        assert solve_nonnegative(product, np.arange(4.0) @ columns, stop=lambda: True).min() >= 0.0
+        rounded = np.array([[1.0, 1.001], [1.001, 1.0]], dtype=np.float32)  # a negative eigenvalue
+        assert solve_nonnegative(rounded, np.ones(2)) == pytest.approx([0.5, 0.5], rel=0.02)
 
 
 class TestHeldOut:
@@ -500,7 +495,7 @@ class TestCalls:
         monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
         for limit in (4.0, 15.0, 40.0, 100.0):
             before = next(ticks)
-            compress(LONG, QUERIES, length=10, solver=Seeing(time_limit=limit))
+            compress(LONG, QUERIES, length=40, solver=Seeing(time_limit=limit))
             assert limit < next(ticks) - before < limit + 20.0
 
     def test_time_ends_the_search_with_a_warning(self):

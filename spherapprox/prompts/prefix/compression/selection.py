@@ -2,7 +2,7 @@
 
 Matching pursuit is that of arXiv:2602.16284, with masses over the largest one of each query as in its authors' code,
 github.com/adamzweiger/compaction; weights inside it are nonnegative, not clamped. That of many heads at once is in
-torch_modules/compaction/selection.py.
+torch_modules/heads/selection.py.
 """
 
 from __future__ import annotations

@@ -39,14 +39,29 @@ def _new_lock() -> None:
 def one_blas_thread() -> Iterator[None]:
     """Let BLAS have one thread, in the whole process, until the last of such blocks ends, in whatever thread."""
     with _BLAS:
-        _limited.append(_limited[0] if _limited else _controller(len(sys.modules)).limit(limits=1, user_api="blas"))
+        _limited.append(_limited[0] if _limited else _limit())
     try:
         yield
     finally:
         with _BLAS:
             limit = _limited.pop()
             if not _limited:
+                _release()
                 limit.restore_original_limits()
+                _release()
+
+
+def _limit() -> Any:
+    _release()
+    return _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+
+
+def _release() -> None:
+    """Let any thread set the number of threads: from 3.8 on threadpoolctl silently heeds one alone, while it lives."""
+    from threadpoolctl import OpenBLASController
+
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
 
 
 @lru_cache(1)

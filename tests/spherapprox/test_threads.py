@@ -161,6 +161,25 @@ def test_blas_has_its_threads_again_after_the_last_block_in_any_order():
         assert blas_threads() == before
 
 
+def test_blas_heeds_each_thread_while_others_hold_it():
+    barrier = threading.Barrier(2)
+
+    def hold():
+        with threadpool_limits(3, "blas"):
+            barrier.wait()
+            barrier.wait()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    barrier.wait()
+    try:
+        with _threads.one_blas_thread():
+            assert set(blas_threads()) == {1}
+    finally:
+        barrier.wait()
+        other.join()
+
+
 ENDLESS = """
 import signal, threading, time
 from spherapprox._threads import interruptible

@@ -90,8 +90,8 @@ def _differentiate(
     logs = widened(logits)[mask].log_softmax(dim=-1)
     if bool(logs.isnan().any()):
         raise ValueError(
-            "'model' must have finite logits behind 'cache' for budget='error', got nan or inf: so have its weights, or "
-            'padding by eager attention in float64: set_attn_implementation("sdpa")'
+            "'model' must have finite logits behind 'cache' for budget='error', got nan or inf: so have its weights, "
+            'or padding by eager attention in float64: set_attn_implementation("sdpa")'
         )
     drawn = torch.multinomial(logs.detach().exp(), 1, generator=generator)
     told = logs.gather(-1, drawn).sum()

@@ -24,7 +24,8 @@ LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 LIFTED = 30  # octaves from which on exponentials matter that underflow alone
-SMALLEST = -300  # octaves of values from which on they are weights as they are, if none is lifted
+SMALLEST = {8: -300, 4: -60}
+"""Octaves of values from which on they are weights as they are, if none is lifted, by the size of a number."""
 BAND = 450
 """Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
 _SMALL = 48.0  # while 2 lambda is below this, no exponential is small for a weight in float32
@@ -144,7 +145,7 @@ def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | 
     """Return the sums (m, p), or their quotients, with the state of the denominators of these, and their plan."""
     assert problem.values is not None
     _, smallest, largest = exponents(problem.values)
-    if smallest >= SMALLEST and largest <= LIFTED:
+    if smallest >= SMALLEST[problem.dtype.itemsize] and largest <= LIFTED:
         state, record = plan.evaluated(problem, wish, False)
         answer = value(Scaled(state, UNSCALED), problem.rate, problem.normalize)
         return answer, state, record if wish.brief else replace(record, atol=underflow(problem))

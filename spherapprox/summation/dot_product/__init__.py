@@ -81,9 +81,9 @@ def attention(
 
     Keys are taken relative to their centre, which changes nothing else. With L = scale |q| R_k for a query, R_k the
     length of the longest key from there, its error by "dense" was never seen above ``3e-16 (5 + L)`` times the
-    largest absolute value, in float32 ``2e-7 (1 + L)``, and computed in float64 where an L of the head is above 64.
-    Where rows have at most 16 columns and sequences are long, "auto" may take "lifted", of which this holds with the
-    largest L of the head. `AttentionPlan` has the proven bounds.
+    largest absolute value, in float32 ``5e-7 (1 + L) + 4e-11 n``, the latter where values are of one sign, and computed
+    in float64 where an L of the head is above 64. Where rows have at most 16 columns and sequences are long, "auto" may
+    take "lifted", of which this holds with the largest L of the head. `AttentionPlan` has the proven bounds.
 
     References
     ----------

@@ -212,6 +212,15 @@ def test_values_of_one_sign_keep_their_digits():
         assert np.abs(output - exact).max() <= limit * np.abs(value).max()
 
 
+@pytest.mark.parametrize("solver", ["dense", "lifted"])
+def test_values_that_float32_has_hardly_are_summed(solver):
+    rng = np.random.default_rng(0)
+    query, key, value = (rng.standard_normal((size, 3)).astype(np.float32) for size in (60, 2, 2))
+    value *= np.float32(2.0**-126)
+    distances = errors(attention(query, key, value, solver=solver), query, key, value, 3**-0.5)
+    assert (distances <= 1e-6 * np.abs(value).max() + 2.0**-149).all()
+
+
 def test_an_outlier_leaves_the_digits_of_the_others_in_float32_too():
     rng = np.random.default_rng(0)
     query, key, value = rng.normal(size=(6, 4)), rng.normal(size=(30, 4)), rng.normal(size=(30, 2))

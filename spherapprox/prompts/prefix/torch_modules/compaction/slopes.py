@@ -87,9 +87,14 @@ def _differentiate(
     """Return the squares of slopes (batch, shared heads) of layers at tokens that are none of padding."""
     if not watcher.zeros:  # nothing attends by the interface
         return {}
-    logs = widened(logits).log_softmax(dim=-1)
-    drawn = torch.multinomial(logs.detach().exp().flatten(0, 1), 1, generator=generator)
-    told = logs.flatten(0, 1).gather(-1, drawn)[mask.flatten()].sum()
+    logs = widened(logits)[mask].log_softmax(dim=-1)
+    if bool(logs.isnan().any()):
+        raise ValueError(
+            "'model' must have finite logits behind 'cache' for budget='error', got nan or inf: so have its weights, "
+            'or padding by eager attention in float64: set_attn_implementation("sdpa")'
+        )
+    drawn = torch.multinomial(logs.detach().exp(), 1, generator=generator)
+    told = logs.gather(-1, drawn).sum()
     found = zip(watcher.shares.items(), torch.autograd.grad(told, list(watcher.zeros.values())), strict=True)
     return {
         number: (shares * widened(slopes).unflatten(1, shares.shape[1:3])).square().sum(dim=(2, 3, 4))

@@ -92,7 +92,8 @@ def compress_heads(
     True
     """
     # Step 1: check the arguments
-    options = HeadOptions() if options is None else _checks.instance(options, "options", HeadOptions)
+    remedy = "HeadOptions(...), of spherapprox.prompts.prefix.torch_modules.heads"
+    options = HeadOptions() if options is None else _checks.instance(options, "options", HeadOptions, remedy=remedy)
     plan = Plan(_checks.choice(method, "method", METHODS), _checks.flag(bias, "bias"), options)
     check_rows(key, "key")
     heads, (n, s) = key.shape[:-2], key.shape[-2:]

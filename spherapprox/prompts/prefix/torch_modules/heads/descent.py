@@ -121,11 +121,13 @@ class Fit:
         """Return the fit of heads; behind a softcap, and without biases, queries are not moved."""
         x = heads.queries
         centre = x.mean(dim=1, keepdim=True) * float(bias and heads.softcap is None)
-        spread, axes = torch.linalg.eigh(((x - centre).transpose(1, 2) @ (x - centre)).double() / x.shape[1])
+        apart = (x - centre).double()  # squares of what float32 has
+        spread, axes = torch.linalg.eigh(apart.transpose(1, 2) @ apart / x.shape[1])
         widths = spread.clamp(min=0.0).sqrt()
         widths = torch.maximum(widths, _FLOOR * widths.amax(dim=-1, keepdim=True)).clamp(min=1e-30)
         factor = (axes / widths[:, None]).to(x.dtype)
-        size = targets.outputs.square().sum(dim=-1).mean(dim=-1).sqrt().clamp(min=1e-30)
+        size = targets.outputs.double().square().sum(dim=-1).mean(dim=-1).sqrt().to(x.dtype)
+        size = size.clamp(min=torch.finfo(x.dtype).tiny)
         return cls(heads, targets, bias, mass, ridge, (x - centre) @ factor, centre, factor, size)
 
     def pack(self, key: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:

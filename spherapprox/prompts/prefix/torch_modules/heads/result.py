@@ -9,6 +9,8 @@ import torch
 from ..... import _checks
 from .problem import Heads, Tokens, widened
 
+_FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class CompressedHeads:
@@ -103,7 +105,8 @@ class CompressedHeads:
         rows = widened(grouped(queries, self.key)).flatten(1, 2) * self.scale
         key, value = (widened(part).reshape(len(rows), *part.shape[-2:]) for part in (self.key, self.value))
         bias = None if self.bias is None else widened(self.bias).reshape(len(rows), -1)
-        return Tokens(key, value, bias, None).attend(Heads(key, value, rows, self.softcap))
+        with torch.autocast(rows.device.type, enabled=False):
+            return Tokens(key, value, bias, None).attend(Heads(key, value, rows, self.softcap))
 
     def table(self) -> str:
         """Return a text table with a line for each head."""
@@ -124,8 +127,11 @@ class CompressedHeads:
 def check_rows(rows: torch.Tensor, name: str, like: torch.Tensor | None = None) -> torch.Tensor:
     """Return finite rows of floats (..., n, s), those of the dtype and the device of others."""
     _checks.instance(rows, name, torch.Tensor, remedy="torch.as_tensor(array) makes one")
-    if not rows.is_floating_point() or rows.ndim < 2 or not rows.numel():
-        raise ValueError(f"'{name}' must be rows of floats (..., n, s), got {rows.dtype} of shape {tuple(rows.shape)}")
+    if rows.dtype not in _FLOATS or rows.is_nested or rows.layout != torch.strided or rows.ndim < 2 or not rows.numel():
+        form = "nested tensors" if rows.is_nested else f"{rows.dtype}, {rows.layout}, of shape {tuple(rows.shape)}"
+        raise ValueError(
+            f"'{name}' must be dense rows (..., n, s) of float16, bfloat16, float32 or float64, got {form}"
+        )
     if like is not None and (rows.dtype, rows.device) != (like.dtype, like.device):
         raise ValueError(
             f"'{name}' must be of {like.dtype} on {like.device}, as the keys, got {rows.dtype} on {rows.device}: "

@@ -469,6 +469,8 @@ def test_comparison_knows_the_padding_and_hides_no_nan(llama, whole):
     model = copy.deepcopy(llama)
     model.lm_head.weight.data[0] = torch.nan
     assert np.isnan(short.compare(model, cache, ids(2, 9)).kl)
+    with pytest.raises(ValueError, match="'model' must have finite logits behind 'cache' for budget='error'"):
+        compress_cache(model, cache, text=ids(2, 9), options=CacheOptions(budget="error"))
 
 
 def test_few_queries_of_many_heads_are_enough():

@@ -144,6 +144,16 @@ def test_types_are_kept_and_their_roundings_are_in_the_errors(tmp_path):
     torch.testing.assert_close(wide(QUERIES.double()), exact, rtol=1e-13, atol=1e-13)
 
 
+def test_sizes_of_float32_and_autocast_change_nothing():
+    few = HeadOptions(iterations=20)
+    short = compress_heads(KEY, VALUE, QUERIES, 10, options=few)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        sized = compress_heads(KEY * 2.0**-70, VALUE * 2.0**90, QUERIES, 10, scale=2.0**70 * S**-0.5, options=few)
+        outputs = short(QUERIES)
+    torch.testing.assert_close(sized.held_out, short.held_out, rtol=0.02, atol=0.0)
+    assert torch.equal(outputs, short(QUERIES))
+
+
 def test_all_tokens_stay_as_they_are():
     key = KEY.clone().requires_grad_()
     short = compress_heads(key, VALUE, QUERIES, N)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import _checks
+from ..._threads import one_blas_thread
 from ..._types import Array, Float64
 from ..rows import Rows
 
@@ -29,7 +30,7 @@ def find_means(rows: Any, weights: Float64, k: int, rng: Any, *, loose: bool = T
     sample, share = draw_rows(rows, weights, max(EACH * k, min(SAMPLE, NUMBERS // rows.shape[1])), rng)
     labels = np.zeros(len(sample), dtype=int)
     if k > 1 or not loose:
-        with threadpool_limits(1), warnings.catch_warnings():
+        with one_blas_thread(), threadpool_limits(1, "openmp"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of fewer different rows than clusters
             points = _project(sample, share, k, rng)
             if not loose:
@@ -109,7 +110,7 @@ def group_axes(rows: Any, weights: Float64, k: int, rng: Any) -> tuple[Rows, Flo
     sample, share = draw_rows(rows, weights, max(EACH * k, AXES), rng)
     if k == 1:
         return sample, share, np.zeros(len(sample), dtype=int)
-    with threadpool_limits(1), warnings.catch_warnings():
+    with one_blas_thread(), threadpool_limits(1, "openmp"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fewer different rows than groups
         _checks.memory(16.0 * len(sample) ** 2, f"a start of n_components = {k} axes", "lower 'n_components'")
         squares = np.square(safe_sparse_dot(sample.values, sample.values.T, dense_output=True))

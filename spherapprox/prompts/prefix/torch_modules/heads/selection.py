@@ -23,7 +23,7 @@ def pursue_masses(heads: Heads, targets: Targets, count: int) -> torch.Tensor:
     """Return the places (G, count), rising, of tokens whose weighted masses come nearest to all (matching pursuit).
 
     First one after another, then several at once; nonnegative weights are solved for after each picking. Masses are
-    over the largest one of each query, as in compression/selection.py.
+    over all of each query: over its largest one, errors of a model's cache are larger by 10 %, its recall is less.
     """
     return torch.stack([_pursue(heads.at(g), targets.at(g), count) for g in _singles(len(heads.key))])
 
@@ -37,15 +37,14 @@ def _pursue(heads: Heads, targets: Targets, count: int) -> torch.Tensor:
     m, n = heads.queries.shape[1], heads.key.shape[1]
     rows = torch.linspace(0, m - 1, min(m, max(_ENTRIES // n, 1)), device=heads.key.device).long()
     logits = heads.logits(heads.key, heads.queries[:, rows])[0]  # in rows, of which few are taken
-    masses = logits.sub_(logits.amax(dim=0)).exp_()
-    sums = masses.sum(dim=0)
+    masses = logits.sub_(targets.log_masses[0, rows]).exp_()
     places, passive = torch.empty(0, dtype=torch.long, device=masses.device), masses.new_empty(0, dtype=torch.bool)
     basis, gram = masses.new_empty(count, len(rows)), masses.new_empty(count, count)
-    match = moments = masses @ sums
+    match = moments = masses.sum(dim=1)
     while (k := len(places)) < count:
         if k:
             weights = solve_nonnegative(gram[:k, :k], moments[places], passive)
-            match = (masses @ (sums - weights @ basis[:k])).index_fill_(0, places, -torch.inf)
+            match = (masses @ (1.0 - weights @ basis[:k])).index_fill_(0, places, -torch.inf)
             passive = weights > 0.0
         together = min(max(k // _TOGETHER, count // _PICKINGS, 1), count - k)
         picks = _match_best(masses, match, together, n - k)

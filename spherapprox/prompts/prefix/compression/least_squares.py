@@ -1,6 +1,6 @@
 """Linear least squares of many rows, from products that come in blocks: with a ridge, and with nonnegative weights.
 
-Those of many heads at once, in float32 and by gradients, are in torch_modules/heads/solving.py.
+Those of many heads at once, on their device, are in torch_modules/heads/solving.py.
 """
 
 from __future__ import annotations

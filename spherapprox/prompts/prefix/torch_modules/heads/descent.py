@@ -221,7 +221,7 @@ def shrunk(fit: Fit, key: torch.Tensor) -> torch.Tensor:
     rows = torch.arange(len(key), device=key.device)
     for share in _SHRINKS:
         nearer = centre + share * (key - centre)
-        bias = match_masses(fit.heads.logits(fit.heads.queries, nearer), fit.targets) if fit.bias else None
+        bias = match_masses(fit.heads.logits(fit.heads.queries, nearer), fit.targets, own=False) if fit.bias else None
         if bias is not None:
             bias = torch.maximum(bias, bias.amax(dim=-1, keepdim=True) - math.log(1e3))  # light tokens do not move
         points.append(fit.pack(nearer, bias))

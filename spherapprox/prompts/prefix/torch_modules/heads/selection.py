@@ -5,12 +5,13 @@ from __future__ import annotations
 import torch
 
 from .problem import Heads, Targets
-from .solving import nonnegative
+from .solving import solve_nonnegative
 
 _ENTRIES = 2**27
 """Masses of one head that the pursuit holds, 512 MiB of them: of many queries some are taken."""
-_SHARE, _PICKINGS, _ROUNDS = 8, 256, 30
-"""Tokens picked at once are those that it has over the first, or all over the second; steps that solve for weights."""
+_TOGETHER, _PICKINGS, _CANDIDATES = 8, 256, 4
+"""Tokens picked at once are those that it has over the first, or all over the second; and candidates for each of
+several."""
 
 
 def attend_most(targets: Targets, count: int) -> torch.Tensor:
@@ -21,7 +22,8 @@ def attend_most(targets: Targets, count: int) -> torch.Tensor:
 def pursue_masses(heads: Heads, targets: Targets, count: int) -> torch.Tensor:
     """Return the places (G, count), rising, of tokens whose weighted masses come nearest to all (matching pursuit).
 
-    First one after another, then several at once; weights are solved for after each picking.
+    First one after another, then several at once; nonnegative weights are solved for after each picking. Masses are
+    over all of each query: over its largest one, errors of a model's cache are larger by 10 %, its recall is less.
     """
     return torch.stack([_pursue(heads.at(g), targets.at(g), count) for g in _singles(len(heads.key))])
 
@@ -34,25 +36,37 @@ def _pursue(heads: Heads, targets: Targets, count: int) -> torch.Tensor:
     """Return the places (count,) of one head."""
     m, n = heads.queries.shape[1], heads.key.shape[1]
     rows = torch.linspace(0, m - 1, min(m, max(_ENTRIES // n, 1)), device=heads.key.device).long()
-    logits = heads.logits(heads.queries[:, rows], heads.key)[0]
-    columns = logits.sub_(targets.log_masses[0, rows, None]).exp_()
-    places = columns.new_empty(0, dtype=torch.long)
-    basis, gram = columns.new_empty(count, len(rows)), columns.new_empty(count, count)
-    weights, residual = columns.new_empty(0), columns.new_ones(len(rows))
-    mask = torch.zeros(n, dtype=torch.bool, device=columns.device)
+    logits = heads.logits(heads.key, heads.queries[:, rows])[0]  # in rows, of which few are taken
+    masses = logits.sub_(targets.log_masses[0, rows]).exp_()
+    places, passive = torch.empty(0, dtype=torch.long, device=masses.device), masses.new_empty(0, dtype=torch.bool)
+    basis, gram = masses.new_empty(count, len(rows)), masses.new_empty(count, count)
+    match = moments = masses.sum(dim=1)
     while (k := len(places)) < count:
-        match = (residual @ columns).masked_fill_(mask, -torch.inf)
-        picks = match.topk(min(max(k // _SHARE, count // _PICKINGS, 1), count - k)).indices
-        mask[picks] = True
-        places = torch.cat([places, picks])
+        if k:
+            weights = solve_nonnegative(gram[:k, :k], moments[places], passive)
+            match = (masses @ (1.0 - weights @ basis[:k])).index_fill_(0, places, -torch.inf)
+            passive = weights > 0.0
+        together = min(max(k // _TOGETHER, count // _PICKINGS, 1), count - k)
+        picks = _match_best(masses, match, together, n - k)
+        places, passive = torch.cat([places, picks]), torch.cat([passive, torch.ones_like(picks, dtype=torch.bool)])
         j = len(places)
-        basis[k:j] = columns[:, picks].T
+        basis[k:j] = masses[picks]
         gram[k:j, :j] = basis[k:j] @ basis[:j].T
         gram[:k, k:j] = gram[k:j, :k].T
-        lengths = gram.diagonal()[:j].clamp(min=1e-30).sqrt()
-        scaled = gram[:j, :j] / lengths[:, None] / lengths
-        moment = basis[:j].sum(dim=1) / lengths
-        start = torch.cat([weights, weights.new_zeros(j - k)]) * lengths
-        weights = nonnegative(scaled[None], moment[None], start[None], _ROUNDS)[0][0] / lengths
-        residual = 1.0 - weights @ basis[:j]
     return places.sort().values
+
+
+def _match_best(masses: torch.Tensor, match: torch.Tensor, count: int, free: int) -> torch.Tensor:
+    """Return tokens that match best what is left, in turn; those like one that is taken count less.
+
+    Of `free` ones the match is finite.
+    """
+    candidates = match.topk(min(_CANDIDATES * count, free) if count > 1 else 1).indices
+    block, match = masses[candidates], match[candidates]
+    block /= block.norm(dim=1, keepdim=True).clamp(min=1e-30)
+    left, taken = 1.0 - (block @ block.T).square_(), candidates.new_empty(0)
+    for _ in range(count):
+        best = match.argmax(dim=0, keepdim=True)
+        taken = torch.cat([taken, best])
+        match = (match * left.index_select(0, best)[0]).index_fill_(0, taken, -torch.inf)
+    return candidates[taken]

@@ -8,12 +8,17 @@ import torch
 
 from .problem import Heads, Targets
 
-_ROUNDS, _KKT = 400, 1e-3
-"""Steps of projected gradients at most, and the residual of the conditions of optimality at which they end."""
+_PRECISE, _RIDGES = (1e-12, 8.0), (1.0, 1e3, 1e6, 1e9)
+"""Precision of products at least, and over the roundings of their type; ridges over it and the number of columns, which
+are of length 1, in turns: with one sets of columns do not recur."""
+_EXCHANGES, _CHANCES = 50, 3
+"""Exchanges with a ridge, and those of all wrong columns that may leave as many wrong before one is exchanged alone."""
+_TOLERANCE = 1e-10
+"""Part of the largest slope at no weights that another may be off by, if that precision is not more."""
 _COLUMNS = 256
 """Columns whose inner products with those before them are taken at once."""
-_LEAST = 1e-9
-"""Least weight of a token over the largest one: its logarithm is a bias."""
+_LEAST_OWN = 0.3
+"""Least weight of a chosen token over its own one: those that are not wanted for the mass keep values of their size."""
 
 
 def squares_of(columns: torch.Tensor) -> torch.Tensor:
@@ -26,55 +31,66 @@ def squares_of(columns: torch.Tensor) -> torch.Tensor:
     return gram
 
 
-def nonnegative(
-    gram: torch.Tensor, moment: torch.Tensor, start: torch.Tensor, rounds: int = _ROUNDS
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the weights w >= 0 (G, t) of least ``w' gram w / 2 - moment' w``, and the residuals (G,) left.
+def solve_nonnegative(gram: torch.Tensor, moment: torch.Tensor, passive: torch.Tensor | None = None) -> torch.Tensor:
+    """Return the weights w >= 0 (t,) of least ``w' gram w / 2 - moment' w``, of one head.
 
-    Accelerated projected gradients, which start anew where they go uphill; `gram` (G, t, t) has no negative numbers, so
-    that its largest sum of a row bounds its norm. The residual is the largest part of the gradient that a step could
-    follow, over the largest moment.
+    By block principal pivoting (Kim and Park 2011), from columns that may be `passive`, not 0, as `solve_nonnegative`
+    of compression/least_squares.py does; an exchange waits for the device twice.
     """
-    step = 1.0 / gram.sum(dim=-1).amax(dim=-1, keepdim=True).clamp(min=1e-30)
-    size = moment.abs().amax(dim=-1).clamp(min=1e-30)
-    weights, point, pace = start, start, torch.ones_like(step)
-    residual = torch.full_like(size, torch.inf)
-    for number in range(rounds):
-        gradient = (gram @ point[..., None])[..., 0] - moment
-        new = (point - step * gradient).clamp(min=0.0)
-        uphill = (gradient * (new - weights)).sum(dim=-1, keepdim=True) > 0.0
-        following = torch.where(uphill, 1.0, (1.0 + (1.0 + 4.0 * pace.square()).sqrt()) / 2.0)
-        point = torch.where(uphill, new, new + (pace - 1.0) / following * (new - weights))
-        weights, pace = new, following
-        if number % 10 == 9 or number == rounds - 1:
-            gradient = (gram @ weights[..., None])[..., 0] - moment
-            residual = torch.where(weights > 0.0, gradient.abs(), (-gradient).clamp(min=0.0)).amax(dim=-1) / size
-            if bool((residual <= _KKT).all()):
+    count, precision = len(moment), max(_PRECISE[0], _PRECISE[1] * torch.finfo(gram.dtype).eps)
+    scales = gram.diagonal().clamp(min=1e-30).rsqrt()
+    damped, right = gram * scales * scales[:, None], scales * moment
+    tolerance = max(_TOLERANCE, precision) * right.abs().amax()
+    first, least, best = right > 0.0 if passive is None else passive, math.inf, torch.zeros_like(right)
+    for factor in _RIDGES:
+        ridge = factor * precision * count
+        damped.diagonal().fill_(1.0 + ridge)
+        passive, fewest, chances = first, count + 1, _CHANCES
+        for _ in range(_EXCHANGES):
+            weights, failed = _solve_passive(damped, right, passive)
+            feasible = weights.clamp(min=0.0)
+            square = feasible @ (damped @ feasible - ridge * feasible - 2.0 * right)
+            wrong = torch.where(passive, weights < 0.0, damped @ weights - right < -tolerance)
+            numbers = torch.stack([square.double(), wrong.sum().double(), failed.double()]).tolist()
+            if numbers[2]:  # the ridge is less than roundings in float32
                 break
-    return weights, residual
+            changes = int(numbers[1])
+            if numbers[0] < least:
+                least, best = numbers[0], feasible
+            if changes == 0 or (chances == 0 and precision > _TOLERANCE):  # roundings recur
+                return scales * best
+            chances = _CHANCES if changes < fewest else chances - 1
+            fewest = min(changes, fewest)
+            passive = passive ^ (wrong if chances >= 0 else wrong & (wrong.cumsum(dim=0) == changes))
+    return scales * best
 
 
-def match_masses(logits: torch.Tensor, targets: Targets) -> torch.Tensor:
+def _solve_passive(
+    gram: torch.Tensor, moment: torch.Tensor, passive: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the least squares (t,) over some columns, and a number that is not 0 where they have none."""
+    rows = passive.nonzero()[:, 0]
+    lower, failed = torch.linalg.cholesky_ex(gram.index_select(0, rows).index_select(1, rows))
+    half = torch.linalg.solve_triangular(lower, moment[rows, None], upper=False)
+    solved = torch.linalg.solve_triangular(lower.mT, half, upper=True)
+    return torch.zeros_like(moment).index_copy_(0, rows, solved[:, 0]), failed
+
+
+def match_masses(logits: torch.Tensor, targets: Targets, own: bool) -> torch.Tensor:
     """Return the biases (G, t) with which the masses of tokens of logits (G, m, t) sum up to those of all.
 
-    Squares are of masses over the mass of all at each query; columns are scaled to length 1.
+    Squares are of masses over the mass of all at each query. Biases of the heads' `own` tokens have a least one; of
+    others, those that are not wanted have -inf.
     """
     relative = logits - targets.log_masses[..., None]
     shift = relative.amax(dim=1, keepdim=True)
-    columns = (relative - shift).exp_()
-    lengths = columns.norm(dim=1)
-    columns /= lengths[:, None]
-    # lengths * exp(shift) * weight is what is solved for: start from weights that share the mean mass alike
-    scale = (shift[:, 0] + lengths.log()).clamp(min=-80.0, max=80.0)
+    columns, shift = (relative - shift).exp_(), shift[:, 0]
     gram, moment = squares_of(columns), columns.sum(dim=1)
-    start = scale.exp()
-    along = (start * (gram @ start[..., None])[..., 0]).sum(dim=-1, keepdim=True).clamp(min=1e-30)
-    start = start * ((start * moment).sum(dim=-1, keepdim=True) / along)
-    solved, _ = nonnegative(gram, moment, start)
-    log_weights = solved.clamp(min=1e-30).log() - scale
-    log_weights = torch.where(solved > 0.0, log_weights, -torch.inf)
-    least = log_weights.amax(dim=-1, keepdim=True).nan_to_num(neginf=0.0) + math.log(_LEAST)
-    return torch.maximum(log_weights, least)
+    least = _LEAST_OWN * shift.clamp(max=0.0).exp() if own else torch.zeros_like(shift)
+    missing = moment - (gram @ least[..., None])[..., 0]
+    weights = least + torch.stack([solve_nonnegative(*pair) for pair in zip(gram, missing, strict=True)])
+    biases = weights.log() - shift
+    return biases.clamp(min=math.log(_LEAST_OWN)) if own else biases
 
 
 def solve_values(weights: torch.Tensor, outputs: torch.Tensor, start: torch.Tensor, ridge: float) -> torch.Tensor:
@@ -104,7 +120,7 @@ def attention_of(logits: torch.Tensor, bias: torch.Tensor | None) -> torch.Tenso
 def closed_form(
     heads: Heads, targets: Targets, key: torch.Tensor, value: torch.Tensor, bias: bool, ridge: float
 ) -> tuple[torch.Tensor | None, torch.Tensor]:
-    """Return the biases (G, t), if there are any, and the values (G, t, p) of tokens at keys, near given values."""
+    """Return the biases (G, t), if any, and values (G, t, p) of the heads' own tokens at keys, near given values."""
     logits = heads.logits(heads.queries, key)
-    biases = match_masses(logits, targets) if bias else None
+    biases = match_masses(logits, targets, own=True) if bias else None
     return biases, solve_values(attention_of(logits, biases), targets.outputs, value, ridge)

@@ -1,14 +1,16 @@
 """Heads as tensors that are made shorter, beside their definition."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from spherapprox.prompts.prefix import compress_heads
+from spherapprox.prompts.prefix import Prefix, compress_heads, select
 
 torch = pytest.importorskip("torch")
 
 from spherapprox.prompts.prefix.torch_modules.heads import CompressedHeads, HeadOptions, api  # noqa: E402
+from spherapprox.prompts.prefix.torch_modules.heads.solving import solve_nonnegative  # noqa: E402
 
 G, N, M, S, P = 3, 80, 60, 6, 4
 BRIEF = HeadOptions(iterations=10)
@@ -77,6 +79,35 @@ def test_peers_choose_by_the_attention_of_the_queries():
     for method, scores in (("h2o", sums), ("snapkv", votes)):
         expected = [sorted([*scores[g, :-5].topk(5).indices.tolist(), *range(N - 5, N)]) for g in range(G)]
         assert compress_heads(KEY, VALUE, QUERIES, 10, method=method).indices.tolist() == expected
+
+
+def test_copies_are_taken_once_and_errors_are_those_of_arrays():
+    key, value = (drawn(60, width, seed=width).repeat_interleave(3, 0) for width in (S, P))
+    queries = drawn(500, S, seed=2)
+    short = compress_heads(key, value, queries, 55, method="attention matching")
+    assert len((short.indices // 3).unique()) >= 54
+    assert short.bias.min() >= math.log(0.3) - 1e-6
+    arrays = select(Prefix(key.numpy(), value.numpy()), queries[torch.arange(500) % 5 != 4].numpy(), 55, held_out=0)
+    asked = drawn(200, S, seed=3)
+    outputs, masses = attended(asked, key, value)
+    missed = rms(torch.from_numpy(arrays.log_mass(asked.numpy())) - masses)
+    assert rms(short.log_mass(asked) - masses) < 1.2 * missed
+    assert rms(short(asked) - outputs, outputs) < 1.2 * rms(torch.from_numpy(arrays(asked.numpy())) - outputs, outputs)
+    assert len(compress_heads(key, value, queries, 178, method="attention matching").indices.unique()) == 178
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_nonnegative_weights_are_the_best_ones(dtype):
+    columns, y = drawn(90, 40).mul(0.3).exp().to(dtype), drawn(90, seed=1).to(dtype)
+    gram, moment = columns.T @ columns, columns.T @ y
+    weights = solve_nonnegative(gram, moment)
+    slope = gram @ weights - moment
+    assert weights.min() == 0.0 < weights.max()
+    bound = 1e-8 if dtype == torch.float64 else 1e-3
+    assert torch.where(weights > 0.0, slope.abs(), -slope).max() < bound * moment.abs().max()
+    torch.testing.assert_close(solve_nonnegative(gram, moment, weights > 0.0), weights)
+    rounded = torch.tensor([[1.0, 1.001], [1.001, 1.0]])  # a negative eigenvalue
+    assert solve_nonnegative(rounded, torch.ones(2)).tolist() == pytest.approx([0.5, 0.5], rel=0.02)
 
 
 def test_values_of_more_tokens_than_are_multiplied_at_once_are_least_squares():

@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def train(model: Any, phases: tuple[tuple[int, int, int, float], ...]) -> None:
 
 def trained(size: str = "whole") -> Any:
     """Return the model, trained here if it is not kept."""
-    path = FOLDER / f"small-decoder-{size}.pt"
+    path = FOLDER / f"small-decoder-{size}-{zlib.crc32(repr(SIZES[size]).encode()):08x}.pt"
     model = untrained(size)
     if not path.exists():
         train(model, SIZES[size][2])

@@ -161,10 +161,6 @@ def tensors() -> None:
 
 def measured_tensors(method: str, heads: int, threads: int) -> tuple[float, ...]:
     """Compress heads as tensors: mean errors at queries held out, seconds, those of processors, MB beside the heads."""
-    import torch
-
-    from spherapprox.prompts.prefix import compress_heads
-
     torch.set_num_threads(threads)
     n, queries = LONG[-1]
     columns = key, value, asked = [torch.empty(heads, rows, 128) for rows in (n, n, queries)]

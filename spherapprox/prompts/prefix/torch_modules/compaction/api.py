@@ -27,7 +27,7 @@ from .inputs import Inputs, real_tokens
 from .options import CacheOptions
 from .result import CacheCompaction
 from .slopes import check_slopes, measure_slopes
-from .work import Work, is_compacted
+from .work import Work, holds_tokens
 
 _RANDOM, _PIECE = 1024, 64
 """Random tokens that are read where there is no text, and tokens of a context that are worth being read anew."""
@@ -135,7 +135,7 @@ def compress_cache(
     share = _checks.real(ratio, "ratio", above=0.0, maximum=1.0)
     plan = Plan(_checks.choice(method, "method", METHODS), _checks.flag(bias, "bias"), options)
     layers, cross = _parts(model, cache)
-    first = next((layer for layer in layers if is_compacted(layer)), None)
+    first = next((layer for layer in layers if holds_tokens(layer)), None)
     if first is None:
         raise ValueError("'cache' must hold tokens in a layer of attention, got none: let the model read a text")
     batch, length = len(first.keys), int(cache.get_seq_length())
@@ -197,7 +197,7 @@ def _parts(model: Any, cache: Any) -> tuple[list[CacheLayerMixin], tuple[CacheLa
 
 def _check_finite(layers: list[CacheLayerMixin], real: torch.Tensor) -> None:
     for number, layer in enumerate(layers):
-        if is_compacted(layer):
+        if holds_tokens(layer):
             finite = (layer.keys.isfinite().all(-1) & layer.values.isfinite().all(-1)).all(1)
             if not bool((finite | ~real[:, -finite.shape[1] :]).all()):
                 raise ValueError(

@@ -8,6 +8,8 @@ import torch
 
 _LEAST, _MOST = 10, 4
 """Each head gets the mean number of tokens over the one at least, and times the other at most: work grows with it."""
+_SMALLEST = 1e-12
+"""The least weight over the mean one: heads of none, pruned ones, share what the others may not have."""
 
 
 def weigh(slopes: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -27,16 +29,16 @@ def spend(weights: list[torch.Tensor], count: int, most: int) -> list[list[int]]
     If weights say nothing, all get `count`.
     """
     flat = torch.cat(weights).double().cpu()
-    shares = flat / flat.mean()
+    shares = (flat / flat.mean()).clamp(min=_SMALLEST)
     if not bool(shares.isfinite().all()):
         shares = torch.ones_like(flat)
     total, least, most = count * len(flat), max(count // _LEAST, 1), min(most, _MOST * count)
-    low, high = 0.0, float(total) / shares.clamp(min=1e-12).min().item()
+    low, high = 0.0, float(total) / shares.min().item()
     for _ in range(100):
         scale = (low + high) / 2.0
         low, high = (low, scale) if (scale * shares).clamp(least, most).sum() > total else (scale, high)
-    wanted = (low * shares).clamp(least, most)
-    counts = wanted.floor().long()
-    left = (wanted - counts).masked_fill(counts >= most, -math.inf)
+    numbers = (low * shares).clamp(least, most)
+    counts = numbers.floor().long()
+    left = (numbers - counts).masked_fill(counts >= most, -math.inf)
     counts[left.topk(total - int(counts.sum())).indices] += 1
     return [part.tolist() for part in counts.split([len(layer) for layer in weights])]

@@ -69,8 +69,8 @@ def measure_slopes(model: Any, cache: Any, texts: list[Inputs], real: torch.Tens
                 plain = {name: _plain(value) for name, value in arguments.items()}
                 with explaining(model, cached=True):
                     logits = model(**plain, cache=working).logits
-                found = _differentiate(logits, _plain(some.mask[:, part]), watcher, generator)
-            slopes = {number: squares + slopes.get(number, 0.0) for number, squares in found.items()}
+                more = _differentiate(logits, _plain(some.mask[:, part]), watcher, generator)
+            slopes = {number: squares + slopes.get(number, 0.0) for number, squares in more.items()}
             watcher.handed.clear()
             _detach(working)
     return slopes
@@ -94,11 +94,11 @@ def _differentiate(
             'or padding by eager attention in float64: set_attn_implementation("sdpa")'
         )
     drawn = torch.multinomial(logs.detach().exp(), 1, generator=generator)
-    told = logs.gather(-1, drawn).sum()
-    found = zip(watcher.shares.items(), torch.autograd.grad(told, list(watcher.zeros.values())), strict=True)
+    chances = logs.gather(-1, drawn).sum()
+    pairs = zip(watcher.shares.items(), torch.autograd.grad(chances, list(watcher.zeros.values())), strict=True)
     return {
         number: (shares * widened(slopes).unflatten(1, shares.shape[1:3])).square().sum(dim=(2, 3, 4))
-        for (number, shares), slopes in found
+        for (number, shares), slopes in pairs
     }
 
 

@@ -20,7 +20,7 @@ from .collecting import LayerQueries
 from .result import HeadRecord
 
 
-def is_compacted(layer: Any) -> bool:
+def holds_tokens(layer: Any) -> bool:
     """Tell whether a layer holds keys of its own and all tokens that its queries see."""
     return isinstance(layer, DynamicLayer) and layer.is_initialized and layer.keys.numel() > 0
 
@@ -68,7 +68,7 @@ class Work:
         length, counts = self.real.shape[1], {}
         for number, layer in enumerate(self.layers):
             window = self._window(number)
-            if not is_compacted(layer) or (window is not None and length >= window):
+            if not holds_tokens(layer) or (window is not None and length >= window):
                 continue
             if number not in self.queries:
                 raise ValueError(
@@ -155,7 +155,7 @@ class Work:
     def _kept(self, number: int, layer: CacheLayerMixin) -> CacheLayerMixin:
         """Return a layer as it is, or what is left of it inside its window."""
         window = self._window(number)
-        if is_compacted(layer):
+        if holds_tokens(layer):
             words = "kept" if window is None else "window, kept"
             if window is not None and type(layer) is DynamicLayer:
                 full, layer = layer, DynamicSlidingWindowLayer(window)

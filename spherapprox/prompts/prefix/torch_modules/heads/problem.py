@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
+
+from ....._threads import slices
 
 FOLDS = 5
 """Of so many queries one is held out."""
@@ -13,11 +14,9 @@ _NUMBERS = 2**24
 """Logits that are held at once, 64 MiB of them in float32."""
 
 
-def blocks(count: int, size: int) -> Iterator[slice]:
-    """Yield slices of `count` rows, each of `size` numbers, few enough that they are held at once."""
-    step = max(_NUMBERS // max(size, 1), 1)
-    for start in range(0, count, step):
-        yield slice(start, start + step)
+def blocks(count: int, size: int) -> list[slice]:
+    """Return slices of `count` rows, each of `size` numbers, few enough that they are held at once."""
+    return slices(count, max(_NUMBERS // max(size, 1), 1))
 
 
 def widened(rows: torch.Tensor) -> torch.Tensor:

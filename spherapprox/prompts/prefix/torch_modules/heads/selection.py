@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from ....._threads import slices
 from .problem import Heads, Targets
 from .solving import solve_nonnegative
 
@@ -25,11 +26,7 @@ def pursue_masses(heads: Heads, targets: Targets, count: int) -> torch.Tensor:
     First one after another, then several at once; nonnegative weights are solved for after each picking. Masses are
     over all of each query: over its largest one, errors of a model's cache are larger by 10 %, its recall is less.
     """
-    return torch.stack([_pursue(heads.at(g), targets.at(g), count) for g in _singles(len(heads.key))])
-
-
-def _singles(count: int) -> list[slice]:
-    return [slice(g, g + 1) for g in range(count)]
+    return torch.stack([_pursue(heads.at(g), targets.at(g), count) for g in slices(len(heads.key), 1)])
 
 
 def _pursue(heads: Heads, targets: Targets, count: int) -> torch.Tensor:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from ..... import _checks
+from ....._threads import slices
 from . import descent, peers
 from .options import CONTEXT, FITTED, FitOptions
 from .problem import FOLDS, Heads, Targets, Tokens, are_held_out, errors, gather, part_of
@@ -63,7 +64,7 @@ class Plan:
             places = self._choose(heads, count, scores)
             return Tokens(gather(heads.key, places), gather(heads.value, places), None, places)
         size = max(_ENTRIES // (heads.queries.shape[1] * count), 1)
-        parts = [slice(start, start + size) for start in range(0, len(heads.key), size)]
+        parts = slices(len(heads.key), size)
         return joined([self._fit(heads.at(part), targets.at(part), count) for part in parts])
 
     def _choose(self, heads: Heads, count: int, scores: torch.Tensor | None) -> torch.Tensor:

@@ -245,6 +245,10 @@ def test_budget_by_error_follows_the_next_token(llama):
     assert min(found[0][:2]) > max(found[0][3], 24)
     assert sum(found[0]) == 24 * 4
     np.testing.assert_allclose(*found, atol=1)
+    with torch.no_grad():
+        silent.model.layers[0].self_attn.o_proj.weight.zero_()
+    short = compress_cache(silent, read(silent, ids(1, N)).cache, **options)
+    assert [record.tokens for record in short.records] == [12, 12, 12, N]
 
 
 def mistral(window):

@@ -8,11 +8,11 @@ collect_ignore = []
 if find_spec("sklearn") is None:
     collect_ignore += ["spherapprox/heads/estimators.py", "spherapprox/targets/digits.py"]
 if find_spec("torch") is None:
-    collect_ignore += ["spherapprox/heads/torch_modules"]
+    collect_ignore += ["spherapprox/heads/torch_modules", "spherapprox/directional/torch_modules"]
     collect_ignore += ["spherapprox/prompts/prefix/torch_modules", "spherapprox/prompts/prefix/layer/reading.py"]
     rooms = ("executor", "recurrent", "sequences")
     collect_ignore += [f"spherapprox/prompts/{room}/torch_modules.py" for room in rooms]
-    collect_ignore += ["tests/reference/recurrent.py"]
+    collect_ignore += [f"tests/reference/{name}.py" for name in ("models", "recurrent", "torch_zoo")]
 if find_spec("torch") is None or find_spec("transformers") is None:
     collect_ignore += ["spherapprox/prompts/prefix/torch_modules/models"]
 

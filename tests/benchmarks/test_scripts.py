@@ -27,7 +27,10 @@ def resolve(module, name):
     """Return what a script imports, None where the extra that it is for is missing."""
     try:
         home = importlib.import_module(module)
-        return getattr(home, name) if hasattr(home, name) else importlib.import_module(f"{module}.{name}")
+        try:
+            return getattr(home, name)
+        except AttributeError as error:
+            return None if "pip install" in str(error) else importlib.import_module(f"{module}.{name}")
     except ImportError as error:
         if error.name not in EXTRAS and "pip install" not in str(error):
             raise

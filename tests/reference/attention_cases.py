@@ -161,8 +161,10 @@ def agreed_by_torch(case: Case, output: Array, bounds: Array, hidden: Array) -> 
     causal = case.options["is_causal"]
     if case.kind != "ordinary" or causal is True or (causal and case.mask is not None):
         return
-    import torch
-
+    try:
+        import torch
+    except ImportError:
+        return
     arrays = [torch.tensor(a.astype(np.float64)) for a in case[:3]]
     attn_mask = None if case.mask is None else torch.tensor(
         case.mask if case.mask.dtype == bool else case.mask.astype(np.float64)

@@ -10,7 +10,12 @@ def list_public(*modules: ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the dotted names of what modules, and those that they name, make public, each with what it names."""
     for module in modules:
         for name in (*module.__all__, *getattr(module, "_MODULES", ())):
-            thing = getattr(module, name)
+            try:
+                thing = getattr(module, name)
+            except AttributeError as error:
+                if "pip install" in str(error):  # an extra is missing
+                    continue
+                raise
             yield from list_public(thing) if isinstance(thing, ModuleType) else [(f"{module.__name__}.{name}", thing)]
 
 

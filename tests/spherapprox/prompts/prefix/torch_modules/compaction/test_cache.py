@@ -5,11 +5,10 @@ import copy
 import numpy as np
 import pytest
 
-from spherapprox.prompts.prefix import compress_cache, of_model
-
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from spherapprox.prompts.prefix import compress_cache, of_model  # noqa: E402
 from spherapprox.prompts.prefix.torch_modules.compaction import CacheOptions, load_cache  # noqa: E402
 
 SIZES = {

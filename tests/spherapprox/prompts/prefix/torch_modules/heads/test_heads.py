@@ -5,10 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from spherapprox.prompts.prefix import Prefix, compress_heads, select
-
 torch = pytest.importorskip("torch")
 
+from spherapprox.prompts.prefix import Prefix, compress_heads, select  # noqa: E402
 from spherapprox.prompts.prefix.torch_modules.heads import CompressedHeads, HeadOptions, api  # noqa: E402
 from spherapprox.prompts.prefix.torch_modules.heads.solving import solve_nonnegative  # noqa: E402
 

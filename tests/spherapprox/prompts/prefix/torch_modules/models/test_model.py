@@ -5,12 +5,11 @@ import copy
 import numpy as np
 import pytest
 
-from spherapprox import SplitHead
-from spherapprox.prompts.prefix import as_layer, next_token_divergence, of_model, program
-
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from spherapprox import SplitHead  # noqa: E402
+from spherapprox.prompts.prefix import as_layer, next_token_divergence, of_model, program  # noqa: E402
 from spherapprox.prompts.prefix.torch_modules import dynamic_cache, from_past_key_values  # noqa: E402
 
 DOUBLE = {"dtype": torch.float64}

@@ -108,7 +108,7 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
 
     References
     ----------
-    docs/theorems/3-errata.md on the counter of the thesis, a rotation that loses digits.
+    docs/theorems/3-errata.md, 3.26, on the counter of the thesis, a rotation, whose threshold has room up to some n.
 
     Examples
     --------

@@ -32,6 +32,26 @@ def test_312_the_change_of_the_outputs_has_full_rank():
     assert np.delete(change, 1).max() > 0.01
 
 
+def generates(first, sequence, gap):
+    """Return whether behind its virtual token a sequence is generated, with keys `first` for places (A.1.1, E = I)."""
+    size = len(sequence)
+    rows, result = [np.array(sequence) / size], []
+    for i in range(size):
+        weights = [np.exp(gap * (logits[: i + 1] - logits.max())) for logits in (first, np.eye(size)[i])]
+        state = weights[0] @ rows / weights[0].sum() + weights[1] @ np.eye(size)[: i + 1] / weights[1].sum()
+        value, symbols = np.maximum(state - 1.0, 0.0).sum(), np.arange(size)
+        result.append(int(np.argmax((2.0 * symbols / size - 1.0) * value + 0.25 - (symbols / size) ** 2)))
+        rows.append(np.eye(size)[result[-1]])
+    return tuple(result) == tuple(sequence)
+
+
+def test_313_even_attention_does_not_find_the_first_token():
+    every = [*itertools.product(range(3), repeat=3)]
+    for gap in (5.0, 50.0, 500.0):
+        assert not all(generates(np.ones(3), sequence, gap) for sequence in every)  # the printed keys
+        assert all(generates(np.eye(3)[0], sequence, gap) for sequence in every)  # those of the authors' code
+
+
 def test_314_the_printed_tokens_are_read_one_too_high():
     for v in (2, 3, 4):
         model = VirtualToken(v, kind="map")
@@ -130,7 +150,6 @@ def test_317_an_executor_cannot_alternate_more_often_than_its_networks():
 
 
 def test_317_any_prompt_leaves_outputs_piecewise_linear():
-    # keys, names and records are anything: attention does not see x, so that few pieces fill the interval
     executor = prompts.executor_budget((1, 2, 1), 0.5, row_bound=1.0).executor()
     layout, rng = executor.layout, np.random.default_rng(0)
     work = np.zeros((layout.workers, layout.width))
@@ -154,6 +173,8 @@ def test_317_any_prompt_leaves_outputs_piecewise_linear():
 
 
 def test_318_two_hidden_layers_have_the_maximum():
+    ends = [max(0.0, *v) - max(0.0, *(-t for t in v)) for v in ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0))]
+    assert ends[0] + ends[1] != ends[2]  # sums of ReLUs have g(v) - g(-v) linear in v
     # two hidden layers have it: a + relu(b - a), a = relu(x)
     two = ReluNetwork(
         [[[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [[1.0, 0.0, 0.0], [-1.0, 1.0, -1.0]], [[1.0, 1.0]]],
@@ -172,7 +193,6 @@ def test_319_reads_of_prompts_miss_more_than_is_printed():
     assert 1.0 - softmax([1.0, 0.0, 0.0, 0.0])[0] == pytest.approx(3.0 / (math.e + 3.0), rel=1e-14)
     assert prompts.impurity(4, 1.0, 1.0) == pytest.approx(0.525, abs=5e-4)
     assert prompts.impurity(1, 1.0, 1.0) == 0.0  # the slots alone
-    # orthonormal keys, logits divided by sqrt(64)
     keys = np.eye(64)[:33]
     missed = 1.0 - softmax(keys @ keys[0] / math.sqrt(64.0) / 0.1)[0]
     assert missed == pytest.approx(prompts.impurity(33, 1.0 / math.sqrt(64.0), 0.1), rel=1e-12)
@@ -191,6 +211,8 @@ def test_320_a_grid_of_corners_and_a_length_that_suffices():
         prompts.prompt_length(0.02, theorem=name, **options) for name in ("grid-midpoint", "grid-printed")
     )
     assert fewer.value < 0.5 * printed.value
+    off = np.maximum(1.0 - np.abs(np.linspace(-50.0, 50.0, 10_001)), 0.0)  # in the mean and at a point of the data
+    assert off.mean() <= 0.0101 < off.max() == 1.0
     near = {"token_dim": 2, "length": 1, "lipschitz": 1.01, "exponent": math.inf}  # whole cells cost more here
     more, printed = (prompts.prompt_length(1 / 1.2, theorem=name, **near) for name in ("grid-midpoint", "grid-printed"))
     assert (more.as_integer(), printed.value) == (9, pytest.approx(2.424**2))
@@ -235,6 +257,28 @@ def test_323_the_separation_is_more_than_its_proof_gives():
         )
         assert (claimed > proven) == (v <= 8)
         assert claimed < sharp
+
+
+def test_323_one_layer_does_where_a_thousand_are_required():
+    # d = L = 1, C = 1, eps = 1/2: the printed grid, its prompt, and its layers
+    step = 0.5 / 2.0
+    prompt = round(1.0 / step)
+    assert round((1.0 / step) ** (prompt + 1)) == 1024
+    z = np.linspace(0.0, 1.0, 101)
+    layer = z + np.maximum(np.outer(z, [1.0, -1.0]), 0.0) @ [-1.0, 1.0] + 0.5  # within 1/2 of all that is in [0, 1]
+    assert np.abs(layer - 0.5).max() <= 1e-15
+
+
+def test_323_misprints():
+    tokens = np.array([[0.0, 0.0], [0.0, 0.5]])  # of the grid of d = 2 and delta = 1/2
+    assert np.linalg.norm(tokens[0]) < math.sqrt(2.0)
+    assert np.linalg.norm(tokens[1] - tokens[0]) < math.sqrt(2.0) * 0.5
+    for slope, quantised in ((lambda t: 1.0 - t, 1.0), (lambda t: -t, 0.0)):
+        assert 0.25 + slope(0.25) == quantised
+    assert [0.5 * (last + 1) for last in (2.0 * (1.0 / 0.5 - 1.0), 2.0 / 0.5 - 1.0)] == [1.5, 2.0]  # (F.1) at 2
+    for t in (1.0, 2.5, 7.0):
+        left, middle, right = np.maximum([t - 1.0, t, t + 1.0], 0.0)
+        assert (left - middle + right, left - 2.0 * middle + right) == (t, 0.0)
 
 
 def test_324_without_the_scale_constant_entries_are_too_large():

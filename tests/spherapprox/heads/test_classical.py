@@ -173,20 +173,6 @@ def test_a_radius_of_other_points_is_not_believed():
     assert bounds[0].interaction_bound() == bounds[1].interaction_bound()
 
 
-def test_the_printed_form_collapses_and_the_repairs_do_not():
-    split = SplitHead.from_target(lambda x: x[:, [1, 2, 0]], points.fibonacci(2000), 60.0)
-    x = np.array([[0.6, 0.8, 0.0], [0.0, -0.6, 0.8]])
-    printed = ClassicalHead.from_head(split, interaction="printed")
-    assert np.abs(printed.attend(x[:, None])[:, 0] - split(x)).max() < 1e-13
-    assert np.abs(printed.attend(x)).max() < 1e-200
-    assert printed.interaction_bound(2) == pytest.approx(1.0)
-    assert printed.interaction_bound(1) == 5e-324
-    for interaction in ("flag", "none"):
-        head = ClassicalHead.from_head(split, interaction=interaction)
-        assert np.abs(head.attend(x) - split(x)).max() < 1e-13
-        assert head.interaction_bound(2) < 1e-20
-
-
 def test_a_flag_leaves_no_weight_to_inputs():
     # One control point, opposite to an input: the least mass that a prefix can have.
     for concentration in (0.0, 1.0, 1e3, 1e8, 1e300):

@@ -141,18 +141,6 @@ def test_the_extension_attains_its_error_and_no_sampling_does_better():
             assert pair >= recurrent.error_bound(dim=2, n=cells**2, theorem="lower", norm="euclidean").value * 0.95
 
 
-def test_discs_cover_no_square_more_cheaply_than_the_plane():
-    radius = 0.05
-    count = recurrent.prompt_length(radius, dim=2, theorem="lower", norm="euclidean").as_integer()
-    assert count == math.ceil(2.0 * math.pi / math.sqrt(27.0) / (math.pi * radius**2))
-    rows = np.arange(14) * 1.5 * radius + 0.5 * radius
-    columns = np.arange(13) * math.sqrt(3.0) * radius
-    discs = np.array([(c - 0.5 * math.sqrt(3.0) * radius * (i % 2), r) for i, r in enumerate(rows) for c in columns])
-    x = np.array([*itertools.product(np.linspace(0.0, 1.0, 101), repeat=2)])
-    assert np.linalg.norm(x[:, None] - discs, axis=2).min(axis=1).max() < 0.0500001
-    assert count < len(discs) == 182 < recurrent.prompt_length(radius, dim=2, norm="euclidean").as_integer()
-
-
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_states_have_to_hold_a_bit_for_each_of_many_points(dim):
     for eps, lipschitz in ((0.11, 1.0), (0.1, 1.0), (0.3, 2.0), (0.7, 1.0)):

@@ -10,7 +10,7 @@ import math
 from functools import lru_cache
 from itertools import pairwise
 
-from flint import arb, arb_poly, ctx
+from flint import acb, arb, arb_poly, ctx
 
 from ..covering import lattice as float64_lattice
 from ..covering.polytope import polytope_count
@@ -181,3 +181,38 @@ def fejes_toth(_dim: int, radius: arb, _share: float) -> arb:
     """Return the log of 2 w/(w - pi/6), cot w = sqrt 3 cos rho (4.2, fejes-toth)."""
     w = (1 / (arb(3).sqrt() * radius.cos())).atan()
     return (2 * w / (w - arb.pi() / 6)).log()
+
+
+def coxeter_few_rogers(dim: int, radius: arb, _share: float) -> arb:
+    """Return the log of the floor by angles and measures of simplices, for radius <= pi/4 (4.L)."""
+    if not radius <= arb.pi() / 4:
+        raise CertificationError("a radius cannot be proved to be at most pi/4")
+    gap = arb(dim + 1) / dim * radius.sin() ** 2  # 1 - c
+    log = arb(2 * (dim + 1) * (dim + 2)).log() + half(dim + 2).lgamma() + half(dim) * (arb.pi() / gap).log()
+    log += log_angle(dim, 1 - gap, ctx.prec * math.log(2.0) + 8.0)
+    return log - ((dim + 1) * radius.cos() ** -(dim + 1) + 1).log()
+
+
+def log_angle(dim: int, c: arb, nats: float) -> arb:
+    """Return the log of the integral J of 4.L by a rule that is off by about exp(-nats) of it."""
+    height = math.sqrt(0.5 * dim / math.pi)
+    inverse = math.ceil(max(math.sqrt(nats), min(0.4 * nats / math.sqrt(dim), math.sqrt(nats * (dim + 1) / 3.0))))
+    last, scale = math.ceil(math.sqrt(nats / math.pi) * inverse), (arb.pi() * c).sqrt()
+
+    def log_term(k: int) -> acb:
+        y = acb(arb(k) / inverse, height)
+        w = (-((scale * y) ** 2)).hypgeom_u(half(1), half(1)) / arb.pi().sqrt()
+        return dim * w.log() - arb.pi() * y**2
+
+    top = log_term(0).real
+
+    def log_off(shift: float) -> arb:  # at most: what the rule is off by, from the line at this distance
+        y, decay = arb(height) + shift, 2 * arb.pi() * abs(shift) * inverse
+        log_w = -(scale * y * arb.pi().sqrt()).max(1).log() if y > 0 else (scale * y) ** 2 + arb(2).log()
+        return arb.pi() * y**2 + dim * log_w - top - decay - (-(-decay).exp()).log1p()
+
+    total = 1 + 2 * sum(((log_term(k) - top).exp().real for k in range(1, last + 1)), arb(0))
+    # 4.L, rounding: terms left out, and the rule's error
+    below = (*(-0.1 * share * inverse for share in range(1, 6)), -height - inverse / (dim + 1.0))
+    logs = (-arb.pi() * (arb(last) / inverse) ** 2, log_off(0.5 * inverse), min(map(log_off, below), key=float))
+    return top + ((total + sum(arb(0, 1) * inverse * log.exp() for log in logs)) / inverse).log()

@@ -11,7 +11,7 @@ from spherapprox import _checks
 
 from ..records.bound import Bound, Side, over_arrays, settle
 from ..records.problem import LARGEST_DIM
-from . import formulas, lattice, polytope, slab, zonal
+from . import facets, formulas, lattice, polytope, slab, zonal
 from ._method import HALF_PI
 from .formulas import log_rogers_constant as log_rogers_constant
 
@@ -26,8 +26,8 @@ MOST_POINTS = 1e300
 TABLE = {
     method.name: method
     for method in (
-        formulas.LOWER, formulas.FEJES_TOTH, formulas.SIMPLEX, formulas.CIRCLE, polytope.METHOD, zonal.METHOD,
-        lattice.METHOD, slab.METHOD, formulas.VOLUME, formulas.RANDOM, formulas.GREEDY, formulas.ROGERS,
+        formulas.LOWER, formulas.FEJES_TOTH, facets.METHOD, formulas.SIMPLEX, formulas.CIRCLE, polytope.METHOD,
+        zonal.METHOD, lattice.METHOD, slab.METHOD, formulas.VOLUME, formulas.RANDOM, formulas.GREEDY, formulas.ROGERS,
         formulas.BOROCZKY_WINTSCHE,
     )
 }  # fmt: skip
@@ -82,8 +82,9 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") 
         coverings, dim 2 to 64, radius <= pi/4), ``"slab"`` (lattice points near a sphere, dim 2 to 64, whole below
         1e9), ``"volume"`` 1/sigma(C(radius/2)), ``"random"`` (random caps, then fill), ``"greedy"`` (Lovasz-Stein over
         a net), ``"rogers"`` (dim >= 2, sin(radius) <= 1/(dim+1)) and ``"boroczky-wintsche"`` (dim >= 3). Necessary
-        numbers: ``"best-lower"``, the largest of ``"lower"`` 1/sigma(C(radius)), ``"fejes-toth"`` (dim 2) and
-        ``"simplex"`` (dim + 2, from its radius down dim + 3).
+        numbers: ``"best-lower"``, the largest of ``"lower"`` 1/sigma(C(radius)), ``"fejes-toth"`` (dim 2),
+        ``"coxeter-few-rogers"`` (angles of simplices, dim >= 2, radius <= pi/4) and ``"simplex"`` (dim + 2, from its
+        radius down dim + 3).
 
     Returns
     -------
@@ -106,7 +107,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") 
     >>> print(covering_number(0.01, dim=8))
     lattice: covering number <= 10^17.68, radius 0.01  [docs/theorems/4.2-covering-numbers.md]
     >>> print(covering_number(0.01, dim=8, method="best-lower"))
-    lower: covering number >= 10^16.86, radius 0.01  [docs/theorems/4.2-covering-numbers.md]
+    coxeter-few-rogers: covering number >= 10^17.27, radius 0.01  [docs/theorems/4.2-covering-numbers.md]
     """
     method = _checks.choice(method, "method", METHODS)
 

@@ -109,9 +109,9 @@ class Bound:
     >>> from bounds import prefix_length
     >>> bound = prefix_length(0.1, dim=8, theorem="lower")
     >>> round(bound.log10, 2), bound.side, bound.holds
-    (8.87, 'lower', True)
+    (9.28, 'lower', True)
     >>> bound.require().as_integer()
-    738287769
+    1894717091
     """
 
     quantity: str

@@ -79,7 +79,7 @@ def evaluate_ladder(
     >>> from bounds.report import evaluate_ladder
     >>> curves = evaluate_ladder([0.1, 0.5], dim=8)
     >>> curves.log10["lower"].round(2)
-    array([8.87, 3.37])
+    array([9.28, 3.77])
     """
     shapes = np.ndim(eps), np.ndim(dim)
     if sorted(shapes) != [0, 1]:

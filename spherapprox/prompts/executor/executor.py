@@ -215,11 +215,14 @@ class Executor:
             With `query`, `key`, `value` (d, d), `up` (hidden, d), `bias` (hidden,) and `down` (d, hidden). The state
             begins with the prompt and ``layout.workers`` work tokens, whose columns ``layout.columns("name")`` are the
             identity; the first of these holds x in the first of ``layout.columns("output")``. Output i is
-            ``layout.columns("sum")`` of work token i.
+            ``layout.columns("sum")`` of work token i. Where there are as many outputs as inputs, all blocks may run
+            again on the state that they leave: outputs are written back as inputs (9.3).
         """
         names = np.split(self.keys, np.cumsum(self.sizes[1:-1]))
-        gates = (1.0, *self._gates())  # no layer comes before the first
-        rows = zip(names, self.concentrations, self.segments, self.activation_bounds, gates, strict=False)
+        gates = self._gates()
+        rows = zip(
+            names, self.concentrations, self.segments, self.activation_bounds, gates[-1:] + gates[:-1], strict=True
+        )
         for layer, (keys, sharp, count, *limits) in enumerate(rows):
             numbers = Numbers(keys, sharp, count, self.weight_bound, *limits)
             yield read_block(self.layout, layer, numbers)

@@ -69,13 +69,19 @@ class Layout:
         """Columns d of a token."""
         return self.ends["name"][1]
 
+    def signs(self, layer: int) -> tuple[float, ...]:
+        """Return the signs of the sums that a layer passes on: ReLUs, none at first, or outputs that are inputs."""
+        if layer:
+            return (1.0,)
+        return (1.0, -1.0) if self.sizes[0] == self.sizes[-1] else ()
+
     def hidden(self, segments: tuple[int, ...]) -> tuple[int, ...]:
         """Return the hidden units of the two blocks of each layer."""
         clear = 2 * (self.inputs + 1)
         units: list[int] = []
         for layer, count in enumerate(segments):
             n = self.sizes[layer]
-            units += [clear + (n if layer else 0), 2 * n * count + 2 + clear + 2 * self.inputs]
+            units += [clear + n * len(self.signs(layer)), 2 * n * count + 2 + clear + 2 * self.inputs]
         return tuple(units)
 
     def weights(self, segments: tuple[int, ...]) -> int:

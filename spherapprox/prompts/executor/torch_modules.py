@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._checks import instance, needs
+from ..._checks import instance, integer, needs
 
 with needs("PyTorch", "to_torch", "torch"):
     import torch
@@ -102,10 +102,11 @@ class ExecutorModule(Whole):
         self.blocks = torch.nn.ModuleList(ResidualBlock(block, options) for block in executor.blocks())
         self.requires_grad_(False)
 
-    def forward(self, prompt: Any, x: Any) -> Any:
+    def forward(self, prompt: Any, x: Any, steps: int = 1) -> Any:
         """Return the outputs (batch, n_D) behind a prompt (m, d), or one for each input, (batch, m, d).
 
-        Inputs are (batch, n_0); both may be tensors or arrays.
+        Inputs are (batch, n_0); both may be tensors or arrays. With more than one step all blocks run so many times,
+        one after another: where n_D = n_0 the first block writes outputs back as inputs.
         """
         like = self.blocks[0].attention.in_proj_weight
         layout, sizes = self.executor.layout, self.executor.sizes
@@ -115,14 +116,17 @@ class ExecutorModule(Whole):
         shape = layout.records, layout.width
         if records.shape[-2:] != shape or records.shape[:-2] not in ((), inputs.shape[:1]):
             raise ValueError(f"'prompt' must have shape {shape} or (batch, *{shape}), got {tuple(records.shape)}")
+        if integer(steps, "steps", minimum=1) > 1 and sizes[0] != sizes[-1]:
+            raise ValueError(f"'steps' must be 1 where {sizes[-1]} outputs are no {sizes[0]} inputs, got {steps}")
         pad = torch.nn.functional.pad
         names = pad(torch.eye(layout.workers).to(like), (layout.ends["name"][0], 0))
         start = layout.ends["output"][0]
         outputs = pad(inputs[:, None], (start, layout.width - start - sizes[0], 0, layout.workers - 1))
         state = torch.cat([records.expand(inputs.shape[0], *shape), names + outputs], dim=1)  # (batch, m + W, d)
         with unrounded(state):
-            outputs = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
-        return outputs[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
+            for _ in range(steps):
+                state = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
+        return state[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
 
     def _run(self, state: Any) -> Any:
         for block in self.blocks:

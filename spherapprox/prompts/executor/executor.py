@@ -13,8 +13,8 @@ from ..._loading import load
 from ..._types import Float64
 from .blocks import Block, Numbers, read_block, sum_block
 from .keys import record_keys, unit_rows
-from .layout import Layout, between, by_layer, gate_above, reals_by_layer, row_bounds
-from .network import ReluNetwork, layer_sizes
+from .layout import Layout, between, by_layer, gate_above, layer_sizes, reals_by_layer, row_bounds
+from .network import ReluNetwork
 from .running import check_records, checked_inputs, checked_prompt, outputs_of, reads_of
 
 MOST_WEIGHTS = 2**27

@@ -95,6 +95,13 @@ def gate_above(row: float, weight: float, size: int, segments: int, activation: 
     return _GUARD * (row * activation + weight + size * weight * activation / segments**2)
 
 
+def layer_sizes(sizes: Any) -> tuple[int, ...]:
+    """Return the checked sizes n_0, ..., n_D of layers."""
+    if not _checks.is_vector(sizes) or len(sizes) < 2:
+        raise ValueError(f"'sizes' must hold the sizes of the input and of each layer, got {_checks.show(sizes)}")
+    return tuple(_checks.integer(size, "sizes", minimum=1, maximum=10**6) for size in sizes)
+
+
 def row_bounds(row_bound: Any, sizes: tuple[int, ...], weight_bound: float) -> tuple[float, ...]:
     """Return for each layer the largest sum of absolute weights in a row that both bounds allow."""
     depth = len(sizes) - 1

@@ -110,14 +110,14 @@ class ExecutorModule(Whole):
         """
         like = self.blocks[0].attention.in_proj_weight
         layout, sizes = self.executor.layout, self.executor.sizes
+        if integer(steps, "steps", minimum=1) > 1 and sizes[0] != sizes[-1]:
+            raise ValueError(f"'steps' must be 1 where {sizes[-1]} outputs are no {sizes[0]} inputs, got {steps}")
         records, inputs = (torch.as_tensor(array, dtype=like.dtype, device=like.device) for array in (prompt, x))
         if inputs.ndim != 2 or inputs.shape[1] != sizes[0]:
             raise ValueError(f"'x' must have shape (batch, {sizes[0]}), got {tuple(inputs.shape)}")
         shape = layout.records, layout.width
         if records.shape[-2:] != shape or records.shape[:-2] not in ((), inputs.shape[:1]):
             raise ValueError(f"'prompt' must have shape {shape} or (batch, *{shape}), got {tuple(records.shape)}")
-        if integer(steps, "steps", minimum=1) > 1 and sizes[0] != sizes[-1]:
-            raise ValueError(f"'steps' must be 1 where {sizes[-1]} outputs are no {sizes[0]} inputs, got {steps}")
         pad = torch.nn.functional.pad
         names = pad(torch.eye(layout.workers).to(like), (layout.ends["name"][0], 0))
         start = layout.ends["output"][0]

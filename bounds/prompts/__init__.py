@@ -18,6 +18,7 @@ from .cost import AttentionCost as AttentionCost
 from .cost import attention_cost, attention_error
 from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length
+from .networks import interpolation_error, shallow_error
 from .routing import compose_errors, impurity, key_count, read_error, temperature
 from .separation import boltzmann_separation, context_separation, separating_ratio
 
@@ -33,12 +34,14 @@ __all__ = [
     "gap",
     "hard_tokens",
     "impurity",
+    "interpolation_error",
     "key_count",
     "maps",
     "memorization_length",
     "prompt_length",
     "read_error",
     "separating_ratio",
+    "shallow_error",
     "temperature",
 ]
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from spherapprox import _checks
 from spherapprox.prompts.executor import Executor, key_margin
-from spherapprox.prompts.executor.layout import ROUNDING, gate_above, row_bounds
-from spherapprox.prompts.executor.network import layer_sizes
+from spherapprox.prompts.executor.layout import ROUNDING, gate_above, layer_sizes, row_bounds
 
 from ..records.bound import Bound
 from .lengths import UNITS, between

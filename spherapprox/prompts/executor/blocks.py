@@ -37,11 +37,15 @@ class Numbers:
     weight_bound: float
     activation_bound: float
     gate: float
-    """At least as large as every sum of the layer before."""
+    """At least as large as every sum of the layer before, for the first layer of the last one."""
 
 
 def read_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
-    """Return the block in which work tokens read their records and pass on the outputs of the layer before."""
+    """Return the block in which work tokens read their records and pass on the outputs of the layer before.
+
+    Where outputs can be inputs, the first layer passes on those of the network itself, of either sign: its blocks run
+    once more.
+    """
     d, key, name = layout.width, layout.columns("key"), layout.columns("name")
     read_columns, record, total = layout.columns("read"), layout.columns("record"), layout.columns("sum")
     query, keys, value = np.zeros((3, d, d))
@@ -51,12 +55,12 @@ def read_block(layout: Layout, layer: int, numbers: Numbers) -> Block:
     keys[np.arange(len(key)), key] = 1.0
     value[read_columns, record] = 1.0
     units = [_clear(d, np.concatenate([total, layout.columns("input")]))]
-    if layer > 0:
+    for sign in layout.signs(layer):
         n = layout.sizes[layer]
         up, down = np.zeros((n, d)), np.zeros((d, n))
-        up[:, total[0]] = 1.0
+        up[:, total[0]] = sign
         up[np.arange(n), name[:n]] = numbers.gate
-        down[layout.columns("output")[:n], np.arange(n)] = 1.0
+        down[layout.columns("output")[:n], np.arange(n)] = sign
         units.append((up, np.full(n, -numbers.gate), down))
     return _block(query, keys, value, units=units)
 

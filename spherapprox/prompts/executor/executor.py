@@ -13,8 +13,8 @@ from ..._loading import load
 from ..._types import Float64
 from .blocks import Block, Numbers, read_block, sum_block
 from .keys import record_keys, unit_rows
-from .layout import Layout, between, by_layer, gate_above, reals_by_layer, row_bounds
-from .network import ReluNetwork, layer_sizes
+from .layout import Layout, between, by_layer, gate_above, layer_sizes, reals_by_layer, row_bounds
+from .network import ReluNetwork
 from .running import check_records, checked_inputs, checked_prompt, outputs_of, reads_of
 
 MOST_WEIGHTS = 2**27
@@ -215,11 +215,14 @@ class Executor:
             With `query`, `key`, `value` (d, d), `up` (hidden, d), `bias` (hidden,) and `down` (d, hidden). The state
             begins with the prompt and ``layout.workers`` work tokens, whose columns ``layout.columns("name")`` are the
             identity; the first of these holds x in the first of ``layout.columns("output")``. Output i is
-            ``layout.columns("sum")`` of work token i.
+            ``layout.columns("sum")`` of work token i. Where there are as many outputs as inputs, all blocks may run
+            again on the state that they leave: outputs are written back as inputs (9.3).
         """
         names = np.split(self.keys, np.cumsum(self.sizes[1:-1]))
-        gates = (1.0, *self._gates())  # no layer comes before the first
-        rows = zip(names, self.concentrations, self.segments, self.activation_bounds, gates, strict=False)
+        gates = self._gates()
+        rows = zip(
+            names, self.concentrations, self.segments, self.activation_bounds, gates[-1:] + gates[:-1], strict=True
+        )
         for layer, (keys, sharp, count, *limits) in enumerate(rows):
             numbers = Numbers(keys, sharp, count, self.weight_bound, *limits)
             yield read_block(self.layout, layer, numbers)

@@ -69,13 +69,19 @@ class Layout:
         """Columns d of a token."""
         return self.ends["name"][1]
 
+    def signs(self, layer: int) -> tuple[float, ...]:
+        """Return the signs of the sums that a layer passes on: ReLUs, none at first, or outputs that are inputs."""
+        if layer:
+            return (1.0,)
+        return (1.0, -1.0) if self.sizes[0] == self.sizes[-1] else ()
+
     def hidden(self, segments: tuple[int, ...]) -> tuple[int, ...]:
         """Return the hidden units of the two blocks of each layer."""
         clear = 2 * (self.inputs + 1)
         units: list[int] = []
         for layer, count in enumerate(segments):
             n = self.sizes[layer]
-            units += [clear + (n if layer else 0), 2 * n * count + 2 + clear + 2 * self.inputs]
+            units += [clear + n * len(self.signs(layer)), 2 * n * count + 2 + clear + 2 * self.inputs]
         return tuple(units)
 
     def weights(self, segments: tuple[int, ...]) -> int:
@@ -87,6 +93,13 @@ class Layout:
 def gate_above(row: float, weight: float, size: int, segments: int, activation: float) -> float:
     """Return a number that no token's sum of a layer with inputs of at most `activation` reaches (9.1)."""
     return _GUARD * (row * activation + weight + size * weight * activation / segments**2)
+
+
+def layer_sizes(sizes: Any) -> tuple[int, ...]:
+    """Return the checked sizes n_0, ..., n_D of layers."""
+    if not _checks.is_vector(sizes) or len(sizes) < 2:
+        raise ValueError(f"'sizes' must hold the sizes of the input and of each layer, got {_checks.show(sizes)}")
+    return tuple(_checks.integer(size, "sizes", minimum=1, maximum=10**6) for size in sizes)
 
 
 def row_bounds(row_bound: Any, sizes: tuple[int, ...], weight_bound: float) -> tuple[float, ...]:

@@ -12,10 +12,8 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64
-from .pieces import hats, hinges, linear_layers
-
-_WIDEST = 1e300
-"""Of knots and boxes: differences do not overflow."""
+from .layout import layer_sizes
+from .pieces import WIDEST, checked_grid, hats, hinges, linear_layers, sample, waves
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,8 +121,8 @@ class ReluNetwork:
         heights = _array(values, "values", (len(places),), (len(places), "p"))
         if len(places) < 2 or not (places[1:] > places[:-1]).all():
             raise ValueError(f"'knots' must increase, and be two at least, got {_checks.show(places)}")
-        if not np.abs(places).max() <= _WIDEST:
-            raise ValueError(f"'knots' must be at most {_WIDEST:g} in size, got {_checks.show(places)}: rescale them")
+        if not np.abs(places).max() <= WIDEST:
+            raise ValueError(f"'knots' must be at most {WIDEST:g} in size, got {_checks.show(places)}: rescale them")
         return cls(*hinges(places, heights.reshape(len(places), -1)))
 
     @classmethod
@@ -144,7 +142,7 @@ class ReluNetwork:
         -------
         ReluNetwork
             With three hidden layers for d = 2 and 3, of a neuron for each vertex in the last, and with one for d = 1;
-            inside the box it is the interpolant up to roundings.
+            inside the box it is the interpolant up to roundings. `bounds.prompts.interpolation_error` bounds its error.
 
         Raises
         ------
@@ -158,24 +156,52 @@ class ReluNetwork:
         (ReluNetwork(sizes=(2, 20, 60, 25, 1)), [[0.25], [-0.5]])
         """
         _checks.callable_(f, "f")
-        ends = _array(box, "box", ("d", 2))
-        d = len(ends)
-        if d > 3 or not (ends[:, 1] > ends[:, 0]).all() or not np.abs(ends).max() <= _WIDEST:
-            raise ValueError(
-                f"'box' must hold the ends of 1 to 3 intervals, in order and up to {_WIDEST:g}, got {_checks.show(box)}"
-            )
-        cell_counts: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d  # type: ignore[arg-type]
-        if len(cell_counts) != d:
-            raise ValueError(f"'cells' must be a number, or one for each of {d} axes, got {_checks.show(cells)}")
-        counts = [_checks.integer(count, "cells", minimum=1, maximum=10**7) for count in cell_counts]
+        ends, counts = checked_grid(box, cells, most=3)
         vertices = float(np.prod([count + 1.0 for count in counts]))
-        units = vertices if d == 1 else 4.0 * vertices**2
-        _checks.memory(8.0 * units, "weights", "take fewer cells")
-        axes = [np.linspace(low, high, count + 1) for (low, high), count in zip(ends.tolist(), counts, strict=True)]
-        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
-        values = _checks.values_for(_checks.called(f, grid), "f(x)", len(grid), owner="the vertices")
-        heights = values.astype(np.float64).reshape(len(grid), -1)
-        return cls(*(hinges(axes[0], heights) if d == 1 else hats(axes, heights)))
+        _checks.memory(8.0 * (vertices if len(ends) == 1 else 4.0 * vertices**2), "weights", "take fewer cells")
+        axes, values = sample(f, ends, counts, middles=False)
+        return cls(*(hinges(axes[0], values) if len(ends) == 1 else hats(axes, values)))
+
+    @classmethod
+    def shallow(
+        cls, f: Callable[[Float64], ArrayLike], box: ArrayLike, cells: int | Sequence[int], pieces: int
+    ) -> Self:
+        """Approximate a function on a box of any dimension with one hidden layer.
+
+        A mean of the values at the middles of cells is a sum of waves, and each wave a function of one number, which is
+        interpolated. `bounds.prompts.shallow_error` bounds the error. One layer takes far more neurons than the three
+        of `interpolate`. See docs/theorems/9.4-relu-networks.md.
+
+        Parameters
+        ----------
+        f : callable
+            Maps points (n, d) to values (n,) or (n, p).
+        box : array_like, shape (d, 2)
+            Least and largest value of each variable.
+        cells : int or sequence of d int
+            Number of intervals along each axis.
+        pieces : int
+            Straight pieces of half a period of the shortest wave of a direction.
+
+        Returns
+        -------
+        ReluNetwork
+            Of sizes (d, units, p); inside the box it is the sum of interpolated waves up to roundings.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `interpolate` does.
+
+        Examples
+        --------
+        >>> network = ReluNetwork.shallow(lambda x: x[:, 0] * x[:, 1], [(-1, 1), (-1, 1)], 8, 4)
+        >>> network, network([[0.5, 0.5], [-0.5, 0.25]]).round(2).tolist()
+        (ReluNetwork(sizes=(2, 2640, 1)), [[0.25], [-0.12]])
+        """
+        _checks.callable_(f, "f")
+        ends, counts = checked_grid(box, cells)
+        return cls(*waves(f, ends, counts, _checks.integer(pieces, "pieces", minimum=1, maximum=10**6)))
 
     def __call__(self, x: ArrayLike) -> Float64:
         """Evaluate the network, shape (n, n_D).
@@ -264,13 +290,6 @@ class ReluNetwork:
             [np.pad(w, ((0, rows), (0, columns))) for w, (rows, columns) in zip(weights, pads, strict=True)],
             [np.pad(b, (0, rows)) for b, (rows, _) in zip(biases, pads, strict=True)],
         )
-
-
-def layer_sizes(sizes: Any) -> tuple[int, ...]:
-    """Return the checked sizes n_0, ..., n_D of layers."""
-    if not _checks.is_vector(sizes) or len(sizes) < 2:
-        raise ValueError(f"'sizes' must hold the sizes of the input and of each layer, got {_checks.show(sizes)}")
-    return tuple(_checks.integer(size, "sizes", minimum=1, maximum=10**6) for size in sizes)
 
 
 def _array(value: Any, name: str, *shapes: tuple[int | str, ...]) -> Float64:

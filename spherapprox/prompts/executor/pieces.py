@@ -1,11 +1,13 @@
-"""Layers of `ReluNetwork`: hinges of one variable, Kuhn's hats of two and three, and layers of torch's modules."""
+"""Layers of `ReluNetwork`: hinges of one variable, Kuhn's hats of two and three, waves of any, and torch's modules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.fft import dctn
 
 from ... import _checks
 from ..._types import Float64, Indices
@@ -15,6 +17,82 @@ _REMEDIES = {
     "Dropout": "module.eval() drops nothing",
     "BatchNorm1d": "torch.nn.utils.fusion.fuse_linear_bn_eval(linear, norm) makes one Linear of the two",
 }
+
+
+WIDEST = 1e300
+"""Of knots and boxes: differences do not overflow."""
+
+
+def checked_grid(box: Any, cells: Any, most: int = 20) -> tuple[Float64, tuple[int, ...]]:
+    """Return the ends (d, 2) of intervals, at most so many, and the number of cells of each."""
+    ends = np.array(_checks.floating(_checks.detached(box), "box", ("d", 2)), dtype=np.float64)
+    d = len(ends)
+    if d > most or not (ends[:, 1] > ends[:, 0]).all() or not np.abs(ends).max() <= WIDEST:
+        raise ValueError(
+            f"'box' must hold the ends of 1 to {most} intervals, in order and up to {WIDEST:g}, got {_checks.show(box)}"
+        )
+    counts: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d
+    if len(counts) != d:
+        raise ValueError(f"'cells' must be a number, or one for each of {d} axes, got {_checks.show(cells)}")
+    return ends, tuple(_checks.integer(count, "cells", minimum=1, maximum=10**7) for count in counts)
+
+
+def sample(
+    f: Callable[[Float64], Any], ends: Float64, counts: Sequence[int], *, middles: bool
+) -> tuple[list[Float64], Float64]:
+    """Return the axes of a grid, of vertices or of middles of cells, and the values (V, p) of a function there."""
+    axes = [
+        low + (high - low) * np.arange(0.5, count) / count if middles else np.linspace(low, high, count + 1)
+        for (low, high), count in zip(ends.tolist(), counts, strict=True)
+    ]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    values = _checks.values_for(_checks.called(f, grid), "f(x)", len(grid), owner="the grid")
+    return axes, values.astype(np.float64).reshape(len(grid), -1)
+
+
+def damping(count: int) -> Float64:
+    """Return the factors of waves 0, ..., count - 1 that make a mean of values, with the most at the first (9.4)."""
+    k, n = np.arange(count), count + 1.0
+    rows = (n - k + 1.0) * np.sin((k + 1.0) * np.pi / n) - (n - k - 1.0) * np.sin((k - 1.0) * np.pi / n)
+    return np.asarray(rows / (2.0 * n * math.sin(np.pi / n)))
+
+
+def waves(f: Callable[[Float64], Any], ends: Float64, counts: tuple[int, ...], pieces: int) -> Layers:
+    """Return one hidden layer of straight pieces of the waves cos<k, t> of a mean of a function's values (9.4).
+
+    Waves of one direction share their knots, so many to half a period of the shortest one.
+    """
+    if max(counts) < 2:
+        raise ValueError("'cells' must be 2 or more along some axis: the mean of one value is a constant")
+    _checks.memory(16.0 * len(counts) * math.prod(2.0 * n for n in counts), "waves", "take fewer cells")
+    heights = _heights(sample(f, ends, counts, middles=True)[1], counts)
+    numbers = np.indices([2 * n - 1 for n in counts]).reshape(len(counts), -1).T - (np.array(counts) - 1)
+    numbers = numbers[len(numbers) // 2 + 1 :]  # the others are their negatives, and 0
+    shares = heights[tuple(np.abs(numbers.T))] * 2.0 ** (1 - np.count_nonzero(numbers, axis=1))[:, None]
+    steps = np.gcd.reduce(numbers, axis=1)
+    directions, place = np.unique(numbers // steps[:, None], axis=0, return_inverse=True)
+    groups = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+    finest = pieces * np.array([steps[own].max() for own in groups])
+    units = np.abs(directions).sum(axis=1) * finest + 1
+    _checks.memory(24.0 * float(units.sum()) * (len(counts) + shares.shape[1] + 1), "weights", "take fewer cells")
+    parts, offset = [], heights[(0,) * len(counts)]
+    for direction, fine, own in zip(directions, finest, groups, strict=True):
+        knots = np.arange(fine * direction[direction < 0].sum(), fine * direction[direction > 0].sum() + 1) / fine
+        (_, turns), (shift, first) = hinges(np.pi * knots, np.cos(np.pi * np.outer(knots, steps[own])) @ shares[own])
+        parts.append((shift, turns.T))
+        offset = offset + first
+    shifts, turns = map(np.concatenate, zip(*parts, strict=True))
+    rows = np.repeat(directions, units, axis=0) * (np.pi / (ends[:, 1] - ends[:, 0]))  # t = pi (x - low) / (high - low)
+    return [rows, turns.T], [shifts - rows @ ends[:, 0], offset]
+
+
+def _heights(values: Float64, counts: tuple[int, ...]) -> Float64:
+    """Return the heights (c_1, ..., c_d, p) of products of cosines in the mean of values (V, p) at middles of cells."""
+    heights = dctn(values.reshape(*counts, -1), axes=range(len(counts)))
+    for axis, count in enumerate(counts):
+        factors = damping(count) / (count * np.where(np.arange(count) == 0, 2.0, 1.0))
+        heights *= factors.reshape(-1, *[1] * (len(counts) - axis))
+    return np.asarray(heights)
 
 
 def hinges(knots: Float64, values: Float64) -> Layers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._checks import instance, needs
+from ..._checks import instance, integer, needs
 
 with needs("PyTorch", "to_torch", "torch"):
     import torch
@@ -102,13 +102,16 @@ class ExecutorModule(Whole):
         self.blocks = torch.nn.ModuleList(ResidualBlock(block, options) for block in executor.blocks())
         self.requires_grad_(False)
 
-    def forward(self, prompt: Any, x: Any) -> Any:
+    def forward(self, prompt: Any, x: Any, steps: int = 1) -> Any:
         """Return the outputs (batch, n_D) behind a prompt (m, d), or one for each input, (batch, m, d).
 
-        Inputs are (batch, n_0); both may be tensors or arrays.
+        Inputs are (batch, n_0); both may be tensors or arrays. With more than one step all blocks run so many times,
+        one after another: where n_D = n_0 the first block writes outputs back as inputs.
         """
         like = self.blocks[0].attention.in_proj_weight
         layout, sizes = self.executor.layout, self.executor.sizes
+        if integer(steps, "steps", minimum=1) > 1 and sizes[0] != sizes[-1]:
+            raise ValueError(f"'steps' must be 1 where {sizes[-1]} outputs are no {sizes[0]} inputs, got {steps}")
         records, inputs = (torch.as_tensor(array, dtype=like.dtype, device=like.device) for array in (prompt, x))
         if inputs.ndim != 2 or inputs.shape[1] != sizes[0]:
             raise ValueError(f"'x' must have shape (batch, {sizes[0]}), got {tuple(inputs.shape)}")
@@ -121,8 +124,9 @@ class ExecutorModule(Whole):
         outputs = pad(inputs[:, None], (start, layout.width - start - sizes[0], 0, layout.workers - 1))
         state = torch.cat([records.expand(inputs.shape[0], *shape), names + outputs], dim=1)  # (batch, m + W, d)
         with unrounded(state):
-            outputs = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
-        return outputs[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
+            for _ in range(steps):
+                state = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
+        return state[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
 
     def _run(self, state: Any) -> Any:
         for block in self.blocks:

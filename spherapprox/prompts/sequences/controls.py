@@ -26,8 +26,8 @@ NEGLIGIBLE = 2.0 * math.exp(FAR)
 MOST_AXES = 62
 LARGEST = 1e300
 """Largest concentration, mask and value at which nothing overflows."""
-UNDERFLOW = 800.0
-"""What a mask exceeds the concentrations by: other positions and inputs then have weight 0 in float64."""
+CLEARANCE = 50.0
+"""What a mask exceeds the concentrations by: other positions and inputs have shares below 4e-22 of the weight."""
 
 
 def checked(control_points: Any) -> Controls:

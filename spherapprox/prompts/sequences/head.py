@@ -41,9 +41,9 @@ class SequenceHead(_archive.Savable):
     concentration : float or array_like, shape (T,)
         lambda, at least 0, or one for each token; their sum is at most 1e300.
     mask : float, optional
-        M, from 0 to 1e300, by which the logits of `layers` tell the positions apart; None means the sum of the
-        concentrations and 800 more, with which nothing of other positions is left in float64. Heads of one mask,
-        length, dim and p have the same layers.
+        M, from 0 to 1e300, by which the prefix raises the logits of `layers` at tokens of a position's own; None means
+        the sum of the concentrations and 50 more, with which other tokens have no digit of float64. It costs digits:
+        logits are rounded. Heads of one length, dim and p have the same layers.
 
     Raises
     ------
@@ -71,8 +71,8 @@ class SequenceHead(_archive.Savable):
     >>> head(x).round(2).tolist()
     [[-0.59], [0.8]]
     >>> small = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
-    >>> small.mask_bound(), bool(abs(small.attend(x) - small(x)).max() < 1e-14)  # by two layers of attention
-    (0.0, True)
+    >>> small.mask_bound() < 1e-21, bool(abs(small.attend(x) - small(x)).max() < 1e-13)  # by two layers of attention
+    (True, True)
     >>> small.as_split_head()
     SplitHead(n=9, dim=5, concentration=10)
     """
@@ -95,7 +95,7 @@ class SequenceHead(_archive.Savable):
         concentration = controls.concentrations(self.concentration, length)
         self.__dict__.update(control_points=points, values=controls.frozen(values), concentration=concentration)
         mask = cast("float | None", self.mask)
-        mask = min(self.total_concentration + controls.UNDERFLOW, controls.LARGEST) if mask is None else mask
+        mask = min(self.total_concentration + controls.CLEARANCE, controls.LARGEST) if mask is None else mask
         self.__dict__.update(mask=_checks.real(mask, "mask", minimum=0.0, maximum=controls.LARGEST))
 
     @classmethod
@@ -231,8 +231,8 @@ class SequenceHead(_archive.Savable):
 
     @property
     def layers(self) -> SequenceLayers:
-        """The two layers, as matrices that know T, dim, p and the mask only."""
-        return SequenceLayers(self.length, self.dim, self.n_outputs, mask=self.mask)
+        """The two layers, as matrices that know T, dim and p only."""
+        return SequenceLayers(self.length, self.dim, self.n_outputs)
 
     @property
     def prefix(self) -> Float64:
@@ -241,13 +241,13 @@ class SequenceHead(_archive.Savable):
         _checks.memory(16.0 * self.n_tokens * layers.embedding_dim, "the prefix", "take fewer control points")
         sequences = controls.at(self.control_points, np.arange(len(self)))
         factors = np.broadcast_to(self.concentration, (self.length,))[:, None]
-        return layers.prefix(factors * sequences, self.values.reshape(len(self), self.length, -1))
+        return layers.prefix(factors * sequences, self.values.reshape(len(self), self.length, -1), self.mask)
 
     def attend(self, x: ArrayLike) -> Float64:
         """Return the outputs (T, p) or (batch, T, p) of the two attention layers.
 
-        They are ``head(x)`` up to `mask_bound` and, relative to the largest of the |values|, 1e-13 for sums of
-        concentrations up to 100 and 1e-15 times that sum beyond: roundings of logits.
+        They are ``head(x)`` up to `mask_bound` and, relative to the largest of the |values|, 1e-15 times the mask and
+        the sum of the concentrations: roundings of logits.
 
         Parameters
         ----------
@@ -267,11 +267,11 @@ class SequenceHead(_archive.Savable):
         """Return a proven bound of ``|attend(x) - head(x)|`` at any position, without roundings.
 
         It is ``2 F a / (1 + a)``, F the largest Euclidean norm of a row of values and
-        ``a = (T-1) exp(-M) + T exp(sum lambda - 2 M) / N``. At the default mask it is 0, or below 1e-300 F.
-        See docs/theorems/7.2-two-layers.md.
+        ``a = (T-1) exp(-M) + T exp(sum lambda - M) / N``. At the default mask it is below 1e-21 T F, for sums of
+        concentrations up to 1e15. See docs/theorems/7.2-two-layers.md.
         """
         positions = math.log(self.length - 1) - self.mask if self.length > 1 else -math.inf
-        inputs = math.log(self.length) + self.total_concentration - 2.0 * self.mask - math.log(len(self))
+        inputs = math.log(self.length) + (self.total_concentration - self.mask) - math.log(len(self))
         log_a = np.logaddexp(positions, inputs)
         share = math.exp(min(log_a, 0.0) - np.log1p(math.exp(-abs(log_a)))) if log_a > -math.inf else 0.0
         return 2.0 * float(lengths(self.values).max()) * share

@@ -20,8 +20,8 @@ class SequenceLayers:
     An input is ``(x_i, e_i)``, the token and the unit vector of its position. A network of two matrices writes x_i into
     slot i of T; the first attention, with equal weights, sums the slots of all positions, so that each holds the whole
     sequence X. The second compares X with control sequences of the prefix, and lets position j see those of its own:
-    token (k, i) of the prefix has the logit ``sum lambda <x, b_k> + M <e_j, e_i> - M``, an input -2M.
-    See docs/theorems/7.2-two-layers.md.
+    token (k, i) of the prefix has the logit ``sum lambda <x, b_k> + M <e_j, e_i>``, an input 0. Concentrations and the
+    mask M are in the prefix alone. See docs/theorems/7.2-two-layers.md.
 
     Parameters
     ----------
@@ -31,8 +31,6 @@ class SequenceLayers:
         m of S^m.
     n_outputs : int
         p, numbers at each position.
-    mask : float
-        M, from 0 to 1e300.
 
     Raises
     ------
@@ -41,23 +39,21 @@ class SequenceLayers:
     Examples
     --------
     >>> from spherapprox.prompts.sequences import SequenceLayers
-    >>> layers = SequenceLayers(length=3, dim=2, n_outputs=1, mask=900.0)
+    >>> layers = SequenceLayers(length=3, dim=2, n_outputs=1)
     >>> layers.embedding_dim, layers.up.shape, layers.down.shape, layers.second[0].shape, layers.readout.shape
-    (35, (21, 6), (35, 21), (35, 35), (1, 35))
+    (34, (21, 6), (34, 21), (34, 34), (1, 34))
     >>> import numpy as np
-    >>> layers.prefix(np.ones((4, 3, 3)), np.zeros((4, 3, 1))).shape
-    (12, 35)
+    >>> layers.prefix(np.ones((4, 3, 3)), np.zeros((4, 3, 1)), mask=50.0).shape
+    (12, 34)
     """
 
     length: int
     dim: int
     n_outputs: int
-    mask: float
 
     def __post_init__(self) -> None:
         for name in ("length", "dim", "n_outputs"):
             object.__setattr__(self, name, _checks.integer(getattr(self, name), name, minimum=1))
-        object.__setattr__(self, "mask", _checks.real(self.mask, "mask", minimum=0.0, maximum=LARGEST))
 
     @property
     def _width(self) -> int:
@@ -66,11 +62,11 @@ class SequenceLayers:
 
     @property
     def _columns(self) -> dict[str, slice]:
-        """The columns of a token of the layers: slots, sums, position, KEY, KEYID, flag and VAL (7.2)."""
+        """The columns of a token of the layers: slots, sums, position, KEY, KEYID and VAL (7.2)."""
         columns, start = {}, 0
         for name, width in (
             ("slots", self._width), ("sums", self._width), ("position", self.length), ("key", self._width),
-            ("key_position", self.length), ("flag", 1), ("value", self.n_outputs),
+            ("key_position", self.length), ("value", self.n_outputs),
         ):  # fmt: skip
             columns[name] = slice(start, start + width)
             start += width
@@ -78,7 +74,7 @@ class SequenceLayers:
 
     @property
     def embedding_dim(self) -> int:
-        """Columns d of a token: 3 T (m+1) + 2 T + 1 + p."""
+        """Columns d of a token: 3 T (m+1) + 2 T + p."""
         return int(self._columns["value"].stop)
 
     @property
@@ -105,7 +101,6 @@ class SequenceLayers:
         # 7.2: slot j = relu(x + e_i[j] - 1) - relu(-x + e_i[j] - 1)
         matrix[at["slots"], : 2 * self._width] = np.hstack([eye, -eye])
         matrix[at["position"], 2 * self._width :] = np.eye(self.length)
-        matrix[at["flag"], 2 * self._width :] = 1.0
         return matrix
 
     @property
@@ -121,15 +116,10 @@ class SequenceLayers:
         """Query, key and value matrices (d, d) of the second attention, over the prefix and the inputs."""
         at, d = self._columns, self.embedding_dim
         query, key, value = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
-        scale = math.sqrt(d)
-        # 7.2: W_Q
-        query[at["key"], at["sums"]] = scale * np.eye(self._width)
-        query[at["key_position"], at["position"]] = scale * np.eye(self.length)
-        query[at["flag"], at["position"]] = scale
-        # 7.2: W_K
-        for name in ("key", "key_position"):
-            key[at[name], at[name]] = np.eye(at[name].stop - at[name].start)
-        key[at["flag"], at["flag"]] = -2.0 * self.mask
+        # 7.2: W_Q and W_K; torch divides logits by sqrt(d)
+        for name, asked in (("key", "sums"), ("key_position", "position")):
+            eye = np.eye(at[name].stop - at[name].start)
+            query[at[name], at[asked]], key[at[name], at[name]] = math.sqrt(d) * eye, eye
         value[at["value"], at["value"]] = np.eye(self.n_outputs)
         return query, key, value
 
@@ -140,7 +130,7 @@ class SequenceLayers:
         matrix[:, self._columns["value"]] = np.eye(self.n_outputs)
         return matrix
 
-    def prefix(self, keys: Float64, values: Float64) -> Float64:
+    def prefix(self, keys: Float64, values: Float64, mask: float) -> Float64:
         """Return the tokens of a prefix, shape (T N, d): for each position those of all control sequences.
 
         Parameters
@@ -148,6 +138,8 @@ class SequenceLayers:
         keys : ndarray, shape (N, T, m+1)
             ``lambda_i b_i`` for each token i of each control sequence.
         values : ndarray, shape (N, T, p)
+        mask : float
+            M, from 0 to 1e300: by how much the logits of a position's own tokens exceed those of others.
 
         Raises
         ------
@@ -155,11 +147,12 @@ class SequenceLayers:
         """
         keys = _checks.floating(keys, "keys", ("N", self.length, self.dim + 1)).astype(np.float64, copy=False)
         values = _checks.floating(values, "values", (len(keys), self.length, self.n_outputs)).astype(np.float64)
+        height = _checks.real(mask, "mask", minimum=0.0, maximum=LARGEST)
         at, n = self._columns, len(keys)
         tokens = np.zeros((self.length, n, self.embedding_dim))
         for i in range(self.length):
             tokens[i][:, at["key"]] = keys.reshape(n, -1)
-            tokens[i][:, at["key_position"]] = self.mask * (np.eye(self.length)[i] - 1.0)
+            tokens[i][:, at["key_position"]] = height * np.eye(self.length)[i]
             tokens[i][:, at["value"]] = values[:, i]
         return tokens.reshape(self.length * n, -1)
 

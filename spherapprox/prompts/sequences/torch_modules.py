@@ -47,7 +47,7 @@ class SequenceAttention(Whole):
     Notes
     -----
     There is no dropout: training and evaluation are the same. In float64 it is ``head.attend(x)`` to 1e-12 times the
-    largest of the |values| for sums of concentrations up to 1000.
+    largest of the |values| for sums of concentrations up to 1000, in float32 to 1e-6 times the mask and this sum.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class SequenceAttention(Whole):
         super().__init__()
         layers = head.layers
         self.length, self.dim = head.length, head.dim
-        self.largest_logit = 2.0 * layers.mask + head.total_concentration
+        self.largest_logit = head.mask + head.total_concentration
         largest = self.largest_logit * layers.embedding_dim
         options = make_options(cast(Any, head), float_dtype(dtype), device, largest=largest)
         hold(self, "prefix", head.prefix, trainable=trainable, options=options)

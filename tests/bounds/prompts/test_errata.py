@@ -95,7 +95,10 @@ def test_316_one_continuous_number_does_not_hold_two():
         return weights @ cells / weights.sum(axis=1, keepdims=True)
 
     square = np.random.default_rng(0).random((3000, 2))
-    assert np.mean(np.abs(model(square) - square).max(axis=1) <= 1.05 / 16.0) > 0.95  # as it is meant
+    errors = np.abs(model(square) - square).max(axis=1)
+    assert np.mean(errors <= 1.05 / 16.0) > 0.95  # as it is meant
+    away = np.abs(8.0 * square - np.rint(8.0 * square)).min(axis=1) >= 8.0 * 0.01  # 7.4 (layers)
+    assert errors[away].max() <= 1.0 / 16.0 + 1e-6
     point = lambda t: 0.5 + 0.5 * np.array([[np.cos(t), np.sin(t)]])  # noqa: E731
     gap = lambda t: float((number(point(t)) - number(point(t + np.pi)))[0])  # noqa: E731
     angle = brentq(gap, 0.3, 0.3 + np.pi, xtol=1e-15)

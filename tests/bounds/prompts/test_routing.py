@@ -45,6 +45,21 @@ def test_softmax_is_as_impure_at_most(n, margin, temperature, seed):
     assert rivals == pytest.approx(routing.impurity(n, margin, temperature), rel=1e-12)
 
 
+@given(st.integers(2, 9), st.floats(0.05, 1.0), st.integers(0, 99))
+def test_a_slot_is_written_and_no_other_token(n, temperature, seed):
+    # 9.2 (write): token 0 asks for the last one, at a margin of 1; the others ask for anything
+    rng = np.random.default_rng(seed)
+    values, held, named = rng.uniform(-1.0, 1.0, n), rng.standard_normal(n), np.arange(n) == 0
+    queries, keys = rng.standard_normal((n, n)), np.eye(n)
+    queries[0] = keys[-1]
+    read = np.array([softmax(row) @ values for row in queries @ keys.T / temperature])
+    gate = 1.5 * named - 1.5
+    after = held + np.maximum(read + gate, 0.0) - np.maximum(-read + gate, 0.0)
+    error = prompts.read_error(prompts.impurity(n, 1.0, temperature), values, n - 1)
+    assert abs(after[0] - held[0] - values[-1]) <= error + 1e-15
+    assert np.array_equal(after[1:], held[1:])
+
+
 def test_impurity_at_its_ends():
     assert routing.impurity(1, 1.0, 1.0) == 0.0
     assert routing.impurity(10**15, 1e-9, 1.0) <= 1.0

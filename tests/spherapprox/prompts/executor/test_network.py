@@ -88,15 +88,6 @@ def test_hats_are_kuhns_interpolant(d):
     assert np.abs(both(x) - np.stack([x[:, 0], -x[:, -1]], axis=1)).max() <= 1e-14
 
 
-def test_second_differences_bound_the_error_of_hats():
-    # |f - interpolant| <= h^2 d^2/8 for second derivatives of at most 1 along all directions of the axes
-    f = lambda x: np.cos(x[:, 0] + x[:, 1])  # noqa: E731 - second derivative along a unit vector u: at most (u1 + u2)^2
-    x = np.random.default_rng(0).uniform(0.0, 1.0, (2000, 2))
-    errors = [np.abs(ReluNetwork.interpolate(f, [(0, 1), (0, 1)], n)(x)[:, 0] - f(x)).max() for n in (2, 4, 8)]
-    assert all(error <= (2.0 / n) ** 2 / 8.0 for error, n in zip(errors, (2, 4, 8), strict=True))
-    assert errors[2] < 0.3 * errors[1] < 0.09 * errors[0]
-
-
 def test_a_module_of_torch_is_copied():
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bounds import prompts
 from spherapprox.prompts.executor import ReluNetwork
+from spherapprox.prompts.executor.layout import gate_above
 
 torch = pytest.importorskip("torch")
 
@@ -104,6 +105,31 @@ def test_states_hold_what_the_layout_says():
         kept = state[:, : layout.records, : layout.ends["read"][0]]
         assert np.array_equal(kept, np.broadcast_to(executor.encode(network)[:, : kept.shape[2]], kept.shape))
         assert not state[:, : layout.records, layout.columns("output")].any()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_outputs_are_written_back_by_the_blocks_themselves(dtype):
+    turn = 0.9 * np.array([[math.cos(0.3), -math.sin(0.3)], [math.sin(0.3), math.cos(0.3)]])
+    network = ReluNetwork([np.vstack([turn, -turn]), np.hstack([np.eye(2), -np.eye(2)])], [np.zeros(4), [0.02, -0.1]])
+    slopes = {"row_bound": network.row_sums, "radius": 2.5}
+    budget = prompts.executor_budget((2, 4, 2), 0.05, dtype=dtype, **slopes)
+    executor = budget.executor()
+    module, layout = executor.to_torch(dtype=getattr(torch, dtype)), executor.layout
+    prompt, x = executor.encode(network), np.random.default_rng(3).uniform(-1.0, 1.0, (10, 2))
+    states, exact = [], x
+    module.blocks[0].register_forward_hook(lambda *inputs: states.append(inputs[-1].numpy()))
+    largest = gate_above(
+        max(budget.row_bound), 1.0, 4, segments=budget.segments[1], activation=budget.activation_bounds[1]
+    )
+    written = 6.0 * largest * np.finfo(dtype).eps / 2.0  # 9.3 (written back)
+    for steps in range(1, 7):
+        exact = network(exact)
+        bound = prompts.chain_error(budget.bound.value + written, steps, lipschitz=math.prod(network.row_sums))
+        assert np.abs(module(prompt, x, steps=steps).double().numpy() - exact).max() <= bound.value
+    for state in states:  # prompt tokens, and work tokens that are no input, write nothing
+        outputs = state[..., layout.columns("output")]
+        assert not outputs[:, : layout.records].any()
+        assert not outputs[:, layout.records + 2 :].any()
 
 
 def test_one_prompt_for_each_input_and_gradients():

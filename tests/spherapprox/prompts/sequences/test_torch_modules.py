@@ -31,13 +31,24 @@ def test_the_module_is_the_head(length, dim, concentration):
     assert np.array_equal(module(torch.tensor(x[0])).numpy().shape, head(x[0]).shape)
 
 
-def test_made_of_stock_modules_that_know_no_function():
-    heads = [made(seed, mask=900.0, concentration=lam) for seed, lam in ((0, 9.0), (5, 40.0))]
-    for dtype in (torch.float32, torch.float64):
-        one, other = (head.to_torch(dtype=dtype) for head in heads)
-        states = one.state_dict(), other.state_dict()
-        assert states[0].keys() == states[1].keys()
-        assert [name for name in states[0] if not torch.equal(states[0][name], states[1][name])] == ["prefix"]
+@pytest.mark.parametrize(("dtype", "digits"), [(torch.float32, 1e-6), (torch.float64, 1e-15)])
+def test_one_pair_of_layers_for_all_targets_concentrations_and_lengths_of_the_prefix(dtype, digits):
+    layers, x = made(length=3, n=2).to_torch(dtype=dtype), torch.tensor(sequences(length=3)).to(dtype)
+    for seed, (concentration, n) in enumerate(((5.0 / 3.0, 4), (50.0 / 3.0, 5), (500.0 / 3.0, 6))):
+        head = made(seed, length=3, n=n, concentration=concentration)
+        own = head.to_torch(dtype=dtype).state_dict()
+        frozen = {name: tensor for name, tensor in layers.state_dict().items() if name != "prefix"}
+        assert all(torch.equal(own.pop(name), tensor) for name, tensor in frozen.items())
+        assert own.keys() == {"prefix"}
+        layers.prefix = own["prefix"]  # only this is another
+        exact = head((x / x.norm(dim=-1, keepdim=True)).numpy())
+        limit = digits * (head.mask + head.total_concentration) * np.abs(head.values).max()
+        assert np.abs(layers(x).numpy() - exact).max() <= limit
+
+
+def test_made_of_stock_modules():
+    heads = [made(seed, concentration=lam) for seed, lam in ((0, 9.0), (5, 40.0))]
+    one, states = heads[0].to_torch(), [head.to_torch().state_dict() for head in heads]
     kinds = [type(module) for module in one.children()]
     assert kinds.count(torch.nn.MultiheadAttention) == 2
     assert kinds.count(torch.nn.Linear) == 3

@@ -20,9 +20,17 @@ from .catalecticant import Catalecticant
 from .cells import Cell, CellSearch, largest_degree
 from .coefficients import expand_target
 from .surfaces import Values, circle_bound, torus_bound
+from .symmetry import degree_of_turns, fibre_bound, is_asymmetric, value_bound
 
 _SAMPLE = 4000
 """Points from which the largest value of a target is searched for."""
+_REASONS = {
+    "circles": "changes of sign on a circle",
+    "torus": "rank on a product of spheres",
+    "values": "rank of values",
+    "reflection": "far from all functions with a symmetry",
+    "fibres": "far from all functions of few coordinates",
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class LowerBound:
     ----------
     n : int
         The number, at least 1.
-    theorem : {"catalecticant", "torus", "circles"}
+    theorem : {"catalecticant", "torus", "circles", "values", "reflection", "fibres"}
         What proves it (docs/theorems/4.K-tokens-for-one-target.md).
     reason : str
         In words: what gave the number, or why it is 1.
@@ -109,11 +117,14 @@ def token_lower_bound(
     taken in cells, (0, lo] and [hi, inf) included, which are cut until the worst has the bound of a single
     concentration. A target of degree n gives little beyond ``dim P_(n/2)``.
 
-    *Core heads with free keys.* On a product of two spheres in S^m an exponential is a matrix of rank 1. On S^1 and S^2
-    that gives 2 at most; with n tokens a head changes its sign on a circle at most
-    ``2 (n-1)^2 + 2 (n-1)(n-2)(n-3)/3`` times.
+    *Core heads with free keys.* On a product of two spheres in S^m an exponential is a matrix of rank 1; on S^1 and S^2
+    that gives 2p at most, p the components. With n tokens a head changes its sign on a circle 0, 2, 4 times at most,
+    and ``2 (n-1)^2 + 2 (n-1)(n-2)(n-3)/3`` times from n = 4 on. Values of n tokens have rank n. With ``m + 1`` tokens a
+    head has the same sign after some reflection, with m the same value, and with k < m it is the same after turns: what
+    is far from all such functions has more.
 
-    *Split heads.* By the same count of ``h - c``, for every constant c and keys of any lengths.
+    *Split heads.* By the same counts, for every ``h - c``, c constant, and keys of any lengths; of values less their
+    mean, and of turns, with a token more. With ``m + 1`` tokens a head has the same value after some reflection.
 
     If the target is none whose coefficients are known, they are from a quadrature. For a target that states its degree
     it is exact up to rounding, for others its error is estimated by a finer rule: `reason` says so.
@@ -165,13 +176,39 @@ def bound_tokens(
             return _bound_by_coefficients(
                 target, eps, concentration, certified=certified, budget=budget, deadline=deadline
             )
-        values = Values(target, eps, certified, deadline=deadline)
-        circles = circle_bound(values, kind == "split")
-        tori = torus_bound(values) if kind == "core" else 1
-    n, theorem = (tori, "torus") if tori > circles else (circles, "circles")
-    reason = {"torus": "rank on a product of spheres", "circles": "changes of sign on a circle"}[theorem]
-    reason = reason if n > 1 else "values on circles and products of spheres do not need more than one token"
-    return LowerBound(n, theorem, reason, concentrations=(0.0, math.inf), certified=certified, eps=eps)
+        bounds, how = _bound_by_values(Values(target, eps, certified, deadline=deadline), kind == "split")
+    theorem = max(bounds, key=bounds.__getitem__)
+    reason = _REASONS[theorem] if bounds[theorem] > 1 else "no test needs more than one token"
+    reason = f"{reason}; {how}" if how and theorem == "fibres" else reason
+    return LowerBound(bounds[theorem], theorem, reason, (0.0, math.inf), certified=certified, eps=eps)
+
+
+def _bound_by_values(values: Values, split: bool) -> tuple[dict[str, int], str]:
+    """Return bounds for heads with keys of any lengths, and where coefficients are from."""
+    bounds = {"circles": circle_bound(values, split), "values": value_bound(values, split)}
+    if not split:
+        bounds["torus"] = torus_bound(values)
+    dim, how = values.target.dim, ""
+    for n, rays in [(dim + 2, False)] if split else [(dim + 2, True), (dim + 1, False)]:
+        if max(bounds.values()) < n and is_asymmetric(values, rays=rays):
+            bounds["reflection"] = n
+    if max(bounds.values()) < dim + split:
+        bounds["fibres"], how = _bound_by_turns(values, split)
+    return bounds, how
+
+
+def _bound_by_turns(values: Values, split: bool) -> tuple[int, str]:
+    """Return the bound by fibres of polynomials, and where coefficients are from; 1 where there are none."""
+    target = values.target
+    if target.degree is None:
+        return 1, ""
+    try:
+        expansion = expand_target(target, degree_of_turns(target.dim), values.deadline)
+    except (ValueError, TimeoutError):
+        return 1, ""
+    if values.certified and not expansion.proven:
+        return 1, ""
+    return max(1, split + fibre_bound(expansion, values.eps / expansion.scale, values.certified)), expansion.how
 
 
 def _bound_by_coefficients(

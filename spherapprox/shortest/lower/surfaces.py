@@ -66,7 +66,7 @@ def torus_bound(values: Values, *, tries: int = 600) -> int:
     Products are drawn at random, and the best is moved a little, in turn.
     """
     dim, rng = values.target.dim, np.random.default_rng(0)
-    ranks = (dim + 1) // 2
+    ranks = (dim + 2) // 2  # the larger sphere for rows: vectors have a column for each component
     rules = [_rule(ranks), _rule(dim + 1 - ranks)]
     weights = np.sqrt(np.outer(rules[0][1], rules[1][1]))
     best, frame, turn, largest, idle = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0, 0
@@ -124,7 +124,7 @@ def circle_bound(values: Values, constants: bool) -> int:
 
 def largest_zero_count(n: int) -> int:
     """Return how many zeros on a circle a sum of n exponentials of linear functions has at most (4.K, circles)."""
-    return 2 * (n - 1) ** 2 + 2 * (n - 1) * (n - 2) * (n - 3) // 3
+    return 2 * (n - 1) if n <= 3 else 2 * (n - 1) ** 2 + 2 * (n - 1) * (n - 2) * (n - 3) // 3
 
 
 def least_tokens(zeros: int) -> int:

@@ -43,6 +43,15 @@ def noise(dim: int, concentration: float, rng: np.random.Generator) -> tuple[Any
     return (lambda x: harmonics.zonal_harmonic(degree, x, pole)), degree
 
 
+def largest_change(function: Any, dim: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the largest value and the largest slope that 4000 pairs of points show."""
+    x, step = sphere.uniform(dim, 4000, rng), 1e-3 * sphere.uniform(dim, 4000, rng)
+    near = (x + step) / np.linalg.norm(x + step, axis=1, keepdims=True)
+    here, there = (np.reshape(function(at), (len(x), -1)) for at in (x, near))
+    slopes = np.linalg.norm(there - here, axis=1) / np.linalg.norm(near - x, axis=1)
+    return float(np.linalg.norm(here, axis=1).max()), float(slopes.max())
+
+
 def case(rng: np.random.Generator) -> tuple[str, int, int]:
     """Return what was asked, the length of a head within eps, and the bound."""
     question = str(rng.choice(QUESTIONS))
@@ -57,16 +66,21 @@ def case(rng: np.random.Generator) -> tuple[str, int, int]:
     extra, least = noise(dim, concentration, rng)
     direction = rng.standard_normal(p)
     direction /= np.linalg.norm(direction)
-    size = float(np.linalg.norm(head(sphere.uniform(dim, 200, rng)), axis=1).max())
+    size = float(np.linalg.norm(head(np.vstack([sphere.uniform(dim, 200, rng), b])), axis=1).max())
     eps = size * 10.0 ** rng.uniform(-8.0, -0.5)
     degree, residual = degree_of_token(dim, concentration)
     constants: dict[str, Any] = {
         "degree": max(degree, least),
         "remainder": residual * (float(np.abs(values).sum()) + eps),
     }
+    if question == "split":
+        constants = {}
+    if question in ("split", "free"):
+        most = 2.0 * np.abs(values).max() if question == "split" else np.abs(values).sum()
+        constants["lipschitz"] = concentration * p * float(most) + eps * (least + concentration)
     target = Target(
         lambda x: head(x) + eps * np.asarray(extra(x)).reshape(-1, 1) * direction, dim, sup_norm=10.0 * size,
-        **({} if question == "split" else constants),
+        **constants,
     )  # fmt: skip
     lower = token_lower_bound(
         target, eps * (1.0 + 1e-9), "split" if question == "split" else "core",

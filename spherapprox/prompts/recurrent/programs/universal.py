@@ -131,7 +131,7 @@ class Universal(PromptModel):
         lower -= grid[:, None] * width / (d + 1)
         if meets is not None:
             _checks.callable_(meets, "meets")
-            kept = _checks.shaped(np.asarray(meets(lower, lower + width)), "what 'meets' returns", (len(lower),)) != 0
+            kept = _checks.shaped(np.asarray(meets(lower, lower + width)), "meets(lower, upper)", (len(lower),)) != 0
             if not kept.any():
                 raise ValueError(f"'meets' must hold for one of {len(lower)} cells at least, got none")
             grid, lower = grid[kept], lower[kept]

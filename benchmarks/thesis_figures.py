@@ -2,7 +2,8 @@
 
 Figure 4.1: heads on the circle, and the terms that they are sums of. 4.2: the dot product measures closeness on the
 sphere, and not off it. A.1: the linear functions that decode a virtual token. B.1: the kernel against the angle from
-its centre. B.2: from a function to a sum of kernels, in six steps. B.3: the kernel's eigenvalues, and their bounds::
+its centre. B.2: from a function to a sum of kernels, in six steps. B.3: the kernel's eigenvalues, and their bounds.
+5.1: a program that says when there were more ones than zeros. 5.2, 5.3: Listings 1 and 2, variable by variable::
 
     python benchmarks/thesis_figures.py --out figures
     python benchmarks/thesis_figures.py --only kernel proof --out figures
@@ -14,10 +15,12 @@ import argparse
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from listings import Listings, sequence
 from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
@@ -38,6 +41,7 @@ from spherapprox import (
     sphere,
     targets,
 )
+from spherapprox.prompts.recurrent import Input, LinState, Program, step
 
 Array = NDArray[np.float64]
 
@@ -239,10 +243,29 @@ def draw_terms(axes: Any, cells: EqualMeasurePartition, rate: float) -> None:
     grid(axes)
 
 
+def draw_cells() -> Figure:
+    """Draw what Listing 1 remembers of a query and of 2 x 2 cells, the third of which has the query (5.2)."""
+    prompt = [[0.5, a, b, value] for (a, b), value in zip(product((0.0, 0.5), repeat=2), (3, 1, 4, 2), strict=True)]
+    return plot.trace_figure(Listings(bound=4.0).continuous(2, 1), sequence([[0.7, 0.2]], prompt))
+
+
+def draw_lookup() -> Figure:
+    """Draw what Listing 2 remembers, of CAN and the prompt AUS VIE BUL SOF CAN OTT, with 1 for A (5.3)."""
+    letters = np.array([[ord(letter) - 64.0] for letter in "CANAUSVIEBULSOFCANOTT"])
+    return plot.trace_figure(Listings(bound=64.0).tokens(3), letters)
+
+
+def draw_majority() -> Figure:
+    """Draw the program that says when there were more ones than zeros (5.1)."""
+    balance = LinState(2.0 * Input(1, name="bit") - 1.0, 1.0, name="balance")
+    return plot.program_figure(Program(step(balance), "more ones than zeros"))
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "head": draw_heads, "closeness": draw_closeness, "kernel": draw_kernels,
     "proof": lambda: draw_proof(targets.geomagnetic_field(2025.0), EqualMeasurePartition(2, 500), 60.0),
-    "eigenvalues": draw_eigenvalues, "decoder": draw_decoder,
+    "eigenvalues": draw_eigenvalues, "decoder": draw_decoder, "majority": draw_majority, "cells": draw_cells,
+    "lookup": draw_lookup,
 }  # fmt: skip
 
 

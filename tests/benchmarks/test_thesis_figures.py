@@ -103,3 +103,33 @@ def test_curves_are_written_with_the_figures(thesis, tmp_path):
     (peak,) = (float(r["y"]) for r in rows if r["curve"] == "$\\lambda$ = 10" and r["x"] == "0.0")
     assert peak == pytest.approx(20.00000004122, rel=1e-12)
     assert not any("\n" in row["panel"] for row in rows)
+
+
+def test_the_listings_remember_what_they_should(thesis):
+    """Figures 5.2 and 5.3: the value of the third cell from its step on, and OTT in the registers at the end."""
+    (axes,) = thesis.draw_cells().axes
+    shown = {text.get_position(): text.get_text() for text in axes.texts}
+    assert [shown[t, 7] for t in range(5)] == ["0", "0", "0", "4", "4"]
+    assert [shown[t, k] for k in (4, 5) for t in (0, 4)] == ["0.7", "0.7", "0.2", "0.2"]
+    (axes,) = thesis.draw_lookup().axes
+    shown = {text.get_position(): text.get_text() for text in axes.texts}
+    assert [chr(64 + int(shown[20, k])) for k in range(14, 17)] == list("OTT")
+    assert [chr(64 + int(shown[20, k])) for k in (5, 6, 7)] == list("CAN")
+
+
+@pytest.mark.parametrize(("form", "needed"), [("relu", False), ("step", True), ("product", True)])
+def test_every_conditional_makes_the_listings_right_without_noise(form, needed):
+    """Of steps that are exact; rotations count to 2 n = 6 here."""
+    listings = import_module("listings")
+    rng, programs = np.random.default_rng(0), listings.Listings(form, needed, True, 64.0)
+    keys, values = rng.permutation(27)[:6, None] // [9, 3, 1] % 3 + 1, rng.integers(1, 9, (6, 3))
+    network, prompt = programs.tokens(3).compile(), np.hstack([keys, values]).reshape(-1, 1)
+    for key, value in zip(keys, values, strict=True):
+        answers = network(listings.sequence(key[:, None], prompt))
+        assert np.abs(answers[-3:, 0] - value).max() <= 1e-9
+    corners = np.array([[0.0, 0.0], [0.0, 0.5], [0.5, 0.0], [0.5, 0.5]])
+    prompt = np.hstack([np.full((4, 1), 0.5), corners, rng.random((4, 2))])
+    network = programs.continuous(2, 2).compile()
+    for corner, row in zip(corners, prompt, strict=True):
+        answer = network(listings.sequence([corner + 0.2], prompt))[-1]
+        assert np.abs(answer - row[3:]).max() <= 1e-9

@@ -14,9 +14,11 @@ from ...records.bound import ACCURACY, Bound, Hypothesis, over_arrays, settle
 from ...records.problem import LARGEST_DIM, WIDEST
 from ...theorems._shells import log_density
 from ..lengths import between
+from .universal import universal_error, universal_length
 
 REFERENCE = "docs/theorems/10.4-in-context-interpolation.md"
-LENGTHS, ERRORS = ("extension", "grid", "grid-printed", "lower"), ("extension", "grid", "lower")
+LENGTHS = ("extension", "grid", "grid-printed", "lower", "universal")
+ERRORS = ("extension", "grid", "lower", "universal")
 NORMS = ("max", "euclidean")
 KERSHNER = 2.0 * math.pi / math.sqrt(27.0)
 """The least mean number of equal discs over a point of a plane that they cover."""
@@ -43,7 +45,10 @@ def prompt_length(
         Upper bounds: ``"extension"``, for the program that takes the middle of all values that f may have
         (`spherapprox.prompts.recurrent.programs.Extension`); ``"grid"``, for the one that looks its cell up
         (`spherapprox.prompts.recurrent.programs.Grid`), whose steps have ramps; ``"grid-printed"``, which the thesis
-        says of it: true only without ramps. A lower one, for every model that knows f by N values: ``"lower"``.
+        says of it: true only without ramps; ``"universal"``, for one network that knows neither L nor eps
+        (`spherapprox.prompts.recurrent.programs.Universal`,
+        docs/theorems/10.9-one-model-for-all-functions.md). A lower one, for every model that knows f by N values:
+        ``"lower"``.
     lipschitz : float or array_like, default 1.0
         L with ``|f(x) - f(y)| <= L |x - y|``.
     norm : {"max", "euclidean"}
@@ -64,6 +69,8 @@ def prompt_length(
     extension 100
     lower 100
     grid 121
+    >>> print(recurrent.prompt_length(0.05, dim=2, theorem="universal").as_integer())
+    378
     """
     name, metric = _checks.choice(theorem, "theorem", LENGTHS), _checks.choice(norm, "norm", NORMS)
     _check_slope(slope, name)
@@ -80,6 +87,8 @@ def prompt_length(
                 "prompt length", log, "lower", theorem=name, reference=REFERENCE, hypotheses=(SAMPLING,), whole=is_whole
             )
         share = goal / _stretch(m, metric)
+        if name == "universal":
+            return universal_length(0.5 / share, m, constant=_stretch(m, metric) * between(lip, "lipschitz"))
         conditions: tuple[Hypothesis, ...] = (
             (Hypothesis("steps without ramps", True),) if name == "grid-printed" else ()
         )
@@ -110,7 +119,7 @@ def error_bound(
         As in `prompt_length`.
     n : int or array_like
         N; upper bounds use centres of a grid of k cells an axis, the largest k with k^d up to N, or a smaller one.
-    theorem : {"extension", "grid", "lower"}
+    theorem : {"extension", "grid", "lower", "universal"}
         As in `prompt_length`.
 
     Returns
@@ -146,6 +155,8 @@ def error_bound(
                 "sup error", math.log(constant) + math.log(radius), "lower", theorem=name, reference=REFERENCE,
                 hypotheses=(SAMPLING,),
             )  # fmt: skip
+        if name == "universal":
+            return universal_error(total, m, constant=constant * _stretch(m, metric))
         # 10.4 (extension)
         error = 0.5 / cells
         if name == "grid":

@@ -4,7 +4,7 @@ from .errors import error_figure
 from .ladder import ladder_figure
 from .maps import draw_map, maps_figure
 from .points import partition_figure
-from .programs import program_figure
+from .programs import program_figure, trace_figure
 from .shortest import control_points_figure, shortest_figure
 from .style import write
 from .validation import validation_figure
@@ -18,6 +18,7 @@ __all__ = [
     "partition_figure",
     "program_figure",
     "shortest_figure",
+    "trace_figure",
     "validation_figure",
     "write",
 ]

@@ -1,4 +1,4 @@
-"""The figure of a program for recurrent models: its variables, and what each is computed from."""
+"""Figures of a program for recurrent models: what its variables are computed from, and what they are at each step."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
+from numpy.typing import ArrayLike
 
 from spherapprox import _checks
 
@@ -44,8 +45,7 @@ def program_figure(program: Any) -> Figure:
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['1', 'bits', '1', 'total', '1', '1', '1', 'output']
     """
-    if not all(hasattr(program, part) for part in ("name", "variables", "output")):
-        raise _checks.wrong_type(program, "program", "a Program")
+    _check(program)
     sources = _sources(program)
     places = _places(sources)
     columns = 1.0 + max(x for x, _ in places.values())
@@ -69,6 +69,66 @@ def program_figure(program: Any) -> Figure:
     handles = [Line2D([], [], color=_COLOURS[kind], marker="o", ls="", label=kind) for kind in kinds]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(kinds), frameon=False)
     return figure
+
+
+def trace_figure(program: Any, x: ArrayLike) -> Figure:
+    """Draw what the named variables of a program are: a row for each entry, a column for each step.
+
+    Cells are as dark as their number is large among those of the variable; an arrow stands before states.
+
+    Parameters
+    ----------
+    program : spherapprox.prompts.recurrent.Program
+    x : array_like, shape (L, d)
+        One sequence.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no program, x does not fit, no variable has a name, or there are more than 10^4 cells.
+
+    Examples
+    --------
+    >>> from bounds.report import plot
+    >>> from spherapprox.prompts.recurrent import Input, LinState, Program
+    >>> program = Program(LinState(Input(1, name="bit"), 1.0, name="count"))
+    >>> figure = plot.trace_figure(program, [[1.0], [0.0], [1.0]])
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['1', '0', '1', '1', '1', '2']
+    """
+    _check(program)
+    traces = program.trace(x)
+    if not traces:
+        raise ValueError("'program' must have a variable with a name: see Variable.named")
+    if next(iter(traces.values())).ndim != 2:
+        raise ValueError(f"'x' must be one sequence, shape (L, d), got shape {np.shape(x)}")
+    values = np.hstack(list(traces.values())).T
+    if values.size > 10**4:
+        raise ValueError(f"'x' must be shorter: a figure has room for 10^4 numbers, and these are {values.size}")
+    largest = [np.full(v.shape[1], np.abs(v).max()) for v in traces.values()]
+    figure = Figure(figsize=(1.6 + 0.42 * values.shape[1], 0.9 + 0.24 * len(values)), layout="constrained")
+    axes: Any = figure.subplots()
+    shares = values / np.maximum(np.concatenate(largest), np.finfo(float).tiny)[:, None]
+    axes.imshow(shares, cmap="RdBu_r", vmin=-1.6, vmax=1.6, aspect="auto")
+    for (row, step), number in np.ndenumerate(values):
+        axes.text(step, row, f"{number + 0.0:.3g}", ha="center", va="center", fontsize=10)
+    states = {node.name for node in program.variables if _kind(node) in ("LinState", "RunningMax")}
+    labels = [
+        ("→ " if name.partition(" #")[0] in states else "") + name + (f"[{i}]" if v.shape[1] > 1 else "")
+        for name, v in traces.items()
+        for i in range(v.shape[1])
+    ]
+    axes.set_yticks(range(len(values)), labels, fontsize=10)
+    for edge in np.cumsum([v.shape[1] for v in traces.values()])[:-1]:
+        axes.axhline(edge - 0.5, color="0.4", lw=0.8)
+    axes.set_xticks(range(values.shape[1]), range(1, values.shape[1] + 1), fontsize=10)
+    axes.set(xlabel="step", title=program.name)
+    return figure
+
+
+def _check(program: Any) -> None:
+    if not all(hasattr(program, part) for part in ("name", "variables", "output")):
+        raise _checks.wrong_type(program, "program", "a Program")
 
 
 def _kind(node: Any) -> str:

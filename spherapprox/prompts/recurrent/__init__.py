@@ -7,7 +7,7 @@ from .layer import Layer
 from .network import Network
 from .program import Program, validate
 from .registers import cycle, delay, first, window
-from .sugar import absolute, constant, equal, gate, maximum, minimum, snap, step
+from .sugar import absolute, choose, constant, equal, gate, maximum, minimum, snap, step
 
 __all__ = [
     "Concat",
@@ -22,6 +22,7 @@ __all__ = [
     "RunningMax",
     "Variable",
     "absolute",
+    "choose",
     "constant",
     "cycle",
     "delay",

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from .blocks import ReLU
-from .language import Linear, Variable, limited, spread, variables
+from .language import Linear, Multiplicative, Variable, limited, spread, variables
 from .operands import common
 
 
@@ -126,6 +126,60 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
     shut = _checks.real(bound, "bound", above=0.0, maximum=1e300) * (spread(mask, dim) - 1.0)
     opened = limited(ReLU(spread(of, dim) + shut), of, bound)
     return opened if _checks.flag(positive, "positive") else opened - ReLU(shut - spread(of, dim))
+
+
+def choose(
+    condition: Variable, yes: Variable, no: Variable | None = None, bound: float | None = None, *, form: str = "relu",
+    positive: bool = False,
+) -> Variable:  # fmt: skip
+    """Return one variable where a condition is 1, and another where it is 0.
+
+    Parameters
+    ----------
+    condition : Variable
+        0 or 1, of one entry or as many as the others.
+    yes : Variable
+    no : Variable, optional
+        0 if left out, without the blocks that would compute it.
+    bound : float, optional
+        The size of both, as in `gate`; the form "product" needs none.
+    form : {"relu", "step", "product"}
+        Two gates; two gates of ``snap(condition)``, which stand errors of the condition up to 3/8; or two products, for
+        LSTMs and GRUs, where an error of the condition is multiplied by the values' sizes and not by the bound.
+    positive : bool, default False
+        As in `gate`, of both variables.
+
+    Raises
+    ------
+    TypeError, ValueError
+
+    References
+    ----------
+    Petrov (2025), (5.7), (5.9) and (5.10); docs/results/conditionals.md measures how they stand noise.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, choose
+    >>> x = Input(3)
+    >>> for form in ("relu", "step", "product"):
+    ...     print(Program(choose(x[0], x[1], x[2], 8.0, form=form))([[1.0, -3.0, 5.0], [0.0, -3.0, 5.0]])[:, 0])
+    [-3.  5.]
+    [-3.  5.]
+    [-3.  5.]
+    """
+    (mask,) = variables(condition, "condition", 1)
+    kind = _checks.choice(form, "form", ("relu", "step", "product"))
+    if kind != "product":
+        _checks.given(bound, "bound", f" for form={kind!r}: it is the size of the values")
+    share = snap(mask) if kind == "step" else mask
+
+    def passed(truth: Variable, v: Variable) -> Variable:
+        if kind == "product" or bound is None:
+            return Multiplicative(truth, v)
+        return gate(truth, v, bound, positive=positive)
+
+    chosen = passed(share, yes)
+    return chosen if no is None else chosen + passed(1.0 - share, no)
 
 
 def equal(u: Variable, v: Variable | float) -> ReLU:

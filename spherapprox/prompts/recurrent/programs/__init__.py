@@ -5,5 +5,6 @@ from .lookup import Dictionary
 from .model import PromptModel
 from .partition import Grid
 from .softmax import KernelSum
+from .universal import Universal
 
-__all__ = ["Dictionary", "Extension", "Grid", "KernelSum", "PromptModel"]
+__all__ = ["Dictionary", "Extension", "Grid", "KernelSum", "PromptModel", "Universal"]

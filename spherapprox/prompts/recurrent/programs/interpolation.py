@@ -12,8 +12,8 @@ from ...._types import Float64
 from ..blocks import Input, LinState, RunningMax
 from ..program import Program
 from ..registers import first
-from ..sugar import absolute, gate, maximum
-from .model import PromptModel, padded, power_of_two
+from ..sugar import absolute, gate
+from .model import PromptModel, largest, padded, power_of_two
 from .partition import values_at
 
 
@@ -72,10 +72,7 @@ class Extension(PromptModel):
         x = Input(self.dim + self.outputs, bound=self.bound, name="token")
         asking, lowest = first(x, 1), power_of_two(self.bound * (1.0 + 2.0 * self.lipschitz))
         query = LinState(gate(asking, x[: self.dim], self.bound), 1.0, bound=self.bound, name="query")
-        distance = absolute(query - x[: self.dim])
-        while len(distance) > 1:  # by halves that share an entry where their number is odd
-            half = (len(distance) + 1) // 2
-            distance = maximum(distance[:half], distance[-half:])
+        distance = largest(absolute(query - x[: self.dim]))
         change, values, masked = self.lipschitz * distance, x[self.dim :], 2.0 * lowest * asking
         lower = RunningMax(values - change - masked, lowest, name="lower")
         upper = RunningMax(-values - change - masked, lowest, name="-upper")

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from .... import _checks
 from ...._types import Float64
+from ..language import Variable
 from ..network import Network, sequences
 from ..program import Program
+from ..sugar import maximum
 
 
 class PromptModel(ABC):
@@ -166,6 +168,14 @@ def padded(queries: ArrayLike, dim: int, columns: int, bound: float) -> Float64:
     steps = np.zeros((len(rows), 1, columns))
     steps[:, 0, :dim] = rows
     return steps
+
+
+def largest(v: Variable, size: int = 1) -> Variable:
+    """Return the largest of blocks of so many entries, entry by entry."""
+    while (blocks := len(v) // size) > 1:  # by halves that share a block where their number is odd
+        half = (blocks + 1) // 2 * size
+        v = maximum(v[:half], v[-half:])
+    return v
 
 
 def power_of_two(number: float) -> float:

@@ -74,6 +74,11 @@ def test_lower_bounds_are_below_upper_ones_and_lengths_give_their_errors(dim, lo
     slope = 16.0 * options["lipschitz"] * math.sqrt(dim) / eps + 2.0
     grid = recurrent.prompt_length(eps, theorem="grid", slope=slope, **options)
     assert above.log <= grid.log < math.inf
+    universal = recurrent.prompt_length(eps, theorem="universal", **options)
+    assert above.log <= universal.log < math.inf
+    if universal.log < 25.0:
+        n = universal.as_integer()
+        assert recurrent.error_bound(n=n, theorem="universal", **options).value <= eps * (1.0 + 1e-9)
     if grid.log < 25.0:
         for bound, slope in ((above, None), (grid, slope)):  # noqa: B020
             n, more = bound.as_integer(), {"theorem": bound.theorem, "slope": slope, **options}
@@ -162,6 +167,13 @@ def test_states_have_to_hold_a_bit_for_each_of_many_points(dim):
         assert np.array_equal(f[:count], signs * height)
         slopes = np.abs(f[count:, None] - f[None, count:]) - lipschitz * np.abs(x[:, None] - x).max(axis=2)
         assert slopes.max() <= 1e-12
+
+
+def test_one_network_takes_d_plus_1_times_the_tokens_that_are_needed():
+    for dim in (1, 2, 5):
+        short, long = (recurrent.prompt_length(1e-8, dim=dim, theorem=name).log for name in ("lower", "universal"))
+        assert long - short == pytest.approx(math.log(dim + 1), abs=1e-3)
+    assert recurrent.error_bound(dim=2, n=4, theorem="universal").failed == ("room for a cell of each grid",)
 
 
 def test_bits_in_the_euclidean_norm():

@@ -2,6 +2,9 @@
 
 import io
 
+import numpy as np
+import pytest
+
 from bounds.report import plot
 from spherapprox.prompts.recurrent import Concat, Input, LinState, Program, ReLU, RunningMax
 
@@ -19,4 +22,21 @@ def test_discs_lines_and_names():
     assert places["pair"][0] < places["total"][0] < places["output"][0]
     legend = [text.get_text() for text in figure.legends[0].texts]
     assert legend == ["Input", "Linear", "LinState", "ReLU", "RunningMax"]
+    figure.savefig(io.BytesIO(), format="png")
+
+
+def test_traces_have_all_named_variables_at_all_steps():
+    x = Input(2, name="pair")
+    program = Program(ReLU(LinState(x, 0.5, name="total")).named("positive"), "a title")
+    steps = [[1.0, -2.0], [0.5, 0.0], [-4.0, 1.0]]
+    figure = plot.trace_figure(program, steps)
+    (axes,) = figure.axes
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels == [f"{name}[{i}]" for name in ("pair", "→ total", "positive") for i in range(2)]
+    shown = {text.get_position(): text.get_text() for text in axes.texts}
+    values = np.hstack([*program.trace(steps).values()])
+    assert shown == {(t, k): f"{values[t, k] + 0.0:.3g}" for t in range(3) for k in range(6)}
+    assert axes.images[0].get_array()[3].tolist() == pytest.approx(
+        [-4.0 / 7.0, -2.0 / 7.0, 1.0 / 7.0]
+    )  # 3.5 is in total[0]
     figure.savefig(io.BytesIO(), format="png")

@@ -13,6 +13,7 @@ from spherapprox.prompts.recurrent import (
     ReLU,
     RunningMax,
     absolute,
+    choose,
     constant,
     cycle,
     delay,
@@ -63,6 +64,19 @@ def test_gates_pass_or_shut(rows):
     assert (values(lambda v: gate(v[0], v[1], 1024.0), x)[:, 0] == x[:, 0] * x[:, 1]).all()
     x = np.abs(x)
     assert (values(lambda v: gate(v[0], v[1], 1024.0, positive=True), x)[:, 0] == x[:, 0] * x[:, 1]).all()
+
+
+@pytest.mark.parametrize("form", ["relu", "step", "product"])
+def test_one_of_two_is_chosen(form):
+    rng = np.random.default_rng(0)
+    x = np.hstack([rng.integers(0, 2, (40, 1)), rng.integers(-8, 9, (40, 4))]).astype(float)
+    yes = np.where(x[:, :1] == 1.0, x[:, 1:3], 0.0)
+    both = np.where(x[:, :1] == 1.0, x[:, 1:3], x[:, 3:])
+    assert (values(lambda v: choose(v[0], v[1:3], None, 8.0, form=form), x) == yes).all()
+    assert (values(lambda v: choose(v[0], v[1:3], v[3:], 8.0, form=form), x) == both).all()
+    assert (values(lambda v: choose(v[0], v[1:3], v[3:], 8.0, form=form, positive=True), abs(x)) == abs(both)).all()
+    x[:, 0] += rng.uniform(-0.3, 0.3, 40) if form == "step" else 0.0
+    assert (values(lambda v: choose(v[0], v[1:3], v[3:], 8.0, form=form), x) == both).all()
 
 
 @pytest.mark.parametrize("at", [0, 1])

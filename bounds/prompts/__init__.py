@@ -20,6 +20,7 @@ from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length
 from .routing import compose_errors, impurity, key_count, read_error, temperature
 from .separation import boltzmann_separation, context_separation, separating_ratio
+from .tables import table_units
 
 __all__ = [
     "attention_cost",
@@ -39,6 +40,7 @@ __all__ = [
     "prompt_length",
     "read_error",
     "separating_ratio",
+    "table_units",
     "temperature",
 ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from ... import _checks
 from ..._norms import directions
 from ..._threads import one_blas_thread
 from ..._types import Float64
-from .weights import vocabulary
+from .weights import least_size, vocabulary
 
 _SLACK = 0.01
 """Share of the distance of scores that the directions after the first may take away."""
@@ -148,14 +147,14 @@ def contextual_attention(
     >>> -40.0 < context_separation(sequences, w.query, w.key, w.value, output=w.output) < 0.0
     True
     """
-    tokens, counts = vocabulary(sequences)
+    tokens, counts, *_ = vocabulary(sequences)
     d = tokens.shape[1]
     width = _checks.integer(rank, "rank", minimum=1, maximum=d)
     _check_distinct(tokens, counts)
     generator = _checks.generator(rng)
     size = float(np.linalg.norm(tokens, axis=1).max())
     u, ratio = separating_direction(np.concatenate([tokens, np.zeros((1, d))]), rng=generator)
-    apart = _least_size(tokens, lambda chords: np.abs(chords @ u)) * float(np.abs(tokens @ u).min())
+    apart = least_size(tokens, lambda chords: np.abs(chords @ u)) * float(np.abs(tokens @ u).min())
     gap = 4.0 * math.log(int(counts.sum(axis=1).max()))
     slack = _SLACK * gap if width > 1 else 0.0
     factor = (gap + slack) / apart if apart > 0.0 else math.inf
@@ -165,7 +164,7 @@ def contextual_attention(
     frame = np.linalg.qr(np.concatenate([u[:, None], draws], axis=1))[0].T  # (rank, d)
     frame[0] = u
     scales = np.append(factor, np.full(width - 1, 0.5 * slack / size**2))
-    output = 0.25 * _least_size(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)
+    output = 0.25 * least_size(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)
     return ContextualAttention(frame, scales[:, None] * frame, frame, output=output, ratio=ratio)
 
 
@@ -180,8 +179,3 @@ def _check_distinct(tokens: Float64, counts: Float64) -> None:
     if not tokens.any(axis=1).all():
         i = int(np.argmax(counts[:, ~tokens.any(axis=1)].any(axis=1)))
         raise ValueError(f"'sequences' must not hold the token 0, got it in sequence {i}: add a constant to the tokens")
-
-
-def _least_size(tokens: Float64, size: Callable[[Float64], Float64]) -> float:
-    """Return the least size of the difference of two tokens."""
-    return min(float(size(tokens[i + 1 :] - tokens[i]).min()) for i in range(len(tokens) - 1))

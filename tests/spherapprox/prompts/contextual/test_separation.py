@@ -211,14 +211,14 @@ def test_what_contexts_are():
     assert context_separation(array, *weights) == context_separation([*array], *weights)
 
 
-@pytest.mark.parametrize("cells", [2, 3, 4])
+@pytest.mark.parametrize("cells", [2, 3])
 def test_one_layer_holds_all_tables(cells):
     # Hu et al. (2024), Theorem 2.4: digits of f as the prompt, the number last; a tent for each sequence there is
     digits = np.array([*itertools.product(range(cells), repeat=cells + 1)])
-    assert len(digits) == {2: 8, 3: 81, 4: 1024}[cells]
+    assert len(digits) == {2: 8, 3: 81}[cells]
     tokens = 1.0 + digits / cells + np.arange(cells + 1)  # one number each, and its position
     separation = context_separation(tokens[..., None], [[-0.1]], [[1.0]], [[1.0]], log=False)
-    assert separation > 5e-8
+    assert separation > 1e-4
     context = tokens[:, -1] + (softmax(-0.1 * tokens[:, -1:] * tokens) * tokens).sum(axis=1)
     steepness = 2.0 / np.diff(np.sort(context)).min()
     answers = digits[np.arange(len(digits)), digits[:, -1]] / cells

@@ -49,6 +49,11 @@ def test_outputs_are_as_far_apart_as_the_definition_says(size):
     near = [[[1.0]], [[2.0]]]
     assert mapping_separation(near, [[[1e200, 0.0]], [[1e200, 1e-5]]]).separation == pytest.approx(1e-5)
     assert mapping_separation(near[:1], near[:1]).places is None
+    # differences whose squares vanish, and sequences of one set that have a token once and twice
+    tiny = mapping_separation([*near, [[3.0]]], [[[1.0, 0.0]], [[1.0, 3e-200]], [[1.0, 1e-200]]])
+    assert (tiny.separation, tiny.places) == (pytest.approx(1e-200), ((0, 0), (2, 0)))
+    repeated = [[[1.0], [2.0]], [[1.0], [2.0], [2.0]]], [[[0.0], [1.0]], [[0.0], [1.0], [1.5]]]
+    assert mapping_separation(*repeated).separation == 1.0
 
 
 def test_tokens_are_as_far_apart_as_the_definition_says():

@@ -15,6 +15,8 @@ from ..._threads import one_blas_thread
 from ..._types import Float64
 from .weights import least_size, vocabulary
 
+_GAP = 1.5
+"""The distance of scores from which Boltzmann operators of different sets of them differ by what 8.9 says."""
 _SLACK = 0.01
 """Share of the distance of scores that the directions after the first may take away."""
 
@@ -119,16 +121,15 @@ def contextual_attention(
 ) -> ContextualAttention:
     """Construct an attention head of a given rank that separates the contexts of each token.
 
-    Scores of different tokens are apart by 4 log(n) or more, n the longest length, under every token of the vocabulary.
-    Outputs ``x + attention`` of one token in sequences with different sets of tokens are then different
-    (`context_separation` says by how much), and those of different tokens half the distance of these apart.
+    Scores of different tokens are apart by 3/2 or more under every token of the vocabulary. Outputs ``x + attention``
+    of one token in sequences with different sets of tokens are then different (`context_separation` says by how much),
+    and those of different tokens half the distance of these apart.
     See docs/theorems/8.9-contextual-mapping.md.
 
     Parameters
     ----------
     sequences : array_like, shape (N, n, d), or list of arrays (n_i, d)
-        Sequences of at least 2 tokens; the tokens of a sequence are different, none is 0. (A position, added to the
-        tokens, makes them so.)
+        Sequences; the tokens of each are different, none is 0. (A position, added to the tokens, makes them so.)
     rank : int, default 1
         Rank of each of the four matrices, at most d.
     rng : None, int or numpy.random.Generator
@@ -137,7 +138,7 @@ def contextual_attention(
     Raises
     ------
     TypeError, ValueError
-        If tokens are not finite, 0, or repeated in a sequence, a sequence has fewer than 2, or the rank is above d.
+        If tokens are not finite, 0, or repeated in a sequence, there are fewer than 2, or the rank is above d.
 
     Examples
     --------
@@ -155,9 +156,8 @@ def contextual_attention(
     size = float(np.linalg.norm(tokens, axis=1).max())
     u, ratio = separating_direction(np.concatenate([tokens, np.zeros((1, d))]), rng=generator)
     apart = least_size(tokens, lambda chords: np.abs(chords @ u)) * float(np.abs(tokens @ u).min())
-    gap = 4.0 * math.log(int(counts.sum(axis=1).max()))
-    slack = _SLACK * gap if width > 1 else 0.0
-    factor = (gap + slack) / apart if apart > 0.0 else math.inf
+    slack = _SLACK * _GAP if width > 1 else 0.0
+    factor = (_GAP + slack) / apart if apart > 0.0 else math.inf
     if not math.isfinite(factor):
         raise ValueError("'sequences' must hold tokens that 16 digits tell apart: some are almost the same")
     draws = generator.standard_normal((d, width - 1))
@@ -169,10 +169,9 @@ def contextual_attention(
 
 
 def _check_distinct(tokens: Float64, counts: Float64) -> None:
-    """Check that the tokens of every sequence are different ones, at least 2, and none is 0."""
-    lengths = counts.sum(axis=1)
-    if lengths.min() < 2.0:
-        raise ValueError(f"'sequences' must have at least 2 tokens each, got 1 in sequence {int(np.argmin(lengths))}")
+    """Check that the tokens of every sequence are different ones, and none is 0, and that there are at least 2."""
+    if len(tokens) < 2:
+        raise ValueError("'sequences' must hold at least 2 different tokens, got 1")
     if counts.max() > 1.0:
         i = int(np.argmax(counts.max(axis=1)))
         raise ValueError(f"'sequences' must repeat no token, got one twice in sequence {i}: add positions")

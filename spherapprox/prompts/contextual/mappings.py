@@ -85,7 +85,7 @@ def token_separation(sequences: Any) -> TokenSeparation:
     >>> measured.vocabulary_size, measured.separation, measured.largest_norm
     (3, 1.0, 2.0)
     >>> print(prompts.context_separation(**measured.arguments, theorem="sharp"))
-    sharp: context separation >= 10^-146.94  [docs/theorems/8.9-contextual-mapping.md]
+    sharp: context separation >= 10^-79.00  [docs/theorems/8.9-contextual-mapping.md]
     """
     tokens, counts, *_ = vocabulary(sequences)
     _checks.operations(float(len(tokens)) ** 2 * tokens.shape[1], "the distances of all tokens", "take fewer tokens")

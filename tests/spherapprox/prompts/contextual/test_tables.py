@@ -1,6 +1,7 @@
 """Transformers whose prompts are tables: all of small ones, exactly; and prompts that reach any outputs."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -28,6 +29,9 @@ def off_ramps(rng, cells, count, n, d):
 def test_one_transformer_has_all_tables(cells, prompt, deep):
     transformer = TableTransformer(cells, prompt=prompt, deep=deep)
     x = (np.arange(cells) + 0.4)[:, None, None] / cells
+    if not deep:  # 8.11 (sum)
+        knots = transformer.after[0].knots
+        assert (len(knots), min(np.diff(knots))) == (cells ** (cells + 1), Fraction(1, 2 * cells**cells))
     for table in itertools.product(range(cells), repeat=cells):
         expected = (np.array(table)[:, None, None] + 0.5) / cells
         code = transformer.encode(lambda z, expected=expected: expected[cells_of(z, cells)])

@@ -48,7 +48,7 @@ def test_tables_of_more_tokens_and_columns(cells, length, dim, deep, prompt):
     transformer = TableTransformer(cells, length=length, token_dim=dim, deep=deep, prompt=prompt)
     rng = np.random.default_rng(0)
     table = rng.integers(0, cells, (cells ** (length * dim), length, dim))
-    x = off_ramps(rng, cells, 3, length, dim)
+    x = off_ramps(rng, cells, 2, length, dim)
     result = transformer.run(transformer.encode(lambda z: table[cells_of(z, cells)] / cells), x)
     assert np.array_equal(result, (table[cells_of(x, cells)] + 0.5) / cells)
     k, n = cells ** (length * dim), length

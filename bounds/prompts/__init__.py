@@ -21,6 +21,7 @@ from .lengths import memorization_length, prompt_length
 from .networks import interpolation_error, shallow_error
 from .routing import compose_errors, impurity, key_count, read_error, temperature
 from .separation import boltzmann_separation, context_separation, separating_ratio
+from .tables import table_units
 
 __all__ = [
     "attention_cost",
@@ -42,6 +43,7 @@ __all__ = [
     "read_error",
     "separating_ratio",
     "shallow_error",
+    "table_units",
     "temperature",
 ]
 

@@ -163,7 +163,8 @@ def prompt_length(
     Returns
     -------
     Bound
-        On the quantity "prompt length"; or an array of them, for array arguments.
+        On the quantity "prompt length", the cells of a number among its constants; or an array of them, for array
+        arguments. `spherapprox.prompts.contextual.TableTransformer` has such prompts.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def prompt_length(
         norm = _checks.real(a, "exponent", minimum=1.0, finite=False)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
         side: Side = "lower" if name == "grid-bits" else "upper"
-        cells, conditions = _cells(
+        cells, conditions = grid_cells(
             name, between(c, "lipschitz"), between(e, "eps"), stretch=float(size) ** (1.0 / norm)
         )
         # 8.8 (grid), (midpoint), (pyramids): n c^D, or n c^D/b
@@ -196,13 +197,16 @@ def prompt_length(
         log += size * math.log(cells) if cells > 0.0 else -math.inf
         is_whole = side == "upper" and name != "grid-printed"
         return settle(
-            Bound("prompt length", log, side, theorem=name, reference=REFERENCE, hypotheses=conditions, whole=is_whole)
-        )
+            Bound(
+                "prompt length", log, side, theorem=name, reference=REFERENCE, hypotheses=conditions, whole=is_whole,
+                constants=(("cells", cells),),
+            )
+        )  # fmt: skip
 
     return entry(eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
 
 
-def _cells(theorem: str, lipschitz: float, eps: float, stretch: float) -> tuple[float, tuple[Hypothesis, ...]]:
+def grid_cells(theorem: str, lipschitz: float, eps: float, stretch: float) -> tuple[float, tuple[Hypothesis, ...]]:
     """Return the cells for each number: of tables within eps, or of pyramids, up or down, more than 2 eps apart."""
     if theorem == "grid-printed":
         return 2.0 * lipschitz * stretch / eps, ()

@@ -21,6 +21,8 @@ BOLTZMANN = ("corrected", "sharp")
 CONTEXT = ("corrected", "sharp", "printed")
 RATIO = ("sharp", "printed")
 LARGEST = 10**9
+GAP = 1.5
+"""The distance of different scores from which the sharper bounds hold."""
 ROOM = 1e-9
 """The share of a gap that may lack, of the room that the constants of 8.9 leave: gaps are rounded."""
 SMALL = 1e-8
@@ -36,15 +38,17 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
         The numbers, n >= 2, in any order.
     theorem : str, default "corrected"
         ``"corrected"``: ``log(n)^2 exp(-(c - min(a_i, b_i)))``, with the largest number c of all and the first place i
-        at which the descending vectors differ. ``"sharp"``, larger by more than n^4: ``2/3 x exp(-x)`` with
-        x = c - max(a_i, b_i), and ``15/16 abs(a_1 - b_1)`` for i = 1; the difference is at most 1.6 times it.
+        at which the descending vectors differ. ``"sharp"``: ``F x exp(-x)`` with x = c - max(a_i, b_i), and
+        ``(1 - 2 r) / (1 - r) abs(a_1 - b_1)`` for i = 1, with r = exp(-gap), the least distance of two different
+        numbers, and F = (1 - 4 r + r^2) / (1 + r^3) (1 - r / (2 (1 - r))): 0.133 for a gap of 3/2, 0.44 for 2, 0.92 for
+        4. The difference is at most ``x exp(-x) / (1 - r)^2`` and ``abs(a_1 - b_1) / (1 - r)``.
 
     Returns
     -------
     Bound
         On the quantity "context separation", below `spherapprox.prompts.contextual.boltzmann`'s difference. It holds if
-        any two different numbers, of one vector or both, are 4 log(n) apart, no vector has one twice, and the sets
-        differ.
+        any two different numbers, of one vector or both, are 4 log(n) apart, or, for "sharp", 3/2; no vector has one
+        twice, and the sets differ.
 
     Raises
     ------
@@ -61,24 +65,28 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     >>> a, b = [9.0, 4.5, 0.0], [9.0, 0.0, -4.5]
     >>> found = [prompts.boltzmann_separation(a, b, theorem=name).value for name in ("corrected", "sharp")]
     >>> print(*(f"{value:.2g}" for value in (*found, abs(boltzmann(a) - boltzmann(b)))))
-    0.00015 0.033 0.049
+    0.00015 0.048 0.049
     """
     name = _checks.choice(theorem, "theorem", BOLTZMANN)
     first, second = _descending(a, "a"), _descending(b, "b")
     n = len(first)
     if len(second) != n:
         raise ValueError(f"'a' and 'b' must have one length, got {n} and {len(second)}")
-    log, conditions = -math.inf, _hypotheses(first, second)
-    if conditions[0].holds:
-        # 8.9 (boltzmann): x = m - h for i >= 2, |a_1 - b_1| for i = 1, and the last formula
+    union = sorted({*first, *second})
+    gap = min((y - x for x, y in pairwise(union)), default=math.inf)
+    log, conditions = -math.inf, _hypotheses(first, second, gap=gap, theorem=name)
+    if all(condition.holds for condition in conditions):
+        # 8.9 (boltzmann): x = m - h for i >= 2, |a_1 - b_1| for i = 1, r = e^-delta, and the last formula
         place = next(i for i in range(n) if first[i] != second[i])
         top, (low, high) = max(first[0], second[0]), sorted((first[place], second[place]))
+        r = math.exp(-gap)
         if name == "corrected":
             log = 2.0 * math.log(math.log(n)) - (top - low)
         elif place == 0:
-            log = math.log(15.0 / 16.0) + math.log(high - low)
+            log = math.log1p(-r / (1.0 - r)) + math.log(high - low)
         else:
-            log = math.log(2.0 / 3.0) + math.log(top - high) - (top - high)
+            factor = (1.0 - 4.0 * r + r * r) / (1.0 + r**3) * (1.0 - 0.5 * r / (1.0 - r))
+            log = math.log(factor) + math.log(top - high) - (top - high)
     return settle(Bound("context separation", log, "lower", theorem=name, reference=REFERENCE, hypotheses=conditions))
 
 
@@ -90,14 +98,14 @@ def _descending(value: ArrayLike, name: str) -> list[float]:
     return [float(number) for number in np.sort(array)[::-1]]
 
 
-def _hypotheses(a: list[float], b: list[float]) -> tuple[Hypothesis, ...]:
-    """Return the conditions on two descending vectors (8.9, boltzmann)."""
-    union, n = sorted({*a, *b}), len(a)
-    gap = min((y - x for x, y in pairwise(union)), default=math.inf)
+def _hypotheses(a: list[float], b: list[float], gap: float, theorem: str) -> tuple[Hypothesis, ...]:
+    """Return the conditions on two descending vectors and their gap (8.9, boltzmann)."""
+    n = len(a)
+    words, least = ("3/2", GAP) if theorem == "sharp" else ("4 log(n)", 4.0 * math.log(n))
     return (
         Hypothesis("different sets", {*a} != {*b}),
         Hypothesis("no number twice in a vector", len({*a}) == len({*b}) == n),
-        Hypothesis("different numbers 4 log(n) apart", gap >= 4.0 * math.log(n) * (1.0 - ROOM)),
+        Hypothesis(f"different numbers {words} apart", gap >= least * (1.0 - ROOM)),
     )
 
 
@@ -116,7 +124,7 @@ def context_separation(
     vocabulary_size : int or array_like
         Number V of tokens.
     length : int or array_like
-        Tokens of a sequence, 2 to V, all different.
+        Tokens of a sequence, 2 to V, all different; "sharp" does not depend on it.
     token_dim : int or array_like
         Numbers d of a token.
     separation : float or array_like
@@ -124,9 +132,9 @@ def context_separation(
     smallest_norm, largest_norm : float or array_like
         The least and the largest length of a token.
     theorem : str, default "corrected"
-        ``"corrected"``: Lemma 2.2 of Hu et al. with what its proof gives; ``"sharp"``: with the best ratio of a
-        separating direction that a random one proves; ``"printed"``: the lemma, which claims more than its proof gives
-        for small vocabularies.
+        ``"corrected"``: Lemma 2.2 of Hu et al. with what its proof gives; ``"sharp"``: with scores that are 3/2 apart,
+        not 4 log(n), and the best ratio of a separating direction that a random one proves; ``"printed"``: the lemma,
+        which holds with a factor `separation` only, and claims more than its proof gives for small vocabularies.
 
     Returns
     -------
@@ -165,11 +173,13 @@ def context_separation(
             return Bound("context separation", log, "lower", theorem=name, reference=REFERENCE)
         # 8.9 (direction): t of V + 1 points, or the smaller one of Hu et al., Lemma D.1
         ratio = (_sharp_ratio if name == "sharp" else _printed_ratio)(size + 1, dim)
-        # 8.9 (rank): c at sigma = 0, G = c Gamma^2, and the log of eps/(4 Gamma) (log n)^2 e^(-2G)/(c Gamma)
-        factor = 4.0 * math.log(tokens) / (ratio * apart) / (ratio * smallest)
+        # 8.9 (rank): c at sigma = 0, G = c Gamma^2, the log of eps/16 e^(-2G), or of eps/4 (log n)^2 e^(-2G)/G
+        gap = GAP if name == "sharp" else 4.0 * math.log(tokens)
+        factor = gap / (ratio * apart) / (ratio * smallest)
         score = factor * largest**2
-        log = math.log(apart / 4.0) - math.log(largest) + 2.0 * math.log(math.log(tokens)) - 2.0 * score
-        log -= math.log(factor) + math.log(largest)
+        log = math.log(apart / 16.0) - 2.0 * score
+        if name == "corrected":
+            log = math.log(apart / 4.0) + 2.0 * math.log(math.log(tokens)) - 2.0 * score - math.log(score)
         different = Hypothesis("tokens of a sequence are different, none is 0", True)
         constants = ("score", score), ("ratio", ratio)
         return Bound(

@@ -23,7 +23,7 @@ ACCURACY = 1e-12
 EXACT = 27.0
 """A count whose logarithm is below this is known to the last unit: 5e11, and logarithms are right to 1e-14."""
 
-COUNTS = ("prefix length", "covering number", "prompt length", "completions", "maps", "state bits")
+COUNTS = ("prefix length", "covering number", "prompt length", "completions", "maps", "state bits", "hidden units")
 """The quantities that are whole numbers; a prompt may be empty, of the others there is one at least."""
 
 FROM_ZERO = ("sup error", "prompt length", "context separation")

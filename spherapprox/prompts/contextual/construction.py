@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,10 @@ from ... import _checks
 from ..._norms import directions
 from ..._threads import one_blas_thread
 from ..._types import Float64
-from .weights import vocabulary
+from .weights import least_size, vocabulary
 
+_GAP = 1.5
+"""The distance of scores from which Boltzmann operators of different sets of them differ by what 8.9 says."""
 _SLACK = 0.01
 """Share of the distance of scores that the directions after the first may take away."""
 
@@ -120,16 +121,15 @@ def contextual_attention(
 ) -> ContextualAttention:
     """Construct an attention head of a given rank that separates the contexts of each token.
 
-    Scores of different tokens are apart by 4 log(n) or more, n the longest length, under every token of the vocabulary.
-    Outputs ``x + attention`` of one token in sequences with different sets of tokens are then different
-    (`context_separation` says by how much), and those of different tokens half the distance of these apart.
+    Scores of different tokens are apart by 3/2 or more under every token of the vocabulary. Outputs ``x + attention``
+    of one token in sequences with different sets of tokens are then different (`context_separation` says by how much),
+    and those of different tokens half the distance of these apart.
     See docs/theorems/8.9-contextual-mapping.md.
 
     Parameters
     ----------
     sequences : array_like, shape (N, n, d), or list of arrays (n_i, d)
-        Sequences of at least 2 tokens; the tokens of a sequence are different, none is 0. (A position, added to the
-        tokens, makes them so.)
+        Sequences; the tokens of each are different, none is 0. (A position, added to the tokens, makes them so.)
     rank : int, default 1
         Rank of each of the four matrices, at most d.
     rng : None, int or numpy.random.Generator
@@ -138,7 +138,7 @@ def contextual_attention(
     Raises
     ------
     TypeError, ValueError
-        If tokens are not finite, 0, or repeated in a sequence, a sequence has fewer than 2, or the rank is above d.
+        If tokens are not finite, 0, or repeated in a sequence, there are fewer than 2, or the rank is above d.
 
     Examples
     --------
@@ -148,40 +148,33 @@ def contextual_attention(
     >>> -40.0 < context_separation(sequences, w.query, w.key, w.value, output=w.output) < 0.0
     True
     """
-    tokens, counts = vocabulary(sequences)
+    tokens, counts, *_ = vocabulary(sequences)
     d = tokens.shape[1]
     width = _checks.integer(rank, "rank", minimum=1, maximum=d)
     _check_distinct(tokens, counts)
     generator = _checks.generator(rng)
     size = float(np.linalg.norm(tokens, axis=1).max())
     u, ratio = separating_direction(np.concatenate([tokens, np.zeros((1, d))]), rng=generator)
-    apart = _least_size(tokens, lambda chords: np.abs(chords @ u)) * float(np.abs(tokens @ u).min())
-    gap = 4.0 * math.log(int(counts.sum(axis=1).max()))
-    slack = _SLACK * gap if width > 1 else 0.0
-    factor = (gap + slack) / apart if apart > 0.0 else math.inf
+    apart = least_size(tokens, lambda chords: np.abs(chords @ u)) * float(np.abs(tokens @ u).min())
+    slack = _SLACK * _GAP if width > 1 else 0.0
+    factor = (_GAP + slack) / apart if apart > 0.0 else math.inf
     if not math.isfinite(factor):
         raise ValueError("'sequences' must hold tokens that 16 digits tell apart: some are almost the same")
     draws = generator.standard_normal((d, width - 1))
     frame = np.linalg.qr(np.concatenate([u[:, None], draws], axis=1))[0].T  # (rank, d)
     frame[0] = u
     scales = np.append(factor, np.full(width - 1, 0.5 * slack / size**2))
-    output = 0.25 * _least_size(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)
+    output = 0.25 * least_size(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)
     return ContextualAttention(frame, scales[:, None] * frame, frame, output=output, ratio=ratio)
 
 
 def _check_distinct(tokens: Float64, counts: Float64) -> None:
-    """Check that the tokens of every sequence are different ones, at least 2, and none is 0."""
-    lengths = counts.sum(axis=1)
-    if lengths.min() < 2.0:
-        raise ValueError(f"'sequences' must have at least 2 tokens each, got 1 in sequence {int(np.argmin(lengths))}")
+    """Check that the tokens of every sequence are different ones, and none is 0, and that there are at least 2."""
+    if len(tokens) < 2:
+        raise ValueError("'sequences' must hold at least 2 different tokens, got 1")
     if counts.max() > 1.0:
         i = int(np.argmax(counts.max(axis=1)))
         raise ValueError(f"'sequences' must repeat no token, got one twice in sequence {i}: add positions")
     if not tokens.any(axis=1).all():
         i = int(np.argmax(counts[:, ~tokens.any(axis=1)].any(axis=1)))
         raise ValueError(f"'sequences' must not hold the token 0, got it in sequence {i}: add a constant to the tokens")
-
-
-def _least_size(tokens: Float64, size: Callable[[Float64], Float64]) -> float:
-    """Return the least size of the difference of two tokens."""
-    return min(float(size(tokens[i + 1 :] - tokens[i]).min()) for i in range(len(tokens) - 1))

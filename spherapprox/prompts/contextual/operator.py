@@ -37,8 +37,8 @@ def boltzmann(z: ArrayLike) -> Any:
     Returns
     -------
     float or ndarray, shape (...)
-        ``sum(z * softmax(z))`` over the last axis, between ``max(z) - log(n)`` and ``max(z)``; right to 1.2e-16 times
-        its size plus 1e-15 (1 + log n), for numbers of any size.
+        ``sum(z * softmax(z))`` over the last axis, between ``max(z) - W((n - 1) / e)``, W of Lambert, and ``max(z)``;
+        right to 1.2e-16 times its size plus 1e-15 (1 + log n), for numbers of any size.
 
     Raises
     ------

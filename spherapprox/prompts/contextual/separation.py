@@ -80,7 +80,7 @@ def context_separation(
     >>> context_separation(sequences, [[50.0]], [[-50.0]], [[1.0]])
     -2500.0
     """
-    tokens, counts = vocabulary(sequences)
+    tokens, counts, *_ = vocabulary(sequences)
     weights = Weights.checked(query, key, value, output=output, scale=scale, d=tokens.shape[1])
     as_log = _checks.flag(log, "log")
     counts = np.unique(counts, axis=0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import _checks
-from ..._types import Float64
+from ..._types import Float64, Floats, Indices
 
 EPS = 2.0**-52
 _MOST_DIGITS = 100_000
@@ -18,18 +19,21 @@ _WIDEST = 1e70
 """Of the largest entry of tokens, or of 1 over it: products of a few neither overflow nor vanish."""
 
 
-def vocabulary(sequences: Any) -> tuple[Float64, Float64]:
-    """Return the tokens of sequences, (V, d), in an order of their own, and how often each has each, (N, V)."""
-    is_array = isinstance(sequences, np.ndarray) or hasattr(sequences, "detach")
-    if not is_array and not (isinstance(sequences, list | tuple) and len(sequences)):
-        raise ValueError(f"'sequences' must be an array (N, n, d) or a list of arrays, got {_checks.show(sequences)}")
-    if is_array:
-        sequences = _checks.floating(_checks.detached(sequences), "sequences", ("N", "n", "d"))
-    arrays = [
-        _checks.floating(_checks.detached(rows), f"sequences[{i}]", ("n", "d")) for i, rows in enumerate(sequences)
-    ]
-    for i, array in enumerate(arrays):
-        _checks.shaped(array, f"sequences[{i}]", ("n", arrays[0].shape[1]), note=", as the first has")
+class Vocabulary(NamedTuple):
+    """The tokens of sequences, (V, d), in an order of their own, how often each has each, (N, V), and all places.
+
+    Of each place, in order: which token is there, and in which sequence it is.
+    """
+
+    tokens: Float64
+    counts: Float64
+    ids: Indices
+    owners: Indices
+
+
+def vocabulary(sequences: Any) -> Vocabulary:
+    """Return the tokens of sequences."""
+    arrays = ragged(sequences, "sequences")
     rows = np.concatenate(arrays).astype(np.float64)
     largest = float(np.abs(rows).max())
     if largest and not 1.0 / _WIDEST <= largest <= _WIDEST:
@@ -37,9 +41,27 @@ def vocabulary(sequences: Any) -> tuple[Float64, Float64]:
     tokens, which = np.unique(rows, axis=0, return_inverse=True)
     _checks.memory(8.0 * len(arrays) * len(tokens), "the counts of tokens", "take fewer sequences")
     counts = np.zeros((len(arrays), len(tokens)))
-    owner = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays])
-    np.add.at(counts, (owner, which.reshape(-1)), 1.0)
-    return tokens, counts
+    owners, ids = np.repeat(np.arange(len(arrays)), [len(array) for array in arrays]), which.reshape(-1)
+    np.add.at(counts, (owners, ids), 1.0)
+    return Vocabulary(tokens, counts, ids, owners)
+
+
+def ragged(value: Any, name: str) -> list[Floats]:
+    """Return sequences of rows with one number of columns, of an array (N, n, d) or a list of arrays (n_i, d)."""
+    is_array = isinstance(value, np.ndarray) or hasattr(value, "detach")
+    if not is_array and not (isinstance(value, list | tuple) and len(value)):
+        raise ValueError(f"'{name}' must be an array (N, n, d) or a list of arrays, got {_checks.show(value)}")
+    if is_array:
+        value = _checks.floating(_checks.detached(value), name, ("N", "n", "d"))
+    arrays = [_checks.floating(_checks.detached(rows), f"{name}[{i}]", ("n", "d")) for i, rows in enumerate(value)]
+    for i, array in enumerate(arrays):
+        _checks.shaped(array, f"{name}[{i}]", ("n", arrays[0].shape[1]), note=", as the first has")
+    return arrays
+
+
+def least_size(tokens: Float64, size: Callable[[Float64], Float64]) -> float:
+    """Return the least size of the difference of two tokens, inf for a single one."""
+    return min((float(size(tokens[i + 1 :] - tokens[i]).min()) for i in range(len(tokens) - 1)), default=math.inf)
 
 
 @dataclass(frozen=True, eq=False)

@@ -249,7 +249,7 @@ def test_322_terms_of_either_sign_cancel(off, wanted):
     # the weights of 8.9 of the same rank keep what is claimed
     attention = contextual_attention(tokens[None], rank=2, rng=0)
     scores = (tokens @ attention.key.T) @ (attention.query @ tokens.T)
-    assert np.abs(scores[1] - scores[0]).min() >= gap * (1.0 - 1e-12)
+    assert np.abs(scores[1] - scores[0]).min() >= 1.5 * (1.0 - 1e-12)
 
 
 def test_323_the_separation_is_more_than_its_proof_gives():

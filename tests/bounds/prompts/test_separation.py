@@ -32,28 +32,53 @@ def test_numbers_of_boltzmann_operators():
     assert prompts.boltzmann_separation([12.0, 3.0], [8.0, 0.0]).log == pytest.approx(-4.733025841163329, rel=1e-14)
     assert prompts.boltzmann_separation([0.0, 8.0], [12.0, 3.0]).log == pytest.approx(-4.733025841163329, rel=1e-14)
     sharp = prompts.boltzmann_separation([9.0, 4.5, 0.0], [9.0, 0.0, -4.5], theorem="sharp")
-    assert sharp.log == pytest.approx(math.log(2.0 / 3.0) + math.log(4.5) - 4.5, rel=1e-14)
-    assert prompts.boltzmann_separation([12.0, 3.0], [8.0, 0.0], theorem="sharp").value == pytest.approx(3.75)
+    r = math.exp(-4.5)
+    factor = (1.0 - 4.0 * r + r**2) / (1.0 + r**3) * (1.0 - 0.5 * r / (1.0 - r))
+    assert sharp.log == pytest.approx(math.log(factor) + math.log(4.5) - 4.5, rel=1e-14)
+    r = math.exp(-3.0)
+    result = prompts.boltzmann_separation([12.0, 3.0], [8.0, 0.0], theorem="sharp")
+    assert result.value == pytest.approx(4.0 * (1.0 - 2.0 * r) / (1.0 - r), rel=1e-14)
 
 
-@given(st.integers(2, 6), st.integers(0, 2**31), st.sampled_from([0.0, 1e-3, 0.3, 3.0]))
-def test_boltzmann_operators_are_farther_apart_than_the_bounds(n, seed, stretch):
+@given(st.integers(2, 6), st.integers(0, 2**31), st.sampled_from([0.0, 1e-3, 0.3, 3.0]), st.booleans())
+def test_boltzmann_operators_are_farther_apart_than_the_bounds(n, seed, stretch, wide):
     rng = np.random.default_rng(seed)
-    levels = np.cumsum(4.0 * math.log(n) * (1.0 + stretch * rng.exponential(size=2 * n))) * 1.0000001
+    gap = 4.0 * math.log(n) if wide else 1.5
+    levels = np.cumsum(gap * (1.0 + stretch * rng.exponential(size=2 * n))) * 1.0000001
     a, b = (rng.choice(levels, n, replace=False) for _ in range(2))
     if rng.random() < 0.5:  # the same but for one number, as late as can be
         b = a.copy()
         b[np.argsort(a)[rng.integers(0, n)]] = rng.choice(np.setdiff1d(levels, a))
     result, sharp = (prompts.boltzmann_separation(a, b, theorem=name) for name in ("corrected", "sharp"))
     if {*a} == {*b}:
-        assert result.failed == ("different sets",)
+        assert sharp.failed == ("different sets",)
         return
-    assert result.holds
     with mp.workdps(60 + int(levels[-1])):
         actual = float(mp.log(abs(boltzmann([*map(mp.mpf, a)]) - boltzmann([*map(mp.mpf, b)]))))
-    assert result.log + 4.1 <= actual
-    assert sharp.log <= actual <= sharp.log + math.log(1.6)
-    assert sharp.log >= result.log + 4.0 * math.log(n)
+    assert sharp.holds
+    assert sharp.log - 1e-12 <= actual
+    r = math.exp(-np.diff(np.unique([*a, *b])).min())
+    first, second = np.sort(a)[::-1], np.sort(b)[::-1]
+    place = int(np.argmax(first != second))
+    if place:
+        x = first[0] - max(first[place], second[place])
+        assert actual <= math.log(x) - x - 2.0 * math.log1p(-r) + 1e-12
+    else:
+        assert actual <= math.log(abs(first[0] - second[0])) - math.log1p(-r) + 1e-12
+    if wide:
+        assert result.holds
+        assert result.log + 4.1 <= actual
+        assert sharp.log >= result.log + 4.0 * math.log(n)
+
+
+def test_operators_of_sets_differ_from_a_gap_of_arcosh_2_on():
+    # 8.9 (boltzmann), sharp: 0, -g against 0, -2 g, -3 g, ...
+    for gap, sign in ((math.acosh(2.0) + 0.002, 1.0), (math.acosh(2.0) - 0.002, -1.0)):
+        with mp.workdps(30):
+            short, long = (boltzmann([-mp.mpf(gap) * j for j in places]) for places in ((0, 1), (0, *range(2, 60))))
+            assert sign * (long - short) > 0
+    assert not prompts.boltzmann_separation([0.0, -1.45], [0.0, -2.9], theorem="sharp").holds
+    assert prompts.boltzmann_separation([0.0, -1.5], [0.0, -3.0], theorem="sharp").holds
 
 
 @pytest.mark.parametrize("theorem", ["corrected", "sharp"])
@@ -112,10 +137,31 @@ def test_numbers_of_context_separations(arguments, corrected, printed):
     assert result.log < sharp.log
     with mp.workdps(40):  # the formula, with the sharp ratio
         d, apart, low, high = (mp.mpf(x) for x in remainder)
-        c = 4 * mp.log(n) / (apart * low * mp.mpf(prompts.separating_ratio(v + 1, int(d))) ** 2)
-        exact = mp.log(apart / (4 * high)) + 2 * mp.log(mp.log(n)) - 2 * c * high**2 - mp.log(c * high)
+        c = mp.mpf(1.5) / (apart * low * mp.mpf(prompts.separating_ratio(v + 1, int(d))) ** 2)
+        exact = mp.log(apart / 16) - 2 * c * high**2
     assert sharp.log == pytest.approx(float(exact), rel=1e-13)
     assert dict(sharp.constants)["score"] == pytest.approx(float(c * high**2), rel=1e-13)
+
+
+def test_the_printed_separation_has_no_unit():
+    # tokens 1e-20 and -1e-20: outputs at most largest_norm + separation / 4 long cannot be so far apart
+    tokens = {"separation": 1.999e-20, "smallest_norm": 0.999e-20, "largest_norm": 1.001e-20, "token_dim": 1}
+    printed = prompts.context_separation(2, 2, theorem="printed", **tokens)
+    assert printed.value > 8e-13 > 2.0 * (tokens["largest_norm"] + tokens["separation"] / 4.0)
+    for v, n, d, ratio in (
+        (2, 2, 1, 1.0),
+        (2, 2, 2, 1.0),
+        (2, 2, 3, 0.5),
+        (3, 2, 2, 1.0),
+        (9, 5, 64, 3.0),
+        (10**6, 2, 2, 0.6),
+    ):
+        tokens = {"separation": 1.0, "smallest_norm": ratio, "largest_norm": max(ratio, 0.51), "token_dim": d}
+        sharp, printed = (prompts.context_separation(v, n, theorem=name, **tokens) for name in ("sharp", "printed"))
+        assert sharp.log >= printed.log  # with a factor separation = 1
+        kappa = tokens["largest_norm"] / ratio
+        exponent = 1.5 / math.pi * d * v**2 * (v + 1) ** 2 * kappa * tokens["largest_norm"]
+        assert sharp.log >= -math.log(16.0) - exponent * (1.0 + 1e-12)
 
 
 def test_context_separations_of_arrays_and_their_safe_side():

@@ -77,7 +77,7 @@ def test_contexts_are_as_far_apart_as_is_proved(rank, dim, length):
     weights = attention.query, attention.key, attention.value, attention.output
     assert [np.linalg.matrix_rank(w, tol=1e-12 * np.abs(w).max()) for w in weights] == [rank] * 4
     scores = (used @ attention.query.T) @ (attention.key @ used.T)
-    gap = 4.0 * math.log(length)
+    gap = 1.5
     # roundings are of the sums of sizes
     sizes = (np.abs(used) @ np.abs(attention.query.T)) @ (np.abs(attention.key) @ np.abs(used.T))
     assert np.diff(np.sort(scores, axis=1)).min() >= gap * (1.0 - 1e-12) - 1e-14 * sizes.max()
@@ -94,8 +94,7 @@ def test_contexts_are_as_far_apart_as_is_proved(rank, dim, length):
     factor, largest = np.linalg.norm(attention.key, axis=1).max(), norms.max()
     score = factor * largest**2
     assert score * (1.0 + 1e-12) >= np.abs(scores).max()
-    proved = math.log(apart / 4.0 / largest) + 2.0 * math.log(gap / 4.0) - 2.0 * score - math.log(factor * largest)
-    assert proved <= result < math.inf
+    assert math.log(apart / 16.0) - 2.0 * score <= result < math.inf
     known = {"separation": apart, "smallest_norm": norms.min(), "largest_norm": largest}
     assert prompts.context_separation(len(used), length, token_dim=dim, **known, theorem="sharp").log <= result
 
@@ -188,7 +187,7 @@ def test_scores_of_near_tokens_are_apart(near):
         for x in rows:
             scores = [sum(dot(q, x) * dot(k, y) for q, k in zip(query, key, strict=True)) for y in rows]
             gaps = [abs(a - b) for a, b in itertools.combinations(scores, 2)]
-            assert float(min(gaps)) >= 4.0 * math.log(3.0) * (1.0 - 1e-9)
+            assert float(min(gaps)) >= 1.5 * (1.0 - 1e-9)
 
 
 def test_directions_of_the_smallest_points():
@@ -211,14 +210,14 @@ def test_what_contexts_are():
     assert context_separation(array, *weights) == context_separation([*array], *weights)
 
 
-@pytest.mark.parametrize("cells", [2, 3, 4])
+@pytest.mark.parametrize("cells", [2, 3])
 def test_one_layer_holds_all_tables(cells):
     # Hu et al. (2024), Theorem 2.4: digits of f as the prompt, the number last; a tent for each sequence there is
     digits = np.array([*itertools.product(range(cells), repeat=cells + 1)])
-    assert len(digits) == {2: 8, 3: 81, 4: 1024}[cells]
+    assert len(digits) == {2: 8, 3: 81}[cells]
     tokens = 1.0 + digits / cells + np.arange(cells + 1)  # one number each, and its position
     separation = context_separation(tokens[..., None], [[-0.1]], [[1.0]], [[1.0]], log=False)
-    assert separation > 5e-8
+    assert separation > 1e-4
     context = tokens[:, -1] + (softmax(-0.1 * tokens[:, -1:] * tokens) * tokens).sum(axis=1)
     steepness = 2.0 / np.diff(np.sort(context)).min()
     answers = digits[np.arange(len(digits)), digits[:, -1]] / cells

@@ -277,8 +277,9 @@ class Network(Savable):
         gru [1.0, 3.0, 3.0]
         """
         _checks.choice(kind, "kind", MODULES)
-        module = load("spherapprox.prompts.recurrent.torch_modules").RecurrentModule
-        return module(self, kind, dtype=dtype, device=device, value_bound=value_bound)
+        modules = load("spherapprox.prompts.recurrent.torch_modules")
+        options = {"dtype": dtype, "device": device, "value_bound": value_bound}
+        return modules.HawkModule(self, **options) if kind == "hawk" else modules.RecurrentModule(self, kind, **options)
 
     def _arguments(self) -> Mapping[str, Any]:
         return {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...._types import Float64, Indices
+from ...._types import Bools, Float64, Indices
 
 OPEN = 1000.0
 """Where a sigmoid is exactly 1, and at the negative exactly 0."""
@@ -81,11 +81,13 @@ class Assembly:
         self._spare: list[int] = []
         self._dead: list[int] = []
         self.names: dict[str, int] = {}
+        self._positive: set[int] = set()
 
     def take(self, n: int) -> list[int]:
         """Return registers that hold 0."""
         places = [self._spare.pop() for _ in range(min(n, len(self._spare)))]
         self.count += n - len(places)
+        self._positive -= set(places)
         return [*places, *range(self.count - n + len(places), self.count)]
 
     def release(self, places: Sequence[int] | Indices) -> None:
@@ -109,6 +111,8 @@ class Assembly:
         arrays = defaults | own
         bias = np.zeros(self.count)
         bias[written] = arrays.pop("bias")
+        grows = self.is_positive(inputs) & (arrays["taps"] >= 0.0).all(axis=1)
+        self._positive |= {k for k, row in zip(written, output, strict=True) if (grows | (row == 0.0)).all() and not bias[k] and (row >= 0.0).all()}
         self.parts.append(Temporal(inputs, output=self._placed(output, written), bias=bias, **arrays))
         return written
 
@@ -124,14 +128,18 @@ class Assembly:
         self._spare, self._dead = self._spare + dead, []
         return written
 
+    def is_positive(self, of: Form) -> Bools:
+        """Tell which entries of a form are never below 0, as all their terms are not."""
+        columns = np.isin(np.arange(of.matrix.shape[1]), list(self._positive))
+        return np.asarray((of.matrix >= 0.0).all(axis=1) & ~of.matrix[:, ~columns].any(axis=1) & (of.bias >= 0.0))
+
     def relu(self, of: Form) -> list[int]:
         """Append positive parts, ``GELU(mu v) / mu``."""
-        return self.channel(*self.relu_units(of), np.eye(len(of.bias)))
-
-    def relu_units(self, of: Form) -> tuple[Form, Form]:
-        """Return gates and values of positive parts."""
         n, mu = len(of.bias), self.sharpness
-        return Form(mu * of.matrix, mu * of.bias), Form(np.zeros((n, 0)), np.full(n, 1.0 / mu))
+        gate, value = Form(mu * of.matrix, mu * of.bias), Form(np.zeros((n, 0)), np.full(n, 1.0 / mu))
+        places = self.channel(gate, value, np.eye(n))
+        self._positive |= set(places)
+        return places
 
     def product(self, first: Form, second: Form) -> list[int]:
         """Append products, ``(GELU(mu u) - GELU(-mu u)) v / mu``."""
@@ -145,7 +153,9 @@ class Assembly:
         signs, ones = np.vstack([np.eye(n), np.eye(n)]), np.repeat([1.0, 0.0], n)
         gate = of.then(UNIT_GATE * signs, UNIT_GATE * ones)
         value = Form(np.zeros((2 * n, 0)), np.full(2 * n, 1.0 / UNIT_GATE))
-        return self.channel(gate, value, np.hstack([np.eye(n), -np.eye(n)]))
+        places = self.channel(gate, value, np.hstack([np.eye(n), -np.eye(n)]))
+        self._positive |= set(places)
+        return places
 
     def start(self) -> int:
         """Return the register that is 1 at the first step and 0 later: a constant less what it was, 0 before."""

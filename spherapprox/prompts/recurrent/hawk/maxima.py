@@ -50,12 +50,14 @@ class Maxima:
 def add_relus(assembly: Assembly, layer: Layer, before: Form) -> Form:
     """Append what computes a layer of ReLUs, and return its values."""
     maxima, pre = Maxima.of(layer), before.then(layer.weight, layer.bias)
-    plain = np.setdiff1d(np.arange(len(layer)), maxima.rows)
     above = pre.rows(maxima.positive).then(np.eye(maxima.relus), -maxima.start)  # v - m_0
-    places = np.array(assembly.relu(joined([pre.rows(plain), above])))
-    values = np.zeros((len(layer), assembly.count))
-    values[plain, places[: len(plain)]] = 1.0
-    form = Form(values, np.zeros(len(layer)))
+    alone = (pre.matrix != 0.0).sum(axis=1) <= 1
+    same, off = (alone & assembly.is_positive(pre.then(sign * np.eye(len(layer)))) for sign in (1.0, -1.0))
+    plain = np.setdiff1d(np.flatnonzero(~(same | off)), maxima.rows)
+    form, places = pre.then(np.diag(1.0 * same)), np.zeros(0, dtype=int)
+    if len(plain) + maxima.relus:
+        places = np.array(assembly.relu(joined([pre.rows(plain), above])))
+        form = form.plus(places[: len(plain)], np.eye(len(layer))[:, plain])
     if not maxima.relus:
         return form
     kept = _latched(assembly, places[len(plain) :], assembly.largest - maxima.start)

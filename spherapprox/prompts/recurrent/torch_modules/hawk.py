@@ -61,10 +61,11 @@ class HawkModule(Whole):
         self.kind, self.dtype = "hawk", float_dtype(dtype)
         bound = value_bound_of(network, self.kind, value_bound)
         plan = lowered(network, bound, str(self.dtype).removeprefix("torch."))
-        d = 4 ** math.ceil(math.log(plan.registers + 1, 4))  # whose root is a power of two
-        digits = 27 if self.dtype == torch.float64 else 13
-        constant = 2.0 ** (digits + math.ceil(math.log2(plan.reach)) + round(math.log2(d) / 2.0) + 1)
-        factor = constant / math.sqrt(d)  # of what norms return
+        d = 2 ** math.ceil(math.log2(plan.registers + 2))
+        constants = 1 + (d.bit_length() + 1) % 2  # so that d / constants is a power of four
+        digits = 28 if self.dtype == torch.float64 else 14
+        factor = 2.0 ** (digits + math.ceil(math.log2(plan.reach)))  # what norms divide by
+        constant = factor * math.sqrt(d / constants)
         options = {"dtype": self.dtype, "device": "cpu"}
         with torch.random.fork_rng(devices=[]):
             self.embedding = torch.nn.Linear(network.dim, d, **options)
@@ -72,7 +73,7 @@ class HawkModule(Whole):
             self.blocks = torch.nn.ModuleList(HawkBlock(d, *pair, **options) for pair in widths)
             self.final_norm = RMSNorm(d, **options)
             self.readout = torch.nn.Linear(d, len(network.readout), **options)
-        _fill(self.embedding, np.eye(d, network.dim), constant * np.eye(d)[-1])
+        _fill(self.embedding, np.eye(d, network.dim), np.repeat([0.0, constant], [d - constants, constants]))
         _fill_form(self.readout, plan.readout, factor)
         for block, (temporal, channel) in zip(self.blocks, plan.blocks, strict=True):
             if temporal is not None:

@@ -1,9 +1,9 @@
 """Dictionaries as torch modules, with long prompts: tokens of answers that are wrong, which are expected to be 0.
 
 For each length n of keys, a dictionary of unique keys over a vocabulary of 64, some 100 000 tokens in all, is read by
-one stock RNN, LSTM and GRU, in float64 and float32, for 4 queries each: the first, the last and a middle key, and one
-that is not there. All take an hour and a half of one core, or half of that with ``--plain``; ``--lengths`` and
-``--kinds`` choose::
+one stock RNN, LSTM and GRU, and by a Hawk, in float64 and float32, for 4 queries each: the first, the last and a middle
+key, and one that is not there. All take three hours of one core, half of them for the Hawk, or half of that with
+``--plain``; ``--lengths`` and ``--kinds`` choose::
 
     python tests/reference/recurrent.py --lengths 3 10 20 --out wrong.json
 """
@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from spherapprox.prompts.recurrent.programs import Dictionary
 
-KINDS, DTYPES = ("rnn", "lstm", "gru"), ("float64", "float32")
+KINDS, DTYPES = ("rnn", "lstm", "gru", "hawk"), ("float64", "float32")
 VOCABULARY = 64
 
 

@@ -122,7 +122,7 @@ class RMSNorm(torch.nn.Module):
 
     def forward(self, x: Any) -> Any:
         """Return normalised rows."""
-        return x * torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + self.eps) * (1.0 + self.weight)
+        return x * torch.rsqrt((x * x).mean(dim=-1, keepdim=True) + self.eps) * (1.0 + self.weight)
 
 
 class HawkBlock(torch.nn.Module):

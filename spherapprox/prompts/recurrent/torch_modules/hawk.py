@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ...._types import Float64
-from ....heads.torch_modules.tensors import NUMBERS, Whole, exporting, float_dtype, unrounded
+from ....heads.torch_modules.tensors import Whole, exporting, float_dtype, unrounded
 from ..hawk.assembly import OPEN, UNIT_GATE, Channel, Form, Temporal, widened
 from ..hawk.lowering import lowered
 from ..hawk.states import STEPS
@@ -52,7 +52,7 @@ class HawkModule(Whole):
     [1.0, 0.0, 1.0, 1.0]
     """
 
-    numbers = NUMBERS
+    numbers = 2**20  # of a part of a long sequence, so that it stays in caches
 
     def __init__(
         self, network: Network, *, dtype: Any = None, device: Any = None, value_bound: float | None = None

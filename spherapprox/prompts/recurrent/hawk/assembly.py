@@ -112,7 +112,8 @@ class Assembly:
         bias = np.zeros(self.count)
         bias[written] = arrays.pop("bias")
         grows = self.is_positive(inputs) & (arrays["taps"] >= 0.0).all(axis=1)
-        self._positive |= {k for k, row in zip(written, output, strict=True) if (grows | (row == 0.0)).all() and not bias[k] and (row >= 0.0).all()}
+        rises = ((output >= 0.0) & (grows | (output == 0.0))).all(axis=1) & (bias[written] == 0.0)
+        self._positive |= {k for k, rise in zip(written, rises, strict=True) if rise}
         self.parts.append(Temporal(inputs, output=self._placed(output, written), bias=bias, **arrays))
         return written
 

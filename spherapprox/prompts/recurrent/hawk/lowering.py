@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._types import Float64
 from ..gates import Gates
 from ..layer import Layer
 from ..network import Network
-from .assembly import Assembly, Channel, Form, Temporal, joined, widened
+from .assembly import Assembly, Channel, Form, Temporal, widened
 from .maxima import add_relus
 from .states import add_states
 
@@ -18,7 +17,7 @@ Block = tuple[Temporal | None, Channel | None]
 
 
 class Lowered(NamedTuple):
-    """Blocks over so many registers, the read-out, a bound of what registers hold, the sharpness of ReLUs, and if steps count."""
+    """Blocks over so many registers, which hold numbers up to `reach`; `counts` if they count steps."""
 
     blocks: tuple[Block, ...]
     registers: int

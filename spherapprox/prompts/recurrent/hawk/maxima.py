@@ -28,9 +28,9 @@ class Maxima:
         """Return the running maxima of a layer of ReLUs."""
         own = np.flatnonzero(layer.recurrent.any(axis=1))
         plus = layer.recurrent[own] - np.eye(len(layer))[own]
-        triples = [(np.flatnonzero(row == 1.0), np.flatnonzero(row == -1.0), np.count_nonzero(row)) for row in plus]
-        if all(len(up) == len(down) == 1 and count == 2 for up, down, count in triples):
-            positive, negative = (np.array([t[k][0] for t in triples], dtype=int) for k in (0, 1))
+        ends = plus.max(axis=1, initial=0.0), plus.min(axis=1, initial=0.0), np.abs(plus).sum(axis=1)
+        if all((end == number).all() for end, number in zip(ends, (1.0, -1.0, 2.0), strict=True)):
+            positive, negative = plus.argmax(axis=1), plus.argmin(axis=1)
             terms = np.column_stack([layer.weight, layer.bias])
             fits = (terms[own] == -terms[positive]).all() and (terms[own] == terms[negative]).all()
             if fits and not layer.recurrent[np.concatenate([positive, negative])].any():
@@ -78,8 +78,7 @@ def _latched(assembly: Assembly, values: Indices, size: Float64) -> list[int]:
     rest = Form(np.eye(assembly.count)[shifted], -np.ldexp(1.0, exponent + 2)).then(np.diag(1.0 / unit))
     index = assembly.take(n)
     bits: list[int] = []
-    for below in range(digits - _BITS, -_BITS, -_BITS):
-        below = max(below, 0)
+    for below in [*range(digits - _BITS, 0, -_BITS), 0]:
         owners = np.repeat(np.arange(n), 2**_BITS - 1)
         steps = np.tile(np.arange(1.0, 2**_BITS), n) * 2.0**below
         left = rest.plus(index, -np.diag(1.0 / unit))
@@ -122,4 +121,6 @@ def _overwrite(
     taps = np.zeros((len(mask), TAPS))
     taps[:, 0], taps[changes, 1] = 1.0, -1.0
     gate_bias = np.where(changes, OPEN, -0.5 * LATCH)
-    return assembly.temporal(inputs, output, places=places, taps=taps, gate=LATCH * mask, gate_bias=gate_bias)
+    return assembly.temporal(
+        inputs, output, places=places, taps=taps, gate=np.where(mask, LATCH, 0.0), gate_bias=gate_bias
+    )

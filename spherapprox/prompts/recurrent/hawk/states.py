@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ...._types import Float64, Indices
 from ..layer import Layer
-from .assembly import RATE, TAPS, Assembly, Form, joined, widened
+from .assembly import RATE, TAPS, Assembly, Form, joined
 
 STEPS = 2**20
 """Steps for which a program that counts modulo n is right."""
@@ -125,9 +125,7 @@ def _append(assembly: Assembly, entries: list[tuple[_Terms, float]], sizes: list
     assembly.temporal(inputs, output, places=places, taps=taps, rate=rate, bias=bias)
 
 
-def _sums(
-    assembly: Assembly, inputs: Form, which: Indices, size: Float64
-) -> tuple[Form, Float64, float, Float64]:
+def _sums(assembly: Assembly, inputs: Form, which: Indices, size: Float64) -> tuple[Form, float, float, Float64]:
     """Return inputs, rates, the gain and output biases of units that add up exactly on a grid (10.8, sums).
 
     They hold an offset, so that a = 1 - u takes one unit in the last place away at each step, which comes back.
@@ -171,7 +169,7 @@ def _digits(assembly: Assembly, of: Form, unit: Indices, base: Indices) -> tuple
     """Return bits v >= unit, v >= 2 unit, ... of each v below base units, and the matrix that adds those of each up."""
     owners = np.repeat(np.arange(len(unit)), base - 1)
     multiples = np.concatenate([np.arange(1, count) for count in base]) * unit[owners]
-    bits = assembly.at_least_0(of.rows(owners).then(np.eye(len(owners)), -multiples))
+    bits = assembly.at_least_0(of.rows(owners).then(np.eye(len(owners)), np.asarray(-1.0 * multiples, dtype=np.float64)))
     return bits, np.eye(len(unit))[:, owners]
 
 

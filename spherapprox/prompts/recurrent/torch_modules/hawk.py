@@ -14,7 +14,7 @@ from ..hawk.assembly import OPEN, UNIT_GATE, Channel, Form, Temporal, widened
 from ..hawk.lowering import lowered
 from ..hawk.states import STEPS
 from ..network import Network
-from .blocks import SHARPNESS, WIDTH, HawkBlock, RMSNorm
+from .blocks import SHARPNESS, HawkBlock, RMSNorm
 from .stock import check_input, copy, precise, value_bound_of
 
 
@@ -116,8 +116,8 @@ class HawkModule(Whole):
         """Return the outputs of some steps, and states to go on from."""
         x, after = self.embedding(batch), []
         for block, state in zip(self.blocks, states, strict=True):
-            x, state = block(x, state)
-            after.append(state)
+            x, last = block(x, state)
+            after.append(last)
         return self.readout(self.final_norm(x)), after
 
     def extra_repr(self) -> str:

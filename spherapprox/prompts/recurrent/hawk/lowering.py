@@ -17,12 +17,12 @@ Block = tuple[Temporal | None, Channel | None]
 
 
 class Lowered(NamedTuple):
-    """Blocks over so many registers, which hold numbers up to `reach`; `counts` if they count steps."""
+    """Blocks over so many registers; by `factor` norms divide them, and `counts` says whether they count steps."""
 
     blocks: tuple[Block, ...]
     registers: int
     readout: Form
-    reach: float
+    factor: float
     sharpness: float
     counts: bool
 
@@ -39,7 +39,9 @@ def lowered(network: Network, bound: float, dtype: str) -> Lowered:
         assembly.release(sorted(live - used))
         live = used
     readout = values.then(network.readout, network.readout_bias)
-    return Lowered(_paired(assembly), assembly.count, readout, assembly.reach, sharpness, "count" in assembly.names)
+    digits = 28 if dtype == "float64" else 14  # so that squares of all registers are lost beside the constants'
+    factor = 2.0 ** (digits + np.ceil(np.log2(assembly.reach)))
+    return Lowered(_paired(assembly), assembly.count, readout, factor, sharpness, "count" in assembly.names)
 
 
 def _add_products(assembly: Assembly, layer: Layer, before: Form) -> Form:

@@ -41,24 +41,19 @@ class Maxima:
             "linear; use 'lstm'"
         )
 
-    @property
-    def relus(self) -> int:
-        """Number of maxima."""
-        return len(self.rows)
-
 
 def add_relus(assembly: Assembly, layer: Layer, before: Form) -> Form:
     """Append what computes a layer of ReLUs, and return its values."""
     maxima, pre = Maxima.of(layer), before.then(layer.weight, layer.bias)
-    above = pre.rows(maxima.positive).then(np.eye(maxima.relus), -maxima.start)  # v - m_0
+    above = pre.rows(maxima.positive).then(np.eye(len(maxima.rows)), -maxima.start)  # v - m_0
     alone = (pre.matrix != 0.0).sum(axis=1) <= 1
     same, off = (alone & assembly.is_positive(pre.then(sign * np.eye(len(layer)))) for sign in (1.0, -1.0))
     plain = np.setdiff1d(np.flatnonzero(~(same | off)), maxima.rows)
     form, places = pre.then(np.diag(1.0 * same)), np.zeros(0, dtype=int)
-    if len(plain) + maxima.relus:
+    if len(plain) + len(maxima.rows):
         places = np.array(assembly.relu(joined([pre.rows(plain), above])))
         form = form.plus(places[: len(plain)], np.eye(len(layer))[:, plain])
-    if not maxima.relus:
+    if not len(maxima.rows):
         return form
     kept = _latched(assembly, places[len(plain) :], assembly.largest - maxima.start)
     form = form.plus(kept, np.eye(len(layer))[:, maxima.rows])
@@ -67,11 +62,16 @@ def add_relus(assembly: Assembly, layer: Layer, before: Form) -> Form:
     return form
 
 
+def unit_of(size: Float64, digits: int) -> tuple[Indices, Float64]:
+    """Return exponents of numbers above a size, and the units of the grids on which they are compared."""
+    exponent = np.frexp(size)[1] + 1
+    return exponent, np.ldexp(1.0, exponent - digits + 3)
+
+
 def _latched(assembly: Assembly, values: Indices, size: Float64) -> list[int]:
     """Append what keeps the largest value so far, of numbers from 0 to a size that registers hold."""
     n, digits = len(values), assembly.digits - 3
-    exponent = np.frexp(size)[1] + 1
-    unit = np.ldexp(1.0, exponent - digits)  # of the grid on which values are compared
+    exponent, unit = unit_of(size, assembly.digits)
     read = Form(np.eye(assembly.count)[values], np.zeros(n))
     shifted = assembly.temporal(Form(read.matrix, np.ldexp(1.0, exponent + 2)))
     assembly.reach = max(assembly.reach, float(np.ldexp(1.0, exponent.max() + 3)))

@@ -22,7 +22,7 @@ _Terms = dict[int, tuple[Float64, float]]
 
 def refusal(transition: Float64, weight: Float64, bias: Float64) -> str:
     """Return why a linear state is none of real-gated recurrences, in words, or ""."""
-    for group in _groups(transition):
+    for group in groups_of(transition):
         own = transition[np.ix_(group, group)]
         if len(group) == 1 and not 0.0 <= own[0, 0] <= 1.0:
             return f"multiplies what it was by {own[0, 0]:g}, and a real-gated recurrence by numbers from 0 to 1"
@@ -40,7 +40,7 @@ def add_states(assembly: Assembly, layer: Layer, before: Form) -> Form:
     rows, opening = before.then(layer.weight, layer.bias), layer.recurrent @ layer.start
     if opening.any() or layer.recurrent.diagonal().any():
         rows = rows.plus([assembly.start()], opening[:, None])
-    groups, rest = _groups(layer.recurrent), layer.recurrent.copy()
+    groups, rest = groups_of(layer.recurrent), layer.recurrent.copy()
     values: dict[int, tuple[Float64, float]] = {}
     cycles = [group for group in groups if len(group) > 1]
     for group, form in zip(cycles, _cycles(assembly, layer, cycles), strict=True):
@@ -69,7 +69,7 @@ def add_states(assembly: Assembly, layer: Layer, before: Form) -> Form:
     return joined([Form(values[i][0][None], np.array([values[i][1]])) for i in range(len(layer))])
 
 
-def _groups(transition: Float64) -> list[Indices]:
+def groups_of(transition: Float64) -> list[Indices]:
     """Return the entries that depend on each other's past, group by group, each after what it depends on."""
     links = csr_array(transition != 0.0)
     count, labels = connected_components(links, connection="strong")
@@ -130,15 +130,21 @@ def _sums(assembly: Assembly, inputs: Form, which: Indices, size: Float64) -> tu
 
     They hold an offset, so that a = 1 - u takes one unit in the last place away at each step, which comes back.
     """
-    double = assembly.digits == 53
-    exponent = np.frexp(size)[1] + (1 if double else 2)
-    offset, unit = np.ldexp(1.5 if double else 1.25, exponent), np.ldexp(1.0, exponent - assembly.digits + 1)
+    offset, unit, _ = grid_of(size, assembly.digits)
     bias = inputs.bias.copy()
     bias[which] += unit
     first = np.zeros((len(bias), 1))
     first[which, 0] = offset - unit
-    rate, gain = (2.0**-53, 2.0**-26) if double else (2.0**-23, 2.0**-11)
+    rate, gain = (2.0**-53, 2.0**-26) if assembly.digits == 53 else (2.0**-23, 2.0**-11)
     return Form(inputs.matrix, bias).plus([assembly.start()], first), rate, gain, -offset
+
+
+def grid_of(size: Float64, digits: int) -> tuple[Float64, Float64, Float64]:
+    """Return the offsets of sums up to a size, the units of their grids, and how far they reach (10.8, sums)."""
+    double = digits == 53
+    exponent = np.frexp(size)[1] + (1 if double else 2)
+    offset = np.ldexp(1.5 if double else 1.25, exponent)
+    return offset, np.ldexp(1.0, exponent - digits + 1), np.ldexp(0.5 if double else 0.25, exponent)
 
 
 def _cycles(assembly: Assembly, layer: Layer, cycles: list[Indices]) -> list[Form]:
@@ -169,7 +175,9 @@ def _digits(assembly: Assembly, of: Form, unit: Indices, base: Indices) -> tuple
     """Return bits v >= unit, v >= 2 unit, ... of each v below base units, and the matrix that adds those of each up."""
     owners = np.repeat(np.arange(len(unit)), base - 1)
     multiples = np.concatenate([np.arange(1, count) for count in base]) * unit[owners]
-    bits = assembly.at_least_0(of.rows(owners).then(np.eye(len(owners)), np.asarray(-1.0 * multiples, dtype=np.float64)))
+    bits = assembly.at_least_0(
+        of.rows(owners).then(np.eye(len(owners)), np.asarray(-1.0 * multiples, dtype=np.float64))
+    )
     return bits, np.eye(len(unit))[:, owners]
 
 

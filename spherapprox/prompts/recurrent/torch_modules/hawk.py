@@ -63,9 +63,7 @@ class HawkModule(Whole):
         plan = lowered(network, bound, str(self.dtype).removeprefix("torch."))
         d = 2 ** math.ceil(math.log2(plan.registers + 2))
         constants = 1 + (d.bit_length() + 1) % 2  # so that d / constants is a power of four
-        digits = 28 if self.dtype == torch.float64 else 14
-        factor = 2.0 ** (digits + math.ceil(math.log2(plan.reach)))  # what norms divide by
-        constant = factor * math.sqrt(d / constants)
+        factor, constant = plan.factor, plan.factor * math.sqrt(d / constants)
         options = {"dtype": self.dtype, "device": "cpu"}
         with torch.random.fork_rng(devices=[]):
             self.embedding = torch.nn.Linear(network.dim, d, **options)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ....heads.torch_modules.tensors import exporting
+from ....heads.torch_modules.tensors import exporting, look
 
 SHARPNESS = 8.0
 """c, the power of a that r is multiplied by."""
@@ -71,6 +71,8 @@ def _scanned(a: Any, added: Any, state: Any) -> tuple[Any, Any]:
 
         state, values = scan(lambda h, now: ((h := now[0] * h + now[1]), h.clone()), state.clone(), (a, added))
         return values.transpose(0, 1), state
+    if look(lambda a: [a.any()], a) == [0.0]:  # nothing is kept
+        return added.transpose(0, 1), added[-1]
     values = []
     for factor, term in zip(a.unbind(), added.unbind(), strict=True):
         values.append(state := torch.addcmul(term, factor, state))

@@ -64,13 +64,16 @@ class HawkModule(Whole):
         d = 2 ** math.ceil(math.log2(plan.registers + 2))
         constants = 1 + (d.bit_length() + 1) % 2  # so that d / constants is a power of four
         factor, constant = plan.factor, plan.factor * math.sqrt(d / constants)
-        options = {"dtype": self.dtype, "device": "cpu"}
-        with torch.random.fork_rng(devices=[]):
-            self.embedding = torch.nn.Linear(network.dim, d, **options)
-            widths = [tuple(0 if part is None else part.output.shape[1] for part in block) for block in plan.blocks]
-            self.blocks = torch.nn.ModuleList(HawkBlock(d, *pair, **options) for pair in widths)
-            self.final_norm = RMSNorm(d, **options)
-            self.readout = torch.nn.Linear(d, len(network.readout), **options)
+        options = {"dtype": self.dtype, "device": "meta"}
+        self.embedding = torch.nn.Linear(network.dim, d, **options)
+        widths = [tuple(0 if part is None else part.output.shape[1] for part in block) for block in plan.blocks]
+        self.blocks = torch.nn.ModuleList(HawkBlock(d, *pair, **options) for pair in widths)
+        self.final_norm = RMSNorm(d, **options)
+        self.readout = torch.nn.Linear(d, len(network.readout), **options)
+        self.to_empty(device="cpu").requires_grad_(False)
+        for norm in self.modules():
+            if isinstance(norm, RMSNorm):
+                norm.weight.zero_()
         _fill(self.embedding, np.eye(d, network.dim), np.repeat([0.0, constant], [d - constants, constants]))
         _fill_form(self.readout, plan.readout, factor)
         for block, (temporal, channel) in zip(self.blocks, plan.blocks, strict=True):
@@ -80,7 +83,6 @@ class HawkModule(Whole):
                 _fill_channel(block.mlp_block, channel, factor)
         self.longest = STEPS if plan.counts else None
         self.sharpness = plan.sharpness
-        self.requires_grad_(False)
         self.to(torch.get_default_device() if device is None else device)
 
     def forward(self, x: Any) -> Any:

@@ -1,9 +1,9 @@
 """Dictionaries as torch modules, with long prompts: tokens of answers that are wrong, which are expected to be 0.
 
 For each length n of keys, a dictionary of unique keys over a vocabulary of 64, some 100 000 tokens in all, is read by
-one stock RNN, LSTM and GRU, in float64 and float32, for 4 queries each: the first, the last and a middle key, and one
-that is not there. All take an hour and a half of one core, or half of that with ``--plain``; ``--lengths`` and
-``--kinds`` choose::
+one stock RNN, LSTM and GRU, and by a Hawk, in float64 and float32, for 4 queries each: the first, the last and a middle
+key, and one that is not there. All take three hours of one core, half of them for the Hawk, or half of that with
+``--plain``; ``--lengths`` and ``--kinds`` choose::
 
     python tests/reference/recurrent.py --lengths 3 10 20 --out wrong.json
 """
@@ -23,11 +23,11 @@ from tqdm import tqdm
 
 from spherapprox.prompts.recurrent.programs import Dictionary
 
-KINDS, DTYPES = ("rnn", "lstm", "gru"), ("float64", "float32")
+KINDS, DTYPES = ("rnn", "lstm", "gru", "hawk"), ("float64", "float32")
 VOCABULARY = 64
 
 
-def case(length: int, tokens: int, robust: bool) -> tuple[Any, Any, Any, Any]:
+def case(length: int, tokens: int, robust: bool, queries: int = 4) -> tuple[Any, Any, Any, Any]:
     """Return a model, queries, a prompt of about so many tokens, and the answers."""
     rng = np.random.default_rng(length)
     n_keys = tokens // (2 * length)
@@ -38,7 +38,8 @@ def case(length: int, tokens: int, robust: bool) -> tuple[Any, Any, Any, Any]:
     rows = [0, len(keys) // 2, len(keys) - 1]
     answers = np.vstack([values[rows], np.zeros((1, length))])
     model = Dictionary(length, VOCABULARY, robust)
-    return model, np.vstack([keys[rows], absent]), model.prompt(keys, values), answers
+    chosen = np.arange(length, length + queries) % 4  # fewer: others at each length
+    return model, np.vstack([keys[rows], absent])[chosen], model.prompt(keys, values), answers[chosen]
 
 
 def wrong(outputs: Any, answers: Any) -> int:
@@ -46,9 +47,9 @@ def wrong(outputs: Any, answers: Any) -> int:
     return int(np.count_nonzero(~(np.rint(outputs) == answers)))
 
 
-def measure(length: int, kinds: list[str], tokens: int, robust: bool) -> list[dict[str, Any]]:
-    """Return a record for the network, and for each kind of module and dtype."""
-    model, queries, prompt, answers = case(length, tokens, robust)
+def measure(length: int, kinds: list[str], *sizes: Any) -> list[dict[str, Any]]:
+    """Return a record for the network, and for each kind of module and dtype, of a `case` of some sizes."""
+    model, queries, prompt, answers = case(length, *sizes)
     start = time.perf_counter()
     n_wrong = wrong(model.run(queries, prompt), answers)
     base = {"length": length, "layers": len(model.network.layers), "tokens": len(prompt), "answered": answers.size}
@@ -73,13 +74,14 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="+", default=list(range(3, 21)))
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--tokens", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=4, help="of the four, fewer for less time")
     parser.add_argument("--plain", action="store_true", help="the program that does not round its truth values")
     parser.add_argument("--out", type=Path, help="records as JSON, after each length")
     options = parser.parse_args()
     torch.set_num_threads(1)  # more only wait for each other
     records: list[dict[str, Any]] = []
     for length in tqdm(options.lengths):
-        records += measure(length, options.kinds, options.tokens, not options.plain)
+        records += measure(length, options.kinds, options.tokens, not options.plain, options.queries)
         if options.out is not None:
             options.out.write_text(json.dumps(records, indent=1), encoding="utf-8")
     print(tabulate(records, headers="keys", floatfmt=".1f"))

@@ -9,14 +9,15 @@ import numpy as np
 
 from spherapprox import _checks
 from spherapprox._types import Bools, Float64
-from spherapprox.prompts.recurrent import Linear, Multiplicative, Program, Variable, validate
+from spherapprox.prompts.recurrent import Linear, LinState, Multiplicative, Program, RunningMax, Variable, validate
 from spherapprox.prompts.recurrent.gates import Gates
-from spherapprox.prompts.recurrent.ranges import factor_size, ranges_of
+from spherapprox.prompts.recurrent.hawk.lowering import lowered
+from spherapprox.prompts.recurrent.ranges import Range, factor_size, ranges_of
 
 from ..lengths import UNITS
 from .gates import RELU_GAP
 
-MODEL_KINDS = {"interpreter": 1, "network": 3, "rnn": 3, "lstm": 3, "gru": 6}
+MODEL_KINDS = {"interpreter": 1, "network": 3, "rnn": 3, "lstm": 3, "gru": 6, "hawk": 3}
 """Units that one number is at most read from."""
 FUNCTIONS, LAST = 40.0, 4.0
 """Roundings of a unit, functions of torch included; of a sum beyond its terms."""
@@ -49,7 +50,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Model:
-    """How a kind of model computes: roundings, what an underflow takes, gates, and units that a number is read from."""
+    """How a kind of model computes: roundings, what an underflow takes, gates, and units that a number is read from.
+
+    `factors` are sizes of first factors of products; for a Hawk of states, and of what maxima compare, too. Beyond
+    `largest` norms of a Hawk are no constants.
+    """
 
     kind: str
     unit: float
@@ -58,6 +63,7 @@ class Model:
     layers: int
     gates: Gates | None
     factors: Mapping[Variable, Float64]
+    largest: float = np.inf
 
     @property
     def units(self) -> int:
@@ -125,26 +131,44 @@ def model_of(program: Program, kind: str, dtype: str, value_bound: float | None)
     single = _checks.choice(dtype, "dtype", UNITS) == "float32" and kind not in ("interpreter", "network")
     if reasons := [*validate(program), *(validate(program, kind) if kind == "rnn" else ())]:
         raise ValueError(f"{program!r} is not valid: {'; '.join(reasons)}")
-    layers, gates = 1, None
-    if kind in ("lstm", "gru"):
+    layers, gates, largest, largest_value = 1, None, np.inf, None
+    smallest = 1.0  # the least power of two by which weights are multiplied
+    if kind in ("lstm", "gru", "hawk"):
         network = program.compile()
-        bound = network.value_bound if value_bound is None else value_bound
-        if bound is None:
+        largest_value = network.value_bound if value_bound is None else value_bound
+        if largest_value is None:
             raise ValueError(f"'value_bound' must be given: recurrent.validate(program, {kind!r}) says why")
-        layers, gates = max(len(network.layers), 1), Gates.of(bound, dtype)
+        layers, gates = max(len(network.layers), 1), Gates.of(largest_value, dtype)
+        if kind == "hawk":
+            factor = lowered(network, largest_value, dtype).factor
+            gates, smallest = replace(gates, scale=1.0 / factor), 1.0 / (factor * gates.sharpness)
+            largest = factor * 2.0 ** (-13 if single else -27)
     limits = np.finfo(np.float32 if single else np.float64)
     numbers = float(sum(v.dim for v in program.variables if not isinstance(v, Linear)))
     ranges = ranges_of(program.variables)
     factors: dict[Variable, Float64] = {
         v: factor_size(v, ranges[v.inputs[0]]) for v in program.variables if isinstance(v, Multiplicative)
     }
-    smallest = 1.0  # of the powers of two by which weights are multiplied
-    if gates:
+    if kind == "hawk" and largest_value is not None:
+        factors |= _sizes(program, ranges, bound=largest_value)
+    elif gates:
         smallest = min([1.0, gates.scale, *(gates.slope / sizes.max() for sizes in factors.values() if sizes.any())])
     return Model(
         kind, float(limits.epsneg), float(limits.tiny) / smallest, numbers=numbers, layers=layers, gates=gates,
-        factors=factors,
+        factors=factors, largest=largest,
     )  # fmt: skip
+
+
+def _sizes(program: Program, ranges: Mapping[Variable, Range], bound: float) -> dict[Variable, Float64]:
+    """Return sizes that a Hawk's sums and running maxima have room for."""
+    sizes: dict[Variable, Float64] = {}
+    for v in program.variables:
+        if isinstance(v, LinState):
+            size = np.maximum(np.abs(ranges[v][0]), np.abs(ranges[v][1]))
+            sizes[v] = np.where((size < np.inf) & (size > 0.0), size, bound)
+        elif isinstance(v, RunningMax):
+            sizes[v] = np.full(v.dim, bound + v.bound)
+    return sizes
 
 
 def gamma(count: Float64 | float, unit: float) -> Float64:
@@ -161,7 +185,7 @@ def atom(value: Float64, error: Float64, magnitude: Float64, model: Model) -> Pa
         size = model.unit_sizes(np.abs(value) + 2.0 * error)
         bound = 2.0 * model.carried(size)
         carried = model.carried(size + 2.0 * bound)
-        error = error + np.where(carried <= bound, carried, np.inf)
+        error = error + np.where((carried <= bound) & (size + 2.0 * bound <= model.largest), carried, np.inf)
         magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * bound))
     magnitude = np.maximum(magnitude, np.abs(value) + 2.0 * error)
     largest = magnitude.max(axis=-1, keepdims=True)

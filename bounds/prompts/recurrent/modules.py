@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
 
 import numpy as np
@@ -13,6 +14,7 @@ from spherapprox import _checks
 from spherapprox._types import Float64
 from spherapprox.prompts.recurrent import Input, Linear, LinState, Multiplicative, Program, ReLU, RunningMax, Variable
 
+from .hawk import maximum_of_a_hawk, state_of_a_hawk
 from .models import TINY, Model, Part, atom, gamma, model_of
 
 WIDEST_BASIS = 500
@@ -27,13 +29,13 @@ def module_error(
 ) -> Float64:  # fmt: skip
     """Bound the error of a program's outputs as a model computes them, against exact arithmetic.
 
-    See docs/theorems/10.6-errors-of-modules.md.
+    See docs/theorems/10.6-errors-of-modules.md, docs/theorems/10.8-hawk.md.
 
     Parameters
     ----------
     program : Program
     x : array_like, shape (L, d) or (batch, L, d)
-    kind : {"interpreter", "network", "rnn", "lstm", "gru"}
+    kind : {"interpreter", "network", "rnn", "lstm", "gru", "hawk"}
         What computes: the program itself, ``program.compile()``, or a module of `Network.to_torch`.
     dtype : {"float64", "float32"}
         Of the module; the interpreter and the network compute in float64.
@@ -119,12 +121,15 @@ def _(node: ReLU, inputs: Sequence[Part], model: Model) -> Part:
     off = part.value + 1.5 * doubt < 0.0
     # 10.6 (relu)
     error = np.where(off, 0.0, part.inherited) + model.relu(rounding, units, off)
-    return atom(value, error, (2.0 if model.kind == "gru" else 1.0) * units, model=model)
+    result = atom(value, error, (2.0 if model.kind == "gru" else 1.0) * units, model=model)
+    return replace(result, rounds=part.rounds, lost=part.lost) if model.kind == "hawk" else result
 
 
 @_part.register
 def _(node: LinState, inputs: Sequence[Part], model: Model) -> Part:
     added, forward = _affine(inputs, (node.weight,), node.bias), np.abs(node.transition).T
+    if model.kind == "hawk":
+        return state_of_a_hawk(node, added, model)
     value, error, sizes = (np.empty_like(added.value) for _ in range(3))
     state = np.broadcast_to(node.init_state, (len(value), node.dim))
     lost, basis = model.stored(state), _basis(node.transition)
@@ -162,6 +167,8 @@ def _basis(transition: Float64) -> tuple[Float64, Float64, Float64] | None:
 @_part.register
 def _(node: RunningMax, inputs: Sequence[Part], model: Model) -> Part:
     (part,) = inputs
+    if model.kind == "hawk":
+        return maximum_of_a_hawk(node, part, model)
     start = np.full((len(part.value), 1, node.dim), -node.bound)
     value = np.maximum.accumulate(np.concatenate([start, part.value], axis=1), axis=1)
     lost, before = model.stored(start[:, 0]), -start[:, 0]
@@ -193,6 +200,11 @@ def _(node: Multiplicative, inputs: Sequence[Part], model: Model) -> Part:
     magnitude = u * v
     if model.gates is not None:
         units, copies = model.unit_sizes(v), 2.0 if model.kind == "gru" else 1.0
+        if model.kind == "hawk":  # 10.8 (product)
+            error = error + v * (2.0 * rounding_u + 2.0 * model.step_error) + model.through(u * v)
+            rounds, lost = max(first.rounds, second.rounds), u * second.lost
+            result = atom(first.value * second.value, error, u * second.magnitude, model=model)
+            return replace(result, rounds=rounds, terms=second.terms, lost=lost)
         if node.binary:  # the gate of a factor near 0 or 1 is exactly 0 or 1
             settled = np.abs(np.abs(first.value - 0.5) - 0.5) + 2.0 * error_u < 0.25
             wrong = np.abs(first.value - np.rint(first.value))

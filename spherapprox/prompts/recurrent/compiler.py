@@ -118,11 +118,12 @@ def _block(node: Variable, inputs: list[_Affine], ranges: Mapping[Variable, Rang
     if isinstance(node, ReLU):
         return _Part(Layer("relu", v.matrix, v.bias, names=names), eye)
     if isinstance(node, LinState):
-        bias = node.weight @ v.bias + node.bias
-        return _Part(
-            Layer("state", node.weight @ v.matrix, bias, recurrent=node.transition, start=node.init_state, names=names),
-            eye,
-        )
+        bias, size = node.weight @ v.bias + node.bias, np.abs(ranges[node]).max(axis=0)
+        rows = Layer(
+            "state", node.weight @ v.matrix, bias, recurrent=node.transition, start=node.init_state, names=names,
+            factor=np.where(size < np.inf, size, 0.0),
+        )  # fmt: skip
+        return _Part(rows, eye)
     if isinstance(node, Multiplicative):
         factor, (_, w) = factor_size(node, ranges[node.inputs[0]]), inputs
         rows = Layer("product", v.matrix, v.bias, other=w.matrix, other_bias=w.bias, factor=factor, names=names)

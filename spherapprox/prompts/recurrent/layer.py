@@ -12,10 +12,11 @@ from ... import _checks
 from ..._archive import Savable
 from ..._types import Float64
 
-MODULES = ("rnn", "lstm", "gru")
+MODULES = ("rnn", "lstm", "gru", "hawk")
 """Kinds of torch modules."""
 LAYER_OPS = ("state", "relu", "product")
 _ARRAYS = ("weight", "bias", "recurrent", "start", "other", "other_bias", "factor")
+_OF_PRODUCTS = ("other", "other_bias", "factor")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +44,7 @@ class Layer(Savable):
         Of a product.
     factor : array_like, shape (n,), optional
         The size of the first factor of a product, 1 by default, or 0 where it is nothing but 0 or 1: the gates of
-        LSTMs and GRUs are made for it.
+        LSTMs and GRUs are made for it. Of states, their own size, 0 where it is not known: sums of a Hawk are.
     names : sequence of n str, optional
         What rows are, for `Network.listing`; "" for those without a name.
 
@@ -93,7 +94,8 @@ class Layer(Savable):
 
     def _foreign(self) -> tuple[str, ...]:
         """Return the names of the arrays that this kind of layer does not have."""
-        return ("recurrent", "start") if self.op == "product" else ("other", "other_bias", "factor")
+        own = {"product": ("recurrent", "start"), "state": _OF_PRODUCTS[:2]}
+        return own.get(self.op, _OF_PRODUCTS)
 
     def __repr__(self) -> str:
         return f"Layer({self.op!r}, {self.weight.shape[1]} -> {len(self)}, nonzeros={self.nonzeros})"

@@ -231,12 +231,14 @@ class Network(Savable):
     def to_torch(
         self, kind: str = "lstm", *, dtype: Any = None, device: Any = None, value_bound: float | None = None
     ) -> Module:
-        """Return the network as one `torch.nn.RNN`, `torch.nn.LSTM` or `torch.nn.GRU` and a `torch.nn.Linear`.
+        """Return the network as one `torch.nn.RNN`, `torch.nn.LSTM` or `torch.nn.GRU` with a read-out, or as a Hawk.
 
         Parameters
         ----------
-        kind : {"lstm", "gru", "rnn"}
-            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM.
+        kind : {"lstm", "gru", "rnn", "hawk"}
+            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM. A Hawk has residual
+            blocks of real-gated linear recurrences (RG-LRU) and gated MLPs, whose weights RecurrentGemma's layers take;
+            it needs states that are registers, sums, cycles without inputs, or forget, and may take many blocks.
         dtype : torch.dtype, optional
             torch.float64, the default, or torch.float32.
         device : torch.device or str, optional
@@ -247,38 +249,41 @@ class Network(Savable):
         Returns
         -------
         torch.nn.Module
-            A `spherapprox.prompts.recurrent.torch_modules.RecurrentModule`: its ``rnn`` is torch's own. Not trainable,
-            as its gates are steps.
+            A `spherapprox.prompts.recurrent.torch_modules.RecurrentModule`, whose ``rnn`` is torch's own, or a
+            `HawkModule` of the same room. Not trainable, as gates are steps.
 
         Raises
         ------
         TypeError, ValueError
-            For an unknown kind or dtype; for an RNN, if there are products; for an LSTM or a GRU, if no bound of the
-            values is known; if the dtype does not hold the weights.
+            For an unknown kind or dtype; for an RNN, if there are products; for a Hawk, if states turn or grow; for
+            others than RNNs, if no bound of the values is known; if the dtype does not hold the weights.
 
         Notes
         -----
-        The error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U |v|``), U being the
+        In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U |v|``), U being the
         size of the first factor that bounds of variables promise. Where they promise none, U is 1, and factors beyond
         it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). Other blocks differ by roundings, and for
-        integers by nothing in RNNs and LSTMs; `bounds.prompts.recurrent.module_error` bounds it all. See
-        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md on what is exact and what is not.
+        integers by nothing in RNNs, LSTMs and Hawks; `bounds.prompts.recurrent.module_error` bounds it all. See
+        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md, docs/theorems/10.8-hawk.md on what is
+        exact and what is not.
 
         Examples
         --------
         >>> import torch
         >>> from spherapprox.prompts.recurrent import Input, Program, RunningMax
         >>> network = Program(RunningMax(Input(1, bound=8.0), 8.0)).compile()
-        >>> for kind in ("rnn", "lstm", "gru"):
+        >>> for kind in ("rnn", "lstm", "gru", "hawk"):
         ...     module = network.to_torch(kind, dtype=torch.float32)
         ...     print(kind, module(torch.tensor([[1.0], [3.0], [2.0]]))[:, 0].tolist())
         rnn [1.0, 3.0, 3.0]
         lstm [1.0, 3.0, 3.0]
         gru [1.0, 3.0, 3.0]
+        hawk [1.0, 3.0, 3.0]
         """
         _checks.choice(kind, "kind", MODULES)
-        module = load("spherapprox.prompts.recurrent.torch_modules").RecurrentModule
-        return module(self, kind, dtype=dtype, device=device, value_bound=value_bound)
+        modules = load("spherapprox.prompts.recurrent.torch_modules")
+        options = {"dtype": dtype, "device": device, "value_bound": value_bound}
+        return modules.HawkModule(self, **options) if kind == "hawk" else modules.RecurrentModule(self, kind, **options)
 
     def _arguments(self) -> Mapping[str, Any]:
         return {

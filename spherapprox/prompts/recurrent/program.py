@@ -13,6 +13,7 @@ from ... import _checks
 from ..._types import Float64
 from .blocks import Input, LinState
 from .compiler import compiled
+from .hawk.states import refusal
 from .language import Multiplicative, Variable
 from .layer import MODULES
 from .network import Network, finite_output, sequences
@@ -182,7 +183,7 @@ def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     program : Program
-    kind : {"rnn", "lstm", "gru"}, optional
+    kind : {"rnn", "lstm", "gru", "hawk"}, optional
         The kind of module; without it only compilation is asked for.
 
     Raises
@@ -220,6 +221,9 @@ def validate(program: Program, kind: str | None = None) -> tuple[str, ...]:
             f"{site(v)} has no known bound: give bound=, or value_bound= to to_torch"
             for v in undeclared(ranges_of(program.variables))
         ]
+    if module == "hawk":
+        pairs = [(v, refusal(v.transition, v.weight, v.bias)) for v in program.variables if isinstance(v, LinState)]
+        reasons += [f"{site(v)} {reason}: use 'lstm'" for v, reason in pairs if reason]
     return tuple(reasons)
 
 

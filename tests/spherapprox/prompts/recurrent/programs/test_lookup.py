@@ -89,7 +89,7 @@ def test_noise_enters_robust_dictionaries_by_their_registers():
     assert share_wrong(False, 1e-3, recurrent=False) > 0.9
 
 
-@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru", "hawk"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_torch_modules_get_every_token_right(kind, dtype):
     torch = pytest.importorskip("torch")
@@ -102,7 +102,7 @@ def test_torch_modules_get_every_token_right(kind, dtype):
         assert np.array_equal(np.rint(outputs), np.vstack([values[:3], np.zeros((1, length))]))
 
 
-@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru", "hawk"])
 def test_the_largest_tokens_in_float32(kind):
     torch = pytest.importorskip("torch")
     largest, rng = 2**20, np.random.default_rng(0)

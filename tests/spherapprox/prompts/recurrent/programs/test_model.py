@@ -48,8 +48,8 @@ def test_torch_modules_answer_as_networks_do(model, size, make, atol):
     if isinstance(model, programs.Grid):  # half of them near faces, in the ramps
         faces = np.round(4.0 * x[::2]) / 4.0 + rng.uniform(-2.0, 2.0, x[::2].shape) / model.slope
         x[::2] = np.clip(faces, 0.0, 1.0)
-    kinds = [kind for kind in ("rnn", "lstm", "gru") if not validate(model.program, kind)]
-    assert len(kinds) == (2 if any(isinstance(v, Multiplicative) for v in model.program.variables) else 3)
+    kinds = [kind for kind in ("rnn", "lstm", "gru", "hawk") if not validate(model.program, kind)]
+    assert len(kinds) == (3 if any(isinstance(v, Multiplicative) for v in model.program.variables) else 4)
     for kind in kinds:
         outputs = model.network.to_torch(kind)(torch.tensor(model.sequences(x, prompt)))
         assert np.abs(model.answers(outputs.numpy()) - model.run(x, prompt)).max() <= atol, kind

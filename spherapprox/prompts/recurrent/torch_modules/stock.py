@@ -8,20 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 
-from ..._checks import choice, needs
+from ...._checks import choice
+from ...._types import Float64
+from ....heads.torch_modules.tensors import NUMBERS, Whole, exporting, fits_dtype, float_dtype, held, look, unrounded
+from ..gates import Gates, relu_network
+from ..hawk.assembly import OPEN
+from ..layer import Layer
+from ..network import Network
 
-with needs("PyTorch", "to_torch", "torch"):
-    import torch
-
-from ..._types import Float64
-from ...heads.torch_modules.tensors import NUMBERS, Whole, exporting, fits_dtype, float_dtype, held, look, unrounded
-from .gates import Gates, relu_network
-from .layer import MODULES, Layer
-from .network import Network
-
-OPEN = 1000.0
-"""Where a sigmoid is exactly 1, and at the negative exactly 0."""
 _Part: TypeAlias = tuple[Float64, Float64, Float64]
 _STOCK = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 _CELLS = {"rnn": torch.rnn_relu_cell, "lstm": torch.lstm_cell, "gru": torch.gru_cell}
@@ -73,17 +69,16 @@ class RecurrentModule(Whole):
         self, network: Network, kind: str, *, dtype: Any = None, device: Any = None, value_bound: float | None = None
     ) -> None:
         super().__init__()
-        self.kind = choice(kind, "kind", MODULES)
+        self.kind = choice(kind, "kind", _STOCK)
         self.dtype = dtype = float_dtype(dtype)
-        bound = network.value_bound if value_bound is None else value_bound
-        units, reader, self.scale, self.sharpness = _units(network, self.kind, dtype, bound=bound)
+        units, reader, self.scale, self.sharpness = _units(network, self.kind, dtype, bound=value_bound)
         width = max(len(unit.start) for unit in units)
         options = {"nonlinearity": "relu"} if self.kind == "rnn" else {}
         self.rnn = _build(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **options)
         self.readout = _build(torch.nn.Linear, device, dtype, width, len(reader))
-        _copy(self.readout, {"weight": _padded(reader, len(reader), width), "bias": network.readout_bias})
+        copy(self.readout, {"weight": _padded(reader, len(reader), width), "bias": network.readout_bias})
         for number, unit in enumerate(units):
-            _copy(self.rnn, unit.padded(width, width if number else network.dim, f"_l{number}"))
+            copy(self.rnn, unit.padded(width, width if number else network.dim, f"_l{number}"))
         start = np.stack([_padded(unit.start[None], 1, width)[0] for unit in units])
         self.register_buffer("start", held(start, dtype, "network").to(self.readout.weight.device))
         self.requires_grad_(False)
@@ -93,10 +88,10 @@ class RecurrentModule(Whole):
 
         x is of the module's dtype and on its device; TypeError or ValueError says what does not fit.
         """
-        self._check(x)
+        check_input(self, x, self.rnn.input_size)
         batch = (x if x.ndim == 3 else x[None]).to(self.dtype)
         start = self.start[:, None].expand(-1, batch.shape[0], -1).contiguous()
-        with unrounded(x), _precise(x):
+        with unrounded(x), precise(x):
             values = self._scan(batch, start) if exporting() else self._run(batch, start)
         return values if x.ndim == 3 else values[0]
 
@@ -127,23 +122,6 @@ class RecurrentModule(Whole):
 
         states = [(state, torch.zeros_like(state)) if lstm else state for state in map(torch.clone, start)]
         return scan(step, states, batch.transpose(0, 1))[1].transpose(0, 1)
-
-    def _check(self, x: Any) -> None:
-        like, dim = self.readout.weight, self.rnn.input_size
-        if like.dtype != self.dtype:
-            remedy = f"to_torch({self.kind!r}, dtype=...) makes others"
-            raise TypeError(f"the module must keep {self.dtype}, which its gates are for, got {like.dtype}: {remedy}")
-        if not isinstance(x, torch.Tensor):
-            remedy = f"torch.as_tensor(x, dtype={like.dtype}) makes one"
-            raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")
-        if x.ndim not in (2, 3) or x.shape[-1] != dim:
-            raise ValueError(f"'x' must have shape (L, {dim}) or (batch, L, {dim}), got {tuple(x.shape)}")
-        if not fits_dtype(x, like.dtype):
-            raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
-        if x.device != like.device:
-            raise ValueError(f"'x' must be on the module's device {like.device}, got {x.device}: x.to() moves it")
-        if look(lambda x: [torch.isfinite(x).all()], x) == [0.0]:
-            raise ValueError("'x' must be finite, got inf or nan")
 
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""
@@ -197,11 +175,7 @@ def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tupl
         relus = relu_network(replace(network, layers=layers))
         units = [_Units([(part.weight, part.recurrent, part.bias)], part.start) for part in relus.layers]
         return units, relus.readout, 1.0, np.inf
-    if bound is None:
-        raise ValueError(
-            f"'value_bound' must be given, as bounds of variables of {network!r} are missing: recurrent.validate("
-            f"program, {kind!r}) says which, and value_bound= stands for all"
-        )
+    bound = value_bound_of(network, kind, bound)
     gates = Gates.of(bound, str(dtype).removeprefix("torch."))
     convert, units, reader, before = _lstm if kind == "lstm" else _gru, [], np.eye(network.dim), 1.0
     for layer in layers:
@@ -288,7 +262,7 @@ def _build(stock: Any, device: Any, dtype: Any, *sizes: int, **options: Any) -> 
     return module.to(torch.get_default_device() if device is None else device)
 
 
-def _copy(module: Any, arrays: dict[str, Float64]) -> None:
+def copy(module: Any, arrays: dict[str, Float64]) -> None:
     """Set parameters of a module."""
     with torch.no_grad():
         for name, array in arrays.items():
@@ -296,9 +270,39 @@ def _copy(module: Any, arrays: dict[str, Float64]) -> None:
             parameter.copy_(held(array, parameter.dtype, "network"))
 
 
-def _precise(x: Any) -> Any:
+def precise(x: Any) -> Any:
     """Return the context in which a GPU does not round float32 to 10 bits."""
     if not x.is_cuda:
         return nullcontext()
     now = torch.backends.cudnn
     return now.flags(enabled=now.enabled, benchmark=now.benchmark, deterministic=now.deterministic, allow_tf32=False)
+
+
+def check_input(module: Any, x: Any, dim: int) -> None:
+    """Check that x is a tensor of sequences for a module, and the module as it was made."""
+    like = module.readout.weight
+    if like.dtype != module.dtype:
+        remedy = f"to_torch({module.kind!r}, dtype=...) makes others"
+        raise TypeError(f"the module must keep {module.dtype}, which its gates are for, got {like.dtype}: {remedy}")
+    if not isinstance(x, torch.Tensor):
+        remedy = f"torch.as_tensor(x, dtype={like.dtype}) makes one"
+        raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")
+    if x.ndim not in (2, 3) or x.shape[-1] != dim:
+        raise ValueError(f"'x' must have shape (L, {dim}) or (batch, L, {dim}), got {tuple(x.shape)}")
+    if not fits_dtype(x, like.dtype):
+        raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
+    if x.device != like.device:
+        raise ValueError(f"'x' must be on the module's device {like.device}, got {x.device}: x.to() moves it")
+    if look(lambda x: [torch.isfinite(x).all()], x) == [0.0]:
+        raise ValueError("'x' must be finite, got inf or nan")
+
+
+def value_bound_of(network: Network, kind: str, value_bound: float | None) -> float:
+    """Return a bound of all values of layers: what is given, or the network's own."""
+    bound = network.value_bound if value_bound is None else value_bound
+    if bound is None:
+        raise ValueError(
+            f"'value_bound' must be given, as bounds of variables of {network!r} are missing: recurrent.validate("
+            f"program, {kind!r}) says which, and value_bound= stands for all"
+        )
+    return bound

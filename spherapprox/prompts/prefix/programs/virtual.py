@@ -157,10 +157,11 @@ class VirtualToken:
         if not self.inputs:
             _checks.left_out(user, "user", "without inputs")
         else:
-            given = _checks.given(user, "user", ": what the user gives")
-            given = [given] if np.ndim(given) == 0 else given
-            given = _symbols(given, "user", (self.inputs,), vocabulary=self.vocabulary)
-            rows = np.vstack([rows, self.embedding.T[given]])
+            given = _checks.reals(
+                _checks.detached(_checks.given(user, "user", ": what the user gives")), "user", nan=False
+            )
+            symbols = _symbols(np.atleast_1d(given), "user", (self.inputs,), vocabulary=self.vocabulary)
+            rows = np.vstack([rows, self.embedding.T[symbols]])
         places = np.eye(self.layer.width - rows.shape[1])
         symbols = np.empty(self.length, dtype=np.int64)
         for i in range(self.length):

@@ -2,16 +2,17 @@
 
 Decoders of two and four layers with four heads learn some tasks and are not told which is asked. Then prefixes of all
 layers, of tokens at the inputs of the attention, or changes of low rank of the feed-forward layers (LoRA) are trained
-for one task each (`small_tasks.py` has the tasks; one start for each, one rate for all).
+for one task each (one start for each, one rate for all; a name of a task may have parts, done one after another).
 
 - "four": sorting upwards and downwards, adding 1 and 2; then these, and four that it never saw (table 3.3, figure A.6;
   3.6: LoRA of as many numbers as 10 tokens).
 - "seven": seven tasks; then these, and eleven that it never saw (figure A.7).
 - "words": a translation of 200 random words; then another one, with as many numbers by either method (table A.1).
 
-The thesis has 4 to 40 layers and 100 000 steps for each prefix; here are 800, and rows say what they reached after each
-fifth. Attention over a prefix's tokens, normalised, is measured behind the input's last symbol: the range from its 1st
-to its 99th percentile over 2000 inputs (A.2, figure A.4). It takes some 40 minutes of one core for each seed::
+The thesis has 4 to 40 layers, real words, and 100 000 steps for each prefix; here are 600, and rows say what was
+reached after each fifth. Attention over a prefix's tokens, normalised, is measured at the input's last symbol: the
+range from its 1st to its 99th percentile over 2000 inputs (A.2, figure A.4). It takes some 15 minutes of one core for a
+seed::
 
     python benchmarks/skills.py --seeds 0 1 --workers 2 --out skills.json
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,12 +30,48 @@ from typing import Any, NamedTuple
 import _one_thread  # noqa: F401 - before NumPy, which reads the limits
 import numpy as np
 import torch
-from small_tasks import LENGTH, TASKS, Decoder, accuracy, batch, low_rank, numbers, prefixed, train
+from small_tasks import LENGTH, SYMBOLS, Decoder, Draw, accuracy, low_rank, numbers, prefixed, train, unseen
 from tabulate import tabulate
 
 from spherapprox.prompts.prefix import prefix_effect
 
 Row = dict[str, Any]
+WORDS, POWERS = 200, SYMBOLS ** torch.arange(LENGTH)
+DICTIONARY = torch.Generator().manual_seed(0)
+VOCABULARY = torch.randint(0, SYMBOLS, (WORDS, LENGTH), generator=DICTIONARY)
+"""Words that are translated; answers of a language are those at their codes, drawn for all."""
+
+
+def counts(x: Any) -> Any:
+    """Return how often each symbol occurs in its row."""
+    return (x[:, :, None] == x[:, None]).sum(2)
+
+
+def divides(x: Any) -> Any:
+    """Return which symbols the first one divides; 0 counts as 1."""
+    return x % x[:, :1].clamp_min(1) == 0
+
+
+def language(words: Any) -> Callable[[Any], Any]:
+    """Return the translation by a table of the answers to all inputs."""
+    return lambda x: words[x @ POWERS]
+
+
+TASKS: dict[str, Callable[[Any], Any]] = {
+    "ascending": lambda x: x.sort(1)[0],
+    "descending": lambda x: x.sort(1, descending=True)[0],
+    **{f"add {k}": lambda x, k=k: (x + k) % SYMBOLS for k in (1, 2, 3)},
+    "double histogram": counts,
+    "modulo the first": lambda x: x % x[:, :1].clamp_min(1),
+    "less than the first": lambda x: x * (x < x[:, :1]),
+    "not less than the first": lambda x: x * (x >= x[:, :1]),
+    "divisible": lambda x: x * divides(x),
+    "not divisible": lambda x: x * ~divides(x),
+    "as often as the first": lambda x: x * (counts(x) >= x[:, :1]),
+    "negation": lambda x: 1 - x,
+    **{f"language {k}": language(torch.randint(0, SYMBOLS, (SYMBOLS**LENGTH, LENGTH), generator=DICTIONARY))
+       for k in (1, 2)},
+}  # fmt: skip
 FOUR = ("ascending", "descending", "add 1", "add 2")
 SEVEN = ("ascending", "descending", "add 1", "modulo the first", "less than the first", "divisible", "negation")
 NEW = ("ascending, add 1", "modulo the first", "double histogram", "as often as the first")
@@ -65,13 +102,35 @@ STEPS = {"whole": (4000, 600), "quick": (10, 5)}
 RATES = {"pretraining": 2e-3, "prefix": 2e-2, "LoRA": 1e-2}
 
 
+def sampler(tasks: Sequence[str]) -> Draw:
+    """Return a function that draws equally many inputs of each task, and their answers."""
+
+    def draw(size: int) -> tuple[Any, Any]:
+        pairs = []
+        for task in tasks:
+            x = y = inputs(task, size // len(tasks))
+            for part in task.split(", "):
+                y = TASKS[part](y)
+            pairs.append((x, y))
+        return tuple(torch.cat(parts) for parts in zip(*pairs, strict=True))  # type: ignore[return-value]
+
+    return draw
+
+
+def inputs(task: str, size: int) -> Any:
+    """Return random inputs of a task."""
+    if task.startswith("language"):
+        return VOCABULARY[torch.randint(0, WORDS, (size,))]
+    return torch.randint(0, 2 if task == "negation" else SYMBOLS, (size, LENGTH))
+
+
 def measure(case: tuple[str, int, str]) -> list[Row]:
     """Train a decoder and all that is tuned in it, and return what each can do."""
     name, seed, size = case
     study, (first, then) = STUDIES[name], STEPS[size]
     torch.manual_seed(seed)
     model = Decoder(4, study.layers)
-    train(model, study.pretraining, first, RATES["pretraining"])
+    train(model, sampler(study.pretraining), first, RATES["pretraining"])
     every = dict.fromkeys(task for *_, tasks in study.tuning for task in (*study.pretraining, *tasks))
     rows = [{"method": "as pretrained", "numbers": numbers(model), "accuracies": abilities(model, every)}]
     for method, count, tasks in study.tuning:
@@ -87,7 +146,7 @@ def tuned(model: Decoder, way: tuple[str, int], task: str, steps: int) -> Row:
     method, size = way
     copied = prefixed(model, size) if method == "prefix" else low_rank(model, size, attention=False)
     curve: list[float] = []
-    train(copied, [task], steps, RATES[method], lambda: curve.append(accuracy(copied, task, 500)))
+    train(copied, sampler([task]), steps, RATES[method], lambda: curve.append(accuracy(copied, sampler([task]), 500)))
     return {
         "method": f"prefix of {size} tokens" if method == "prefix" else f"LoRA of rank {size}",
         "numbers": numbers(copied), "task": task, "curve": curve, "model": copied,
@@ -97,13 +156,13 @@ def tuned(model: Decoder, way: tuple[str, int], task: str, steps: int) -> Row:
 
 def abilities(model: Decoder, asked: Iterable[str]) -> dict[str, float]:
     """Return the accuracies on tasks."""
-    return {task: accuracy(model, task, 1000) for task in asked}
+    return {task: accuracy(model, sampler([task]), 1000) for task in asked}
 
 
 @torch.no_grad()
 def attention_ranges(model: Any, task: str) -> list[float]:
     """Return for each layer the largest range, over the prefix's tokens, of their attention: that of all heads."""
-    rows, ranges = model.embedded(batch([task], 2000)[0]), []
+    rows, ranges = model.embedded(inputs(task, 2000)), []
     for layer in model.layers:
         attention = layer.self_attn
         prefix = attention.prefix_tokens.double().numpy()
@@ -112,7 +171,7 @@ def attention_ranges(model: Any, task: str) -> list[float]:
         low, high = np.quantile(weights / weights.sum(axis=-1, keepdims=True), [0.01, 0.99], axis=0)
         ranges.append(float((high - low).max()))
         attention.attention.float()
-        rows = layer(rows, src_mask=torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1))
+        rows = layer(rows, src_mask=unseen(LENGTH))
     return ranges
 
 

@@ -1,14 +1,13 @@
-"""Small decoders, the tasks that they learn, and prefixes and changes of low rank that are trained in them.
+"""Small decoders, and prefixes and changes of low rank that are trained in them.
 
 A decoder is made of torch's own modules: it reads five symbols out of six and writes five (width 48; Adam, cosine
-schedule, batches of 128). A name of a task may have parts, done one after another: "ascending, add 1". Accuracy is the
-share of random inputs that are answered without a mistake.
+schedule, batches of 128). Accuracy is the share of random inputs that are answered without a mistake.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,43 +17,9 @@ from torch.nn.utils.parametrize import register_parametrization
 from spherapprox.prompts.prefix import as_layer
 from spherapprox.prompts.prefix.torch_modules import PrefixAttention
 
-SYMBOLS, LENGTH, WIDTH, WORDS = 6, 5, 48, 200
-POWERS = SYMBOLS ** torch.arange(LENGTH)
-DICTIONARY = torch.Generator().manual_seed(0)
-VOCABULARY = torch.randint(0, SYMBOLS, (WORDS, LENGTH), generator=DICTIONARY)
-"""Words that are translated; answers of a language are those at their codes, drawn for all."""
-
-
-def counts(x: Any) -> Any:
-    """Return how often each symbol occurs in its row."""
-    return (x[:, :, None] == x[:, None]).sum(2)
-
-
-def divides(x: Any) -> Any:
-    """Return which symbols the first one divides; 0 counts as 1."""
-    return x % x[:, :1].clamp_min(1) == 0
-
-
-def language(words: Any) -> Callable[[Any], Any]:
-    """Return the translation by a table of the answers to all inputs."""
-    return lambda x: words[x @ POWERS]
-
-
-TASKS: dict[str, Callable[[Any], Any]] = {
-    "ascending": lambda x: x.sort(1)[0],
-    "descending": lambda x: x.sort(1, descending=True)[0],
-    **{f"add {k}": lambda x, k=k: (x + k) % SYMBOLS for k in (1, 2, 3)},
-    "double histogram": counts,
-    "modulo the first": lambda x: x % x[:, :1].clamp_min(1),
-    "less than the first": lambda x: x * (x < x[:, :1]),
-    "not less than the first": lambda x: x * (x >= x[:, :1]),
-    "divisible": lambda x: x * divides(x),
-    "not divisible": lambda x: x * ~divides(x),
-    "as often as the first": lambda x: x * (counts(x) >= x[:, :1]),
-    "negation": lambda x: 1 - x,
-    **{f"language {k}": language(torch.randint(0, SYMBOLS, (SYMBOLS**LENGTH, LENGTH), generator=DICTIONARY))
-       for k in (1, 2)},
-}  # fmt: skip
+SYMBOLS, LENGTH, WIDTH = 6, 5, 48
+Draw = Callable[[int], tuple[Any, Any]]
+"""Returns so many random inputs and their answers."""
 
 
 class Decoder(torch.nn.Module):
@@ -101,32 +66,14 @@ def unseen(count: int) -> Any:
     return torch.ones(count, count, dtype=torch.bool).triu(1)
 
 
-def drawn_inputs(task: str, size: int) -> Any:
-    """Return random inputs of a task."""
-    if task.startswith("language"):
-        return VOCABULARY[torch.randint(0, WORDS, (size,))]
-    return torch.randint(0, 2 if task == "negation" else SYMBOLS, (size, LENGTH))
-
-
-def batch(tasks: Sequence[str], size: int) -> tuple[Any, Any]:
-    """Return random inputs, equally many of each task, and their answers."""
-    pairs = []
-    for task in tasks:
-        x = y = drawn_inputs(task, size // len(tasks))
-        for part in task.split(", "):
-            y = TASKS[part](y)
-        pairs.append((x, y))
-    return tuple(torch.cat(parts) for parts in zip(*pairs, strict=True))  # type: ignore[return-value]
-
-
-def train(model: Any, tasks: Sequence[str], steps: int, rate: float, watch: Callable[[], None] | None = None) -> float:
+def train(model: Any, draw: Draw, steps: int, rate: float, watch: Callable[[], None] | None = None) -> float:
     """Train what asks for gradients, and return the mean loss of the last tenth; `watch` is called after each fifth."""
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.Adam(trained, rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     losses = []
     for step in range(steps):
-        x, y = batch(tasks, 128)
+        x, y = draw(128)
         logits = model(torch.cat([x, y[:, :-1]], 1))[:, LENGTH - 1 :]
         optimizer.zero_grad()
         loss = torch.nn.functional.cross_entropy(logits.reshape(-1, SYMBOLS), y.reshape(-1))
@@ -147,9 +94,9 @@ def answered(model: Any, x: Any) -> Any:
     return x[:, LENGTH:]
 
 
-def accuracy(model: Any, task: str, size: int = 2000) -> float:
+def accuracy(model: Any, draw: Draw, size: int = 2000) -> float:
     """Return the share of inputs that are answered without a mistake."""
-    x, y = batch([task], size)
+    x, y = draw(size)
     return float((answered(model, x) == y).all(1).float().mean())
 
 

@@ -9,10 +9,10 @@ for one task each (one start for each, one rate for all; a name of a task may ha
 - "words": a translation of 200 random words; then another one, with as many numbers by either method (table A.1).
 - "counting": as "four", then the double histogram alone, in five times the steps (3.6).
 
-The thesis has 4 to 40 layers, real words, and 100 000 steps for each prefix; here are 600, for words and counting 3000, and
-rows say what was reached after each fifth. Attention over a prefix's tokens, normalised, is measured at the input's last symbol: the
-range from its 1st to its 99th percentile over 2000 inputs (A.2, figure A.4). It takes some 15 minutes of one core for a
-seed::
+The thesis has 4 to 40 layers, real words, and 100 000 steps for each prefix; here are 600, for words and counting 3000,
+and rows say what was reached after each fifth. Attention over a prefix's tokens, normalised, is measured at the input's
+last symbol: the range from its 1st to its 99th percentile over 2000 inputs (A.2, figure A.4). It takes some 20 minutes
+of one core for a seed::
 
     python benchmarks/skills.py --seeds 0 1 --workers 2 --out skills.json
 """

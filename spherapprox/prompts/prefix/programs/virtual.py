@@ -14,7 +14,7 @@ from ..layer.layer import AttentionLayer
 from ..layer.rows import finite
 
 _LARGEST, _LEVELS = 100_000, 9e12
-"""The largest vocabulary, and the most numbers in [0, 1) whose digits are unpacked: ten roundings are 1 % of one."""
+"""The largest vocabulary, and the most numbers in [0, 1) whose digits are unpacked: a rounding is 0.001 of one."""
 Head = tuple[Float64, Float64, Float64]
 """Weights of queries (k, d), keys (k, d) and values (p, d)."""
 

@@ -1,8 +1,7 @@
 """What a prefix can be trained to do, and as many numbers elsewhere: tables 3.1 and 3.2 of the thesis, reduced.
 
-A decoder of one layer, made of torch's own modules, reads five symbols out of six and writes five (width 48, 29 430
-numbers; Adam, cosine schedule, batches of 128). Accuracy is the share of 2000 random inputs that it answers without a
-mistake.
+A decoder of one layer (`small_tasks.py`, 29 430 numbers) reads five symbols out of six and writes five. Accuracy is the
+share of 2000 random inputs that it answers without a mistake.
 
 - A task that it never saw (3.1; one head): it learns to sort, then a prefix, of tokens at the input of the attention or
   of keys and values, or a change of rank 1 of its four matrices (LoRA), or all of it is trained to sort downwards.
@@ -13,10 +12,12 @@ Of two random starts of each prefix and of LoRA the one of the lower loss counts
 those from 0.005 to 0.1 on the first seed.
 
 On the first trained model it is checked that what a prefix does is what equations 3.5 to 3.7 say (figures A.2 and A.3):
-attention over the content changes by one factor for each query, and outputs become a mixture with a bias.
+attention over the content changes by one factor for each query, and outputs become a mixture with a bias. Figures 3.1
+to 3.3 are numbers: at which symbols the row looks that asks for the first answer, and which part of the variance of the
+attention's outputs there is between tasks, before (by the task of what is written) and after prefixes select them.
 
-Not reproduced are table 3.3 (new tasks beside known ones) and figures A.1, A.6 and A.7, which take hours of training,
-and those of LLaMA and GPT-2, which need their weights. It takes some 6 minutes for each seed on one core::
+`skills.py` has table 3.3 and what follows it. Weights of LLaMA and GPT-2 cannot be had here: the trained layers stand
+for theirs. It takes some 6 minutes for each seed on one core::
 
     python benchmarks/prompting.py --out docs/prompting.png
 """
@@ -38,13 +39,23 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+from small_tasks import (
+    LENGTH,
+    SYMBOLS,
+    Decoder,
+    Draw,
+    accuracy,
+    answered,
+    low_rank,
+    numbers,
+    prefixed,
+    train,
+    unseen,
+)
 from tabulate import tabulate
-from torch.nn.utils.parametrize import register_parametrization
 
 from spherapprox.prompts.prefix import as_layer
-from spherapprox.prompts.prefix.torch_modules import PrefixAttention
 
-SYMBOLS, LENGTH, WIDTH = 6, 5, 48
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#7F7F7F"
 TASKS = {
     "ascending": lambda x: x.sort(1)[0],
@@ -64,116 +75,44 @@ class Result:
     unseen: dict[str, tuple[int, float]] = field(default_factory=dict)
     known: dict[str, dict[str, float]] = field(default_factory=dict)
     checks: dict[str, float] = field(default_factory=dict)
+    attention: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
-class Decoder(torch.nn.Module):
-    """A causal transformer of one layer."""
+def sampler(*tasks: str) -> Draw:
+    """Return a function that draws inputs, a task for each, and its answers."""
 
-    def __init__(self, heads: int) -> None:
-        super().__init__()
-        self.symbols, self.places = torch.nn.Embedding(SYMBOLS, WIDTH), torch.nn.Embedding(2 * LENGTH, WIDTH)
-        self.layer = torch.nn.TransformerEncoderLayer(
-            WIDTH, heads, 4 * WIDTH, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
-        )
-        self.norm, self.out = torch.nn.LayerNorm(WIDTH), torch.nn.Linear(WIDTH, SYMBOLS)
+    def draw(size: int) -> tuple[Any, Any]:
+        x = torch.randint(0, SYMBOLS, (size, LENGTH))
+        answers = torch.stack([TASKS[task](x) for task in tasks])
+        return x, answers[torch.randint(0, len(tasks), (size,)), torch.arange(size)]
 
-    def embedded(self, x: Any) -> Any:
-        """Return the inputs of the layer."""
-        return self.symbols(x) + self.places.weight[: x.shape[1]]
-
-    def forward(self, x: Any) -> Any:
-        """Return the logits of the next symbols."""
-        mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-        return self.out(self.norm(self.layer(self.embedded(x), src_mask=mask)))
-
-
-class LowRank(torch.nn.Module):
-    """A weight plus a matrix of rank 1."""
-
-    def __init__(self, weight: Any) -> None:
-        super().__init__()
-        self.down = torch.nn.Parameter(0.1 * torch.randn(1, weight.shape[1]))
-        self.up = torch.nn.Parameter(torch.zeros(weight.shape[0], 1))
-
-    def forward(self, weight: Any) -> Any:
-        """Return the weight as it is used."""
-        return weight + self.up @ self.down
-
-
-def batch(tasks: Sequence[str], size: int) -> tuple[Any, Any]:
-    """Return random inputs and the answers to a task drawn for each."""
-    x = torch.randint(0, SYMBOLS, (size, LENGTH))
-    answers = torch.stack([TASKS[task](x) for task in tasks])
-    return x, answers[torch.randint(0, len(tasks), (size,)), torch.arange(size)]
-
-
-def train(model: Any, tasks: Sequence[str], steps: int, rate: float) -> float:
-    """Train what asks for gradients, and return the mean loss of the last tenth of the steps."""
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.Adam(trained, rate)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    losses = []
-    for _ in range(steps):
-        x, y = batch(tasks, 128)
-        logits = model(torch.cat([x, y[:, :-1]], 1))[:, LENGTH - 1 :]
-        optimizer.zero_grad()
-        loss = torch.nn.functional.cross_entropy(logits.reshape(-1, SYMBOLS), y.reshape(-1))
-        loss.backward()
-        losses.append(float(loss.detach()))
-        optimizer.step()
-        schedule.step()
-    return float(np.mean(losses[-steps // 10 :]))
-
-
-@torch.no_grad()
-def accuracy(model: Any, task: str) -> float:
-    """Return the share of inputs that are answered without a mistake."""
-    x, y = batch([task], 2000)
-    for _ in range(LENGTH):
-        x = torch.cat([x, model(x)[:, -1:].argmax(-1)], 1)
-    return float((x[:, LENGTH:] == y).all(1).float().mean())
-
-
-def prefixed(model: Decoder, length: int, space: str = "tokens") -> Decoder:
-    """Return a frozen copy of a model with a prefix of random tokens before its attention, to be trained."""
-    copied = copy.deepcopy(model).requires_grad_(False)
-    mha = copied.layer.self_attn
-    prefix = as_layer(mha).prefix(torch.randn(length, WIDTH))
-    copied.layer.self_attn = PrefixAttention(mha, prefix, space=space)
-    return copied
-
-
-def low_rank(model: Decoder) -> Decoder:
-    """Return a frozen copy of a model with a change of rank 1 of each of its layer's matrices, to be trained."""
-    copied = copy.deepcopy(model).requires_grad_(False)
-    mha, *others = copied.layer.self_attn, copied.layer.linear1, copied.layer.linear2
-    for module, name in ((mha, "in_proj_weight"), *((module, "weight") for module in (mha.out_proj, *others))):
-        register_parametrization(module, name, LowRank(getattr(module, name)))
-    return copied
+    return draw
 
 
 def tuned(start: Callable[[], Decoder], task: str, rate: float, starts: int = 2) -> Decoder:
     """Return the model of the lowest loss on a task, of several that are trained from random starts."""
     models = [start() for _ in range(starts)]
-    losses = [train(model, [task], 1500, rate) for model in models]
+    losses = [train(model, sampler(task), 1500, rate) for model in models]
     return models[int(np.argmin(losses))]
 
 
 def checks(model: Decoder, changed: Decoder) -> dict[str, float]:
     """Return by how much a trained prefix breaks equations 3.5 to 3.7, which is rounding: in float64."""
-    x, y = batch(["descending"], 64)
+    x, y = sampler("descending")(64)
     with torch.no_grad():
-        rows = model.layer.norm1(model.embedded(torch.cat([x, y[:, :-1]], 1))).double()
-    prefixed_attention, attention = copy.deepcopy(changed.layer.self_attn).double(), copy.deepcopy(model).double()
-    unseen = torch.ones(rows.shape[1], rows.shape[1], dtype=torch.bool).triu(1)
+        rows = model.layers[0].norm1(model.embedded(torch.cat([x, y[:, :-1]], 1))).double()
+    prefixed_attention, attention = (
+        copy.deepcopy(changed.layers[0].self_attn).double(),
+        copy.deepcopy(model.layers[0].self_attn).double(),
+    )
     wide, own = (
-        module(rows, rows, rows, attn_mask=unseen, average_attn_weights=False)[1].detach().numpy()
-        for module in (prefixed_attention, attention.layer.self_attn)
+        module(rows, rows, rows, attn_mask=unseen(rows.shape[1]), average_attn_weights=False)[1].detach().numpy()
+        for module in (prefixed_attention, attention)
     )
     length = prefixed_attention.length
     share = wide[..., :length].sum(-1, keepdims=True)
     relative = wide[..., length:] / wide[..., length:].sum(-1, keepdims=True)
-    layer, prefix = as_layer(attention.layer.self_attn), prefixed_attention.keys_and_values()
+    layer, prefix = as_layer(attention), prefixed_attention.keys_and_values()
     outputs = layer.head_outputs(rows, causal=True)
     bias = wide[..., :length] @ prefix[1].detach().numpy()
     found = layer.head_outputs(rows, prefix=layer.prefix(prefixed_attention.prefix_tokens), causal=True)
@@ -189,8 +128,8 @@ def run(seed: int) -> Result:
     torch.manual_seed(seed)
     found = Result()
     alone = Decoder(1)
-    train(alone, ["ascending"], 3000, 3e-3)
-    found.checks["accuracy on the task that it learned"] = accuracy(alone, "ascending")
+    train(alone, sampler("ascending"), 3000, 3e-3)
+    found.checks["accuracy on the task that it learned"] = accuracy(alone, sampler("ascending"))
     models = {
         "prefix of 1 token": tuned(lambda: prefixed(alone, 1), "descending", 3e-2),
         TOKENS: tuned(lambda: prefixed(alone, 16), "descending", 3e-2),
@@ -198,17 +137,58 @@ def run(seed: int) -> Result:
         "LoRA of rank 1": tuned(lambda: low_rank(alone), "descending", 2e-2),
         "all weights": tuned(lambda: copy.deepcopy(alone), "descending", 2e-3, 1),
     }
-    found.unseen["as pretrained"] = 0, accuracy(alone, "descending")
+    found.unseen["as pretrained"] = 0, accuracy(alone, sampler("descending"))
     for method, model in models.items():
-        numbers = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
-        found.unseen[method] = numbers, accuracy(model, "descending")
+        found.unseen[method] = numbers(model), accuracy(model, sampler("descending"))
     found.checks |= checks(alone, models[TOKENS])
     several = Decoder(4)
-    train(several, list(TASKS), 8000, 3e-3)
-    models = {f"prefix for {task}": tuned(lambda: prefixed(several, 1), task, 3e-2) for task in TASKS}
-    for name, model in {"as pretrained": several, **models}.items():
-        found.known[name] = {task: accuracy(model, task) for task in TASKS}
+    train(several, sampler(*TASKS), 8000, 3e-3)
+    selected = {f"prefix for {task}": tuned(lambda: prefixed(several, 1), task, 3e-2) for task in TASKS}
+    for name, model in {"as pretrained": several, **selected}.items():
+        found.known[name] = {task: accuracy(model, sampler(task)) for task in TASKS}
+    x = sampler("ascending")(2000)[0]
+    shown = {"sorts upwards": alone, **{f"{name}, downwards": models[name] for name in (TOKENS, "all weights")}}
+    found.attention = {name: looks(model, x)[0] for name, model in shown.items()} | {
+        f"four tasks, head {i}": row for i, row in enumerate(looks(several, x))
+    }
+    found.checks |= clusters(several, selected, x)
     return found
+
+
+@torch.no_grad()
+def attended(model: Any, x: Any) -> tuple[Any, Any]:
+    """Return attention over content (n, heads, LENGTH), as parts of 1, where the first answer is asked, and outputs."""
+    layer = model.layers[0]
+    rows = layer.norm1(model.embedded(x))
+    outputs, weights = layer.self_attn(rows, rows, rows, attn_mask=unseen(LENGTH), average_attn_weights=False)
+    content = weights[:, :, -1, -LENGTH:]
+    return content / content.sum(-1, keepdim=True), outputs[:, -1]
+
+
+def looks(model: Any, x: Any) -> list[dict[str, float]]:
+    """Return for each head how much of the attention is on the smallest, largest and first symbols (3.1, 3.2)."""
+    weights = attended(model, x)[0]
+    first = torch.arange(LENGTH) == 0
+    masks = {"smallest": x == x.min(1, keepdim=True)[0], "largest": x == x.max(1, keepdim=True)[0], "first": first}
+    parts = {name: (weights * mask[..., None, :]).sum(-1).mean(0) for name, mask in masks.items()}
+    return [{name: float(part[i]) for name, part in parts.items()} for i in range(weights.shape[1])]
+
+
+def clusters(model: Decoder, selected: dict[str, Decoder], x: Any) -> dict[str, float]:
+    """Return which part of the variance of the attention's outputs, there, is between tasks (3.3)."""
+    outputs, said = attended(model, x)[1], answered(model, x)
+    before = [outputs[(TASKS[task](x) == said).all(1)] for task in TASKS]
+    after = [attended(prefixed_model, x)[1] for prefixed_model in selected.values()]
+    return {
+        f"variance between tasks, {name}": between(groups) for name, groups in (("before", before), ("after", after))
+    }
+
+
+def between(groups: Sequence[Any]) -> float:
+    """Return the part of the variance of rows in groups that is between these."""
+    rows = torch.cat([*groups])
+    parts = [len(group) * (group.mean(0) - rows.mean(0)).square().sum() for group in groups if len(group)]
+    return float(sum(parts) / (rows - rows.mean(0)).square().sum())
 
 
 def report(results: Sequence[Result]) -> bool:
@@ -223,6 +203,11 @@ def report(results: Sequence[Result]) -> bool:
     rows = [[name, *(f"{part:.3f}" for part in parts)] for name, parts in means.items()]
     print("Table 3.2: a model that has learned four tasks; accuracies on each, means over the seeds")
     print(tabulate(rows, ["trained", *TASKS], disable_numparse=True), end="\n\n")
+    looks_of = {name: [[r.attention[name][part] for part in r.attention[name]] for r in results]
+                for name in results[0].attention}  # fmt: skip
+    rows = [[name, *(f"{part:.3f}" for part in np.mean(parts, axis=0))] for name, parts in looks_of.items()]
+    print("Figures 3.1 and 3.2: attention over the content where the first answer is asked, means over the seeds")
+    print(tabulate(rows, ["model", "smallest", "largest", "first"], disable_numparse=True), end="\n\n")
     for name in results[0].checks:
         print(f"{name}: {', '.join(f'{r.checks[name]:.4g}' for r in results)}")
     held = {method: low <= mean(results, method) <= high for method, (low, high) in LIMITS.items()}

@@ -74,8 +74,8 @@ def maps(
     length, inputs : int or array_like, default 1
         Numbers of symbols of the response, and of those that the user gives.
     soft : bool, default True
-        Whether the tokens are vectors of real numbers: then all V^(length V^inputs) maps. Proven for one symbol given
-        and `tokens` >= `length`, and for two given, one answered. Tokens of the vocabulary do at most V^tokens.
+        Whether the tokens are vectors of real numbers: then all V^(length V^inputs) maps, proven for
+        `tokens` >= `length`. Tokens of the vocabulary do at most V^tokens.
 
     Returns
     -------
@@ -103,24 +103,25 @@ def maps(
             raise ValueError(f"'inputs' must have at most {WIDEST:g} values, got {symbols}^{input_symbols}")
         conditions: tuple[Hypothesis, ...] = ()
         if soft:
-            # 8.7 (response), (pair)
-            reached = (input_symbols == 1 and free >= answers) or (input_symbols == 2 and answers == 1)
-            conditions = (Hypothesis("inputs = 1 and tokens >= length, or inputs = 2 and length = 1", reached),)
+            conditions = (Hypothesis("tokens >= length", free >= answers),)  # 8.7 (response)
         count = answers * symbols**input_symbols
         return _counted("maps", symbols, count, tokens=free, soft=soft, conditions=conditions)
 
     return entry(vocabulary, length, inputs, tokens)  # type: ignore[no-any-return]
 
 
-def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, kind: str = "sequence") -> Bound:
-    """Bound the gap of logits with which one virtual token makes a model generate everything.
+def gap(
+    vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, inputs: ArrayLike = 0,
+    packed: int | None = None,
+) -> Bound:  # fmt: skip
+    """Bound the gap of logits with which virtual tokens make a model generate everything.
 
     Parameters
     ----------
-    vocabulary, length, kind
+    vocabulary, length, inputs, packed
         As those of `spherapprox.prompts.prefix.VirtualToken`.
     largest : float or array_like, default 1.0
-        Largest entry of the embedding, in absolute value; of "sequence" alone.
+        Largest entry of the embedding, in absolute value; without inputs alone.
 
     Returns
     -------
@@ -139,12 +140,13 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     """
 
     @over_arrays
-    def entry(v: object, n: object, b: object) -> Bound:
-        # 8.7 (sequence), (response), (pair)
-        log_gap = least_gap(v, n, kind=kind, largest=b)  # type: ignore[arg-type]
-        return Bound("logit gap", math.log(log_gap), "upper", theorem=kind, reference=REFERENCE)
+    def entry(v: object, n: object, b: object, x: object) -> Bound:
+        # 8.7 (sequence), (response)
+        log_gap = least_gap(v, n, inputs=x, packed=packed, largest=b)  # type: ignore[arg-type]
+        theorem = "response" if x else "sequence"
+        return Bound("logit gap", math.log(log_gap), "upper", theorem=theorem, reference=REFERENCE)
 
-    return entry(vocabulary, length, largest)  # type: ignore[no-any-return]
+    return entry(vocabulary, length, largest, inputs)  # type: ignore[no-any-return]
 
 
 def hard_tokens(

@@ -17,7 +17,7 @@ def test_completions_are_those_that_are_generated():
     bound = prompts.completions(3, 3)
     assert (len(generated), bound.as_integer(), bound.side) == (27, 27, "lower")
     # one token of the vocabulary, fed to the same model, makes three at most
-    hard = {tuple(map(int, model.generate(row))) for row in np.eye(3)}
+    hard = {tuple(map(int, model.generate(row[None]))) for row in np.eye(3)}
     bound = prompts.completions(3, 3, soft=False)
     assert len(hard) <= bound.as_integer() == 3
     assert bound.side == "upper"
@@ -31,15 +31,17 @@ def test_maps_are_those_that_are_done():
     assert [prompts.maps(v, soft=False).as_integer() for v in (2, 3, 4)] == [2, 3, 4]
     assert prompts.maps(2, inputs=2).as_integer() == 16
     assert prompts.maps(2, 3, tokens=3).as_integer() == 64
-    assert prompts.maps(2, 3, tokens=2).failed == ("inputs = 1 and tokens >= length, or inputs = 2 and length = 1",)
+    assert prompts.maps(2, 3, inputs=4, tokens=3).value == pytest.approx(2.0**48, rel=1e-12)
+    assert prompts.maps(2, 3, tokens=2).failed == ("tokens >= length",)
     assert prompts.maps(2, 3, tokens=2).value == 1.0
     assert prompts.maps(2, 3, tokens=2, soft=False).as_integer() == 4
     assert prompts.maps([2, 3])[1].as_integer() == 27
 
 
 def test_gaps_are_those_of_the_model():
-    for kind, length in (("sequence", 5), ("response", 2), ("map", 1), ("pair", 1)):
-        assert prompts.gap(7, length, kind=kind).value == pytest.approx(VirtualToken(7, length, kind=kind).gap)
+    for inputs, length in ((0, 5), (1, 2), (1, 1), (2, 1), (3, 2)):
+        assert prompts.gap(7, length, inputs=inputs).value == pytest.approx(VirtualToken(7, length, inputs=inputs).gap)
+    assert prompts.gap(3, 2, inputs=3, packed=1).value == VirtualToken(3, 2, inputs=3, packed=1).gap
     assert prompts.gap(10, 5, 3.0).value == pytest.approx(math.log(500))
 
 

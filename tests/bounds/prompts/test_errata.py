@@ -54,14 +54,14 @@ def test_313_even_attention_does_not_find_the_first_token():
 
 def test_314_the_printed_tokens_are_read_one_too_high():
     for v in (2, 3, 4):
-        model = VirtualToken(v, kind="map")
+        model = VirtualToken(v, inputs=1)
         every = [np.array(target) for target in itertools.product(range(v), repeat=v)]
-        printed = [[model.generate((target + 1) / v, x)[0] for x in range(v)] for target in every]
+        printed = [[model.generate([(target + 1) / v], x)[0] for x in range(v)] for target in every]
         right = [target for target, result in zip(every, printed, strict=True) if np.array_equal(result, target)]
         assert len(right) == 1
         assert np.array_equal(right[0], np.full(v, v - 1))
         assert np.array_equal(printed, np.minimum(np.array(every) + 1, v - 1))
-    pairs = VirtualToken(2, kind="pair")
+    pairs = VirtualToken(2, inputs=2)
     assert float(pairs.encode([[1, 1], [1, 1]]).max()) == 0.75
 
 

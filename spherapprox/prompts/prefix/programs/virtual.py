@@ -13,9 +13,8 @@ from ...._types import Float64, Int64
 from ..layer.layer import AttentionLayer
 from ..layer.rows import finite
 
-KINDS = ("sequence", "map", "response", "pair")
-_LARGEST, _LARGEST_PAIR = 100_000, 13
-"""Vocabularies: of pairs 13^13 codes are the last that float64 tells apart behind a 1."""
+_LARGEST, _LEVELS = 100_000, 9e12
+"""The largest vocabulary, and the most numbers in [0, 1) whose digits are unpacked: a rounding is 0.001 of one."""
 Head = tuple[Float64, Float64, Float64]
 """Weights of queries (k, d), keys (k, d) and values (p, d)."""
 
@@ -23,28 +22,34 @@ Head = tuple[Float64, Float64, Float64]
 class VirtualToken:
     """A small transformer with fixed weights, and the virtual tokens with which it generates what is wanted.
 
-    Its attention layers are run as they are, with finite logits; the layers of ReLUs and the largest of V linear
-    functions behind them decode a number. Symbols are 0, ..., vocabulary - 1.
+    Its attention layer is run as it is, with finite logits; the layers of ReLUs and the largest of V linear functions
+    behind it unpack and decode numbers. Symbols are 0, ..., vocabulary - 1.
 
     Parameters
     ----------
     vocabulary : int
-        Number V of symbols, from 2 to 100000; for pairs to 13.
+        Number V of symbols, from 2 to 100000.
     length : int, default 1
-        Number N of symbols that are generated; 1 for maps and pairs.
-    kind : {"sequence", "map", "response", "pair"}
-        What a target is: N symbols; for each symbol of the user's one symbol, or N; for each pair of symbols one.
+        Number N of symbols that are generated.
+    inputs : int, default 0
+        Number of symbols that the user gives: a target is a sequence for 0, and else a map from these to sequences.
+    packed : int, optional
+        How many of them, the last ones, pick a digit of a number, less than `inputs`: the others pick one of
+        ``V**(inputs - packed)`` numbers of a virtual token, which has ``V**packed`` digits. By default the most that
+        float64 tells apart, for the shortest tokens and the deepest model; 0 takes the least gap.
     gap : float, optional
         How much larger the logit is where a head should look than elsewhere, greater than 0. By default
         that of `bounds.prompts.gap`, with which every target is generated.
     embedding : array_like, shape (length, vocabulary), optional
-        Of "sequence" alone: columns are what the symbols that were generated are fed back as. By default those of the
+        Without inputs alone: columns are what the symbols that were generated are fed back as. By default those of the
         identity. The result does not depend on it, but the gap that it takes does.
 
     Attributes
     ----------
-    layers : tuple of AttentionLayer
-        The attention layers, of two or three heads that are added: two layers for pairs, else one.
+    layer : AttentionLayer
+        The attention layer, of two heads that are added, or inputs + 1.
+    shape : tuple of int
+        Virtual tokens, and numbers of each: (1, length) without inputs, else (length, V**(inputs - packed)).
 
     Raises
     ------
@@ -62,85 +67,80 @@ class VirtualToken:
     >>> token = model.encode([3, 1, 4, 1, 5])  # one row of 5 numbers
     >>> model.generate(token)
     array([3, 1, 4, 1, 5])
-    >>> squares = VirtualToken(7, kind="map")
-    >>> token = squares.encode([x * x % 7 for x in range(7)])
-    >>> [int(squares.generate(token, x)[0]) for x in range(7)]
-    [0, 1, 4, 2, 2, 4, 1]
+    >>> from itertools import product
+    >>> sorting = VirtualToken(3, 4, inputs=4)  # 4 tokens of 3 numbers, which have 27 digits each
+    >>> tokens = sorting.encode(np.reshape([sorted(x) for x in product(range(3), repeat=4)], (3, 3, 3, 3, 4)))
+    >>> sorting.generate(tokens, [2, 0, 2, 1])
+    array([0, 1, 2, 2])
     """
 
     def __init__(
-        self, vocabulary: int, length: int = 1, *, kind: str = "sequence", gap: float | None = None,
-        embedding: ArrayLike | None = None,
+        self, vocabulary: int, length: int = 1, *, inputs: int = 0, packed: int | None = None,
+        gap: float | None = None, embedding: ArrayLike | None = None,
     ) -> None:  # fmt: skip
-        self.kind = _checks.choice(kind, "kind", KINDS)
-        limit = _LARGEST_PAIR if self.kind == "pair" else _LARGEST
-        why = "float64 tells no more codes apart" if self.kind == "pair" else ""
-        self.vocabulary = _checks.integer(vocabulary, "vocabulary", minimum=2, maximum=limit, limit=why)
-        single = self.kind in ("map", "pair")
-        self.length = _checks.integer(
-            length, "length", minimum=1, maximum=1 if single else _checks.MAX_COUNT, limit="one symbol answers" * single
+        v = self.vocabulary = _checks.integer(vocabulary, "vocabulary", minimum=2, maximum=_LARGEST)
+        self.length = _checks.integer(length, "length", minimum=1, maximum=_checks.MAX_COUNT)
+        self.inputs = _checks.integer(inputs, "inputs", minimum=0, maximum=_checks.MAX_COUNT)
+        self.packed = _packed(v, self.inputs, packed)
+        width = v ** min(self.inputs - self.packed, 30) if self.inputs else self.length
+        rows = 2.0 * self.length + self.inputs - 1.0
+        weights = (self.inputs + 2.0) * (width + self.packed * v) * (width + rows)
+        _checks.memory(8.0 * (weights + v * width), "weights", "take fewer symbols, or pack more of them")
+        if self.inputs:
+            _checks.left_out(embedding, "embedding", "with inputs", remedy="tokens are those of the identity")
+        matrix = np.eye(width, v) if embedding is None else finite(embedding, "embedding")
+        self.embedding = _checks.shaped(matrix, "embedding", (width, v))
+        self.shape = (self.length if self.inputs else 1), width
+        enough = least_gap(
+            v, self.length, inputs=self.inputs, packed=self.packed, largest=float(np.abs(self.embedding).max())
         )
-        columns = self.length if self.kind == "sequence" else self.vocabulary
-        rows = columns + 2 * self.length
-        _checks.memory(64.0 * rows * (rows + self.vocabulary), "weights", "take a smaller vocabulary or length")
-        if self.kind != "sequence":
-            _checks.left_out(
-                embedding, "embedding", f"where kind is {self.kind!r}", remedy="tokens are those of the identity"
-            )
-        shape = columns, self.vocabulary
-        matrix = (
-            np.eye(*shape) if embedding is None else _checks.shaped(finite(embedding, "embedding"), "embedding", shape)
-        )
-        self.embedding = matrix
-        enough = least_gap(self.vocabulary, self.length, kind=self.kind, largest=float(np.abs(matrix).max()))
         self.gap = enough if gap is None else _checks.real(gap, "gap", above=0.0)
-        self.layers = (
-            sequence_layers(self.length, self.gap) if self.kind == "sequence"
-            else pair_layers(self.vocabulary, self.gap) if self.kind == "pair"
-            else response_layers(self.vocabulary, self.length, self.gap)
-        )  # fmt: skip
+        heads = self._response_heads() if self.inputs else sequence_heads(self.length)
+        self.layer = _summed(heads, self.gap)
 
     def __repr__(self) -> str:
         return (
-            f"VirtualToken(vocabulary={self.vocabulary}, length={self.length}, kind={self.kind!r}, gap={self.gap:.4g})"
+            f"VirtualToken(vocabulary={self.vocabulary}, length={self.length}, inputs={self.inputs}, "
+            f"gap={self.gap:.4g})"
         )
 
     def encode(self, target: ArrayLike) -> Float64:
-        """Return the virtual token, or tokens, of a target.
+        """Return the virtual tokens of a target.
 
         Parameters
         ----------
         target : array_like of int
-            Of shape (length,) for a sequence, (vocabulary,) for a map, (vocabulary, length) for responses,
-            (vocabulary, vocabulary) for pairs: ``target[first, second]``.
+            Of shape (vocabulary,) * inputs + (length,): ``target[x, y]`` is the answer to x and y. The last axis may be
+            left out for a length of 1 with inputs.
 
         Returns
         -------
-        ndarray
-            Numbers in [0, 1): of shape (length,), (vocabulary,), (length, vocabulary), one row for each symbol of the
-            response, and (vocabulary,).
+        ndarray, of the model's `shape`
+            Numbers in [0, 1), a row for each token.
 
         Raises
         ------
         TypeError, ValueError
         """
-        v = self.vocabulary
-        shapes = {"sequence": (self.length,), "map": (v,), "response": (v, self.length), "pair": (v, v)}
-        symbols = _symbols(target, "target", shapes[self.kind], vocabulary=v)
-        if self.kind != "pair":
-            return np.asarray(symbols.T / v)
-        powers = v ** np.arange(v)
-        return np.asarray((symbols @ powers) / float(v**v))
+        v, shape = self.vocabulary, (self.vocabulary,) * self.inputs + (self.length,)
+        given = _checks.reals(_checks.detached(target), "target", nan=False)
+        if self.inputs and self.length == 1 and given.ndim == self.inputs:
+            given = given[..., None]
+        symbols = _symbols(given, "target", shape, vocabulary=v)
+        count = v**self.packed
+        digits = symbols.reshape(-1, count, self.length) if self.inputs else symbols[:, None, None]
+        numbers = np.einsum("ijk,j->ki", digits, v ** np.arange(count)) / float(v**count)
+        return np.asarray(numbers)
 
     def generate(self, token: ArrayLike, user: ArrayLike | None = None) -> Int64:
-        """Return the sequence (length,) that the transformer generates behind a virtual token and what the user gives.
+        """Return the sequence (length,) that the transformer generates behind virtual tokens and what the user gives.
 
         Parameters
         ----------
         token : array_like
-            Virtual tokens, of the shape that `encode` returns; they may be any.
-        user : int or array_like of int, optional
-            A symbol for a map or a response, two for a pair, none for a sequence.
+            Virtual tokens, of the model's `shape`; they may be any.
+        user : array_like of int, shape (inputs,), optional
+            The user's symbols, or one that is a number; left out without inputs.
 
         Raises
         ------
@@ -148,61 +148,99 @@ class VirtualToken:
 
         Examples
         --------
-        >>> adder = VirtualToken(5, kind="pair")
-        >>> token = adder.encode([[(a + b) % 5 for b in range(5)] for a in range(5)])
+        >>> adder = VirtualToken(5, inputs=2)
+        >>> token = adder.encode([[(a + b) % 5 for b in range(5)] for a in range(5)])  # one token of 5 numbers
         >>> adder.generate(token, [3, 4])
         array([2])
         """
-        rows = finite(token, "token")
-        columns = len(self.embedding)
-        _checks.shaped(rows, "token", (self.length, columns) if self.kind == "response" else (columns,))
-        rows = np.atleast_2d(rows)
-        if self.kind == "sequence":
-            _checks.left_out(user, "user", "where kind is 'sequence'")
-            return self._generated(rows)
-        shape = (2,) if self.kind == "pair" else ()
-        symbols = _symbols(
-            _checks.given(user, "user", ": what the user gives"), "user", shape, vocabulary=self.vocabulary
-        )
-        rows = np.vstack([rows, self.embedding.T[np.atleast_1d(symbols)]])
-        return self._paired(rows) if self.kind == "pair" else self._generated(rows)
-
-    def _generated(self, rows: Float64) -> Int64:
-        """Return the symbols that follow, one after another."""
-        (layer,) = self.layers
-        places = np.eye(layer.width - rows.shape[1])
+        rows = _checks.shaped(finite(token, "token"), "token", self.shape)
+        if not self.inputs:
+            _checks.left_out(user, "user", "without inputs")
+        else:
+            given = _checks.reals(
+                _checks.detached(_checks.given(user, "user", ": what the user gives")), "user", nan=False
+            )
+            symbols = _symbols(np.atleast_1d(given), "user", (self.inputs,), vocabulary=self.vocabulary)
+            rows = np.vstack([rows, self.embedding.T[symbols]])
+        places = np.eye(self.layer.width - rows.shape[1])
         symbols = np.empty(self.length, dtype=np.int64)
         for i in range(self.length):
             states = np.hstack([rows, places[: len(rows)]])
-            sums = layer.attend(states[-1:], states)[0]  # what both heads have exceeds 1
-            symbols[i] = decoded(float(excess(sums).sum()), self.vocabulary)
+            symbols[i] = self._decoded(self.layer.attend(states[-1:], states)[0])
             rows = np.vstack([rows, self.embedding[:, symbols[i]]])
         return symbols
 
-    def _paired(self, rows: Float64) -> Int64:
-        """Return the symbol for a pair, by the two layers."""
-        first, second = self.layers
-        states = np.hstack([np.vstack([np.zeros(self.vocabulary), rows]), np.eye(4)])
-        inner = excess(first.attend(states, causal=True))  # (4, 2 V): codes and the second symbol
-        codes = inner[:, : self.vocabulary].sum(axis=1)
-        inner = np.hstack([unpacked(codes, self.vocabulary), inner[:, self.vocabulary :]])
-        number = float(excess(second.attend(inner[-1:], inner)[0]).sum())
-        return np.array([decoded(number, self.vocabulary)])
+    def _decoded(self, sums: Float64) -> int:
+        """Return the symbol for the sum of the heads, by layers of ReLUs and the largest of linear functions."""
+        v, width = self.vocabulary, self.shape[1]
+        number = float(np.maximum(sums[:width] - (0.0 if self.inputs else 1.0), 0.0).sum())
+        if self.packed:
+            picks = np.clip(2.0 * sums[width:].reshape(self.packed, v) - 0.5, 0.0, 1.0)  # what the user gave, exactly
+            patterns = _patterns(v, self.packed)
+            chosen = sum(pick @ pattern for pick, pattern in zip(picks, patterns, strict=True))
+            digits = unpacked(number, v, v**self.packed) / v
+            number = float(np.maximum(digits + chosen - self.packed, 0.0).sum())
+        return nearest(number, v)
+
+    def _response_heads(self) -> list[Head]:
+        """Return heads for the virtual token of the place that asks, and for each symbol that the user gave.
+
+        Those of the first symbols leave 0 where a number of the token is theirs, and -1 elsewhere; the last symbols are
+        copied behind these.
+        """
+        (length, width), v, copied = self.shape, self.vocabulary, self.packed * self.vocabulary
+        places = 2 * length + self.inputs - 1
+        back = np.eye(places, k=length + self.inputs - 1)
+        none = np.zeros((places, width))
+        token = np.zeros((width + copied, width + places))
+        token[:width, :width] = np.eye(width)
+        heads = [(np.hstack([none, back]), np.hstack([none, np.eye(places)]), token)]
+        anywhere = np.hstack([np.zeros(width), np.ones(places)])[None]
+        picking = self.inputs - self.packed
+        for j in range(self.inputs):
+            value = np.zeros((width + copied, width + places))
+            if j < picking:
+                value[:width, :v] = _patterns(v, picking)[j].T
+                value[:width, width:] = -1.0
+            else:
+                value[width + (j - picking) * v :][:v, :v] = np.eye(v)
+            heads.append((anywhere, np.eye(1, width + places, k=width + length + j), value))
+        return heads
 
 
-def least_gap(vocabulary: int, length: int = 1, *, kind: str = "sequence", largest: float = 1.0) -> float:
-    """Return ``log(2 levels n (2 + largest))``, a gap of the logits with which `VirtualToken` generates every target.
+def least_gap(
+    vocabulary: int, length: int = 1, *, inputs: int = 0, packed: int | None = None, largest: float = 1.0
+) -> float:
+    """Return a gap of the logits with which `VirtualToken` generates every target.
 
-    For n tokens and numbers that are told apart at so many levels: n = N and V levels for a sequence, 2 N and V for
-    responses, 4 and 4 V^V for pairs; `largest` is the largest entry of the embedding, of "sequence" alone (8.7).
+    ``log(2 V N (2 + largest))`` without inputs, where `largest` is the largest entry of the embedding, and else
+    ``log(2 L (inputs - packed + 1) (2 N + inputs - 1))`` with L = V levels, or 4 V^(V^packed) if something is packed
+    (8.7).
     """
     v = _checks.integer(vocabulary, "vocabulary", minimum=2)
     n = _checks.integer(length, "length", minimum=1)
+    x = _checks.integer(inputs, "inputs", minimum=0, maximum=_checks.MAX_COUNT)
     size = _checks.real(largest, "largest", minimum=0.0)
-    kind = _checks.choice(kind, "kind", KINDS)
-    levels = math.log(4.0) + v * math.log(v) if kind == "pair" else math.log(v)
-    tokens = {"sequence": n, "pair": 4}.get(kind, 2 * n)
-    return levels + math.log(2 * tokens) + math.log(2.0 + (size if kind == "sequence" else 1.0))
+    if not x:
+        return math.log(v) + math.log(2 * n) + math.log(2.0 + size)
+    held = _packed(v, x, packed)
+    levels = math.log(v) * float(v**held) + (math.log(4.0) if held else 0.0)
+    return levels + math.log(2 * (x - held + 1)) + math.log(2 * n + x - 1)
+
+
+def _packed(v: int, inputs: int, packed: int | None) -> int:
+    """Return how many of the user's symbols pick a digit, checked; by default the most."""
+    most = max((k for k in range(min(inputs, 6)) if v**k * math.log(v) <= math.log(_LEVELS)), default=0)
+    if packed is None:
+        return most
+    why = "less than 'inputs', and float64 tells no more numbers apart"
+    return _checks.integer(packed, "packed", minimum=0, maximum=most, limit=why)
+
+
+def _patterns(v: int, count: int) -> Float64:
+    """Return where each of V symbols is the j-th of so many, (count, V, V**count): the first varies slowest."""
+    symbols = np.indices((v,) * count).reshape(count, 1, -1)
+    return np.asarray((symbols == np.arange(v)[:, None]).astype(float))
 
 
 def _symbols(value: Any, name: str, shape: tuple[int, ...], vocabulary: int) -> Int64:
@@ -215,71 +253,31 @@ def _symbols(value: Any, name: str, shape: tuple[int, ...], vocabulary: int) -> 
     return integers
 
 
-def sequence_layers(length: int, gap: float) -> tuple[AttentionLayer, ...]:
-    """Return the layer that adds the virtual token and the place of the row that asks; rows hold token and place."""
+def sequence_heads(length: int) -> list[Head]:
+    """Return heads for the virtual token and for the place of the row that asks; rows hold token and place."""
     none, places = np.zeros((length, length)), np.eye(length)
     here = np.hstack([none, places])
     first = np.hstack([np.zeros(length), places[0]])[None]
     anywhere = np.hstack([np.zeros(length), np.ones(length)])[None]
-    return (_summed([(anywhere, first, np.hstack([places, none])), (here, here, here)], gap),)
+    return [(anywhere, first, np.hstack([places, none])), (here, here, here)]
 
 
-def response_layers(vocabulary: int, length: int, gap: float) -> tuple[AttentionLayer, ...]:
-    """Return the layer that adds the user's token and the virtual token `length` rows back."""
-    places = np.eye(2 * length)
-    blank = np.zeros((2 * length, vocabulary))
-    tokens = np.eye(vocabulary, vocabulary + 2 * length)
-    anywhere = np.hstack([np.zeros(vocabulary), np.ones(2 * length)])[None]
-    user = np.hstack([np.zeros(vocabulary), places[length]])[None]
-    back = np.hstack([blank, np.eye(2 * length, k=length)])
-    return (_summed([(anywhere, user, tokens), (back, np.hstack([blank, places]), tokens)], gap),)
-
-
-def pair_layers(vocabulary: int, gap: float) -> tuple[AttentionLayer, ...]:
-    """Return the layer that picks the code for the user's first token, and the one that picks a digit of it.
-
-    Rows of the first are a token and one of four places, the first of them a token of zeros, for those that should see
-    nothing; rows of the second are digits and the user's second token.
-    """
-    v = vocabulary
-    token, zeros = np.eye(v, v + 4), np.zeros((v, v + 4))
-    upper, lower = np.vstack([token, zeros]), np.vstack([zeros, 2.0 * token])
-
-    def sees(source: int, target: int) -> tuple[Float64, Float64]:
-        """Return queries and keys with which one place sees another, and all others the first."""
-        query, key = np.zeros((2, v + 4)), np.zeros((2, v + 4))
-        query[0, v:], query[0, v + source], query[1, v + source] = 1.0, 0.0, 1.0
-        key[0, v], key[1, v + target] = 1.0, 1.0
-        return query, key
-
-    first = _summed([(*sees(2, 1), upper), (*sees(2, 2), upper), (*sees(3, 3), lower)], gap)
-    digits = np.hstack([np.ones(v), np.zeros(v)])[None]
-    second = digits[:, ::-1]
-    picks = [(second, digits, np.eye(v, 2 * v)), (second, second, np.eye(v, 2 * v, k=v))]
-    return first, _summed(picks, gap)
-
-
-def excess(rows: Float64) -> Float64:
-    """Return the excess over 1: the layer of ReLUs that leaves what both heads have."""
-    return np.maximum(rows - 1.0, 0.0)
-
-
-def decoded(number: float, vocabulary: int) -> int:
+def nearest(number: float, vocabulary: int) -> int:
     """Return the symbol i whose i / vocabulary is nearest: the largest of the tangents of (x - 1/2)^2 there."""
     i = np.arange(vocabulary)
     return int(np.argmax((2.0 * i / vocabulary - 1.0) * number + 0.25 - np.square(i / vocabulary)))
 
 
-def unpacked(codes: Float64, vocabulary: int) -> Float64:
-    """Return the digits of codes (n,), over the vocabulary, (n, V): V stages of V - 1 steps of two ReLUs each."""
-    remainder = float(vocabulary**vocabulary) * codes  # whole numbers, up to 1/4
-    digits = np.empty((len(codes), vocabulary))
-    for i in reversed(range(vocabulary)):
+def unpacked(number: float, vocabulary: int, count: int) -> Float64:
+    """Return the digits (count,) of a code, over count stages of V - 1 steps of two ReLUs each."""
+    remainder = float(vocabulary**count) * number  # a whole number, up to 1/4
+    digits = np.empty(count)
+    for i in reversed(range(count)):
         unit = float(vocabulary**i)
-        ramps = np.maximum(2.0 * (remainder[:, None] - unit * np.arange(1, vocabulary)) + 1.5, 0.0)
-        digits[:, i] = (1.0 - np.maximum(1.0 - ramps, 0.0)).sum(axis=1)
-        remainder = remainder - unit * digits[:, i]
-    return digits / vocabulary
+        ramps = np.maximum(2.0 * (remainder - unit * np.arange(1, vocabulary)) + 1.5, 0.0)
+        digits[i] = (1.0 - np.maximum(1.0 - ramps, 0.0)).sum()
+        remainder = remainder - unit * digits[i]
+    return digits
 
 
 def _summed(heads: list[Head], gap: float) -> AttentionLayer:

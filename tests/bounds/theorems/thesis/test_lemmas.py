@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bounds import covering_number
 from bounds.theorems.thesis import harmonics
 from bounds.theorems.thesis import lemmas as thesis
-from spherapprox import EqualMeasurePartition, special, sphere
+from spherapprox import EqualMeasurePartition, SplitHead, special, sphere
 from spherapprox.vmf import VonMisesFisher
 
 
@@ -140,3 +140,34 @@ def test_harmonics_of_zonal_functions():
     expected = [n * kernel.eigenvalue(k) for k, n in enumerate(counts)]
     assert harmonics.zonal_harmonic_norms(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(expected, rel=1e-9)
     assert harmonics.zonal_harmonic_bound(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(max(expected), rel=1e-9)
+
+
+def lifted(y):
+    """B.4.1: the inverse of the stereographic projection."""
+    square = (y * y).sum(axis=-1, keepdims=True)
+    return np.concatenate([2.0 * y, square - 1.0], axis=-1) / (square + 1.0)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7])
+def test_constants_of_the_stereographic_projection_are_sharp(dim):
+    rng = np.random.default_rng(dim)
+    y, other = rng.uniform(0.0, 1.0, (2, 4000, dim))
+    y[0], other[0], y[1], other[1] = 0.0, 1e-6, 1.0, 1.0 - 1e-6
+    chords, lengths = (np.linalg.norm(a - b, axis=1) for a, b in ((lifted(y), lifted(other)), (y, other)))
+    scales = np.sqrt((1.0 + (y * y).sum(axis=1)) * (1.0 + (other * other).sum(axis=1)))
+    assert np.allclose(chords, 2.0 * lengths / scales, rtol=1e-8)
+    ratios = chords / lengths
+    assert ratios.max() == pytest.approx(2.0, rel=1e-5)
+    assert (1.0 / ratios).max() == pytest.approx(0.5 * (1.0 + dim), rel=1e-5)
+
+
+def test_split_heads_come_near_functions_of_the_square():
+    f = lambda y: np.stack([np.abs(y[:, 0] - y[:, 1]), np.sin(3.0 * y[:, 0])], axis=-1)  # noqa: E731
+    errors = []
+    for side, rate in ((12, 100.0), (48, 1600.0)):
+        grid = (np.stack(np.meshgrid(*[np.arange(side)] * 2), axis=-1).reshape(-1, 2) + 0.5) / side
+        head = SplitHead(lifted(grid), f(grid), rate)
+        y = np.random.default_rng(0).uniform(0.0, 1.0, (2000, 2))
+        errors.append(float(np.abs(head(lifted(y)) - f(y)).max()))
+    assert errors[0] < 0.4
+    assert errors[1] < 0.35 * errors[0]

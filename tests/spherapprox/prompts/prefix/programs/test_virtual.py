@@ -49,25 +49,43 @@ def test_gaps_of_huge_numbers_are_finite():
 
 def test_every_map_is_done_whatever_the_gap():
     for v, gap in itertools.product((2, 3, 4), (None, 0.01)):
-        model = VirtualToken(v, kind="map", gap=gap)
+        model = VirtualToken(v, inputs=1, gap=gap)
         for target in itertools.product(range(v), repeat=v):
             token = model.encode(target)
             assert all(model.generate(token, x) == target[x] for x in range(v))
 
 
-def test_every_map_of_pairs_of_two_symbols_and_to_thirteen():
-    rng = np.random.default_rng(0)
-    for v in (2, 3, 7, 13):
-        model = VirtualToken(v, kind="pair")
-        assert model.gap == pytest.approx(math.log(96) + v * math.log(v))
-        every = itertools.product(range(2), repeat=4) if v == 2 else (rng.integers(0, v, v * v) for _ in range(3))
-        for flat in [*every, np.full(v * v, v - 1), np.eye(v, dtype=int).ravel()]:
-            target = np.reshape(flat, (v, v))
-            token = model.encode(target)
-            assert token.min() >= 0.0
-            assert token.max() < 1.0
-            pairs = itertools.product(range(v), repeat=2) if v < 13 else rng.integers(0, v, (20, 2)).tolist()
-            assert all(model.generate(token, [a, b]) == target[a, b] for a, b in pairs)
+def maps_to(model, target):
+    """Return whether a model answers as the target says: to all inputs, or to 12 of them."""
+    tokens = model.encode(target)
+    assert tokens.shape == model.shape
+    assert tokens.min() >= 0.0
+    assert tokens.max() < 1.0
+    every = np.indices((model.vocabulary,) * model.inputs).reshape(model.inputs, -1).T
+    chosen = every if len(every) <= 16 else every[np.random.default_rng(0).integers(0, len(every), 12)]
+    return all(np.array_equal(model.generate(tokens, x), np.reshape(target[tuple(x)], -1)) for x in chosen)
+
+
+@pytest.mark.parametrize(
+    ("v", "n", "inputs", "packed", "width"),
+    [
+        (2, 1, 2, 1, 2), (3, 2, 2, 1, 3), (12, 1, 2, 1, 12), (13, 1, 2, 0, 169), (2, 2, 3, 2, 2), (3, 2, 4, 3, 3),
+        (2, 2, 6, 5, 2), (2, 1, 7, 5, 4), (4, 3, 3, 2, 4),
+    ],
+)  # fmt: skip
+def test_maps_of_several_symbols(v, n, inputs, packed, width):
+    # the default packs the most, and each other number does it with wider tokens
+    rng = np.random.default_rng(v)
+    assert VirtualToken(v, n, inputs=inputs).shape == (n, width)
+    for held in range(packed + 1):
+        model = VirtualToken(v, n, inputs=inputs, packed=held)
+        assert model.shape == (n, v ** (inputs - held))
+        levels = v if held == 0 else 4 * v ** (v**held)
+        assert model.gap == pytest.approx(math.log(2 * levels * (inputs - held + 1) * (2 * n + inputs - 1)), rel=1e-14)
+        shape = (v,) * inputs + (n,)
+        assert all(maps_to(model, target) for target in (rng.integers(0, v, shape), np.full(shape, v - 1)))
+    every = itertools.product(range(2), repeat=4) if (v, inputs) == (2, 2) else ()
+    assert all(maps_to(VirtualToken(2, inputs=2), np.reshape(flat, (2, 2))) for flat in every)
 
 
 @settings(max_examples=30)
@@ -75,68 +93,57 @@ def test_every_map_of_pairs_of_two_symbols_and_to_thirteen():
 def test_responses_and_sequences_of_any_size(seed, v, n, largest):
     rng = np.random.default_rng(seed)
     target = rng.integers(0, v, (v, n))
-    model = VirtualToken(v, n, kind="response")
-    token = model.encode(target)
-    assert token.shape == (n, v)
+    model = VirtualToken(v, n, inputs=1)
     x = int(rng.integers(v))
-    assert np.array_equal(model.generate(token, x), target[x])
+    assert np.array_equal(model.generate(model.encode(target), x), target[x])
     model = VirtualToken(v, n, embedding=rng.uniform(-largest, largest, (n, v)))
     assert np.array_equal(model.generate(model.encode(target[0])), target[0])
 
 
 def test_rows_beside_a_too_small_gap_are_wrong():
     # the worst case of the proof: all but one head of the attention's weight lies elsewhere
-    model = VirtualToken(6, 4, kind="response", gap=1.0)
     target = np.random.default_rng(0).integers(0, 6, (6, 4))
-    assert not all(np.array_equal(model.generate(model.encode(target), x), target[x]) for x in range(6))
-
-
-def torch_layer(torch, layer, rows, **options):
-    """Return the sum of a layer's heads by torch's scaled dot products."""
-    query, key, value = (torch.tensor(part)[None] for part in layer.head_inputs(rows))
-    result = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=layer.scale, **options)
-    return result[0].sum(0).numpy()
+    assert not maps_to(VirtualToken(6, 4, inputs=1, gap=1.0), target)
+    pairs = np.random.default_rng(0).integers(0, 6, (6, 6))
+    assert not maps_to(VirtualToken(6, inputs=2, gap=8.0), pairs)  # a digit is not told from the next
 
 
 def decoded(row, v):
-    z, i = np.maximum(row - 1.0, 0.0).sum(), np.arange(v)
+    z, i = np.maximum(row, 0.0).sum(), np.arange(v)
     return int(np.argmax((2 * i / v - 1) * z + 0.25 - i**2 / v**2))
 
 
 def test_torch_generates_the_same():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(1)
-    v, n = 5, 3
-    model = VirtualToken(v, n, kind="response")
-    target = rng.integers(0, v, (v, n))
-    rows = np.vstack([model.encode(target), np.eye(v)[2]])
+    v, n = 4, 2
+    model = VirtualToken(v, n, inputs=3)  # tokens of 4 numbers of 16 digits
+    target = rng.integers(0, v, (v, v, v, n))
+    rows = np.vstack([model.encode(target), np.eye(v)[[2, 0, 3]]])
     for i in range(n):
-        held = np.hstack([rows, np.eye(2 * n)[: len(rows)]])
-        symbol = decoded(torch_layer(torch, model.layers[0], held)[-1], v)
-        assert symbol == target[2, i]
-        rows = np.vstack([rows, np.eye(v)[symbol]])
-    model = VirtualToken(v, kind="pair")
-    target = rng.integers(0, v, (v, v))
-    rows = np.vstack([np.zeros(v), model.encode(target), np.eye(v)[3], np.eye(v)[1]])
-    inner = np.maximum(torch_layer(torch, model.layers[0], np.hstack([rows, np.eye(4)]), is_causal=True) - 1.0, 0.0)
-    code = round(float(inner[2, :v].sum()) * v**v)  # what the ReLUs unpack
-    digits = [code // v**i % v / v for i in range(v)]
-    inner[2, :v] = digits
-    assert decoded(torch_layer(torch, model.layers[1], inner)[-1], v) == target[3, 1] == round(digits[1] * v)
+        held = np.hstack([rows, np.eye(2 * n + 2)[: len(rows)]])
+        query, key, value = (torch.tensor(part)[None] for part in model.layer.head_inputs(held))
+        heads = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=model.layer.scale)
+        sums = heads[0].sum(0).numpy()[-1]
+        code = round(float(np.maximum(sums[:v], 0.0).sum()) * v**16)  # what the ReLUs unpack
+        first, second = sums[v:].reshape(2, v).argmax(1)
+        assert code // v ** (v * first + second) % v == target[2, 0, 3, i]
+        rows = np.vstack([rows, np.eye(v)[target[2, 0, 3, i]]])
+    assert np.array_equal(model.generate(rows[:n], [2, 0, 3]), target[2, 0, 3])
 
 
 def test_the_layer_of_sequences_is_a_module_of_torch():
     torch = pytest.importorskip("torch")
     v, n = 4, 3
     model = VirtualToken(v, n)
-    layer = model.layers[0]
+    layer = model.layer
     mha = torch.nn.MultiheadAttention(2 * n, 2, bias=False, batch_first=True, dtype=torch.float64).requires_grad_(False)
     query = layer.query * layer.scale * math.sqrt(n)  # the module's own scale is 1 / sqrt(n)
     mha.in_proj_weight.copy_(torch.tensor(np.vstack([query, layer.key, layer.value])))
     mha.out_proj.weight.copy_(torch.tensor(np.vstack([layer.out, np.zeros((n, 2 * n))])))
     for target in itertools.product(range(v), repeat=n):
-        rows = model.encode(target)[None]
+        rows = model.encode(target)
         for symbol in target:
             held = torch.tensor(np.hstack([rows, np.eye(n)[: len(rows)]]))
-            assert decoded(mha(held[-1:], held, held)[0][0, :n].numpy(), v) == symbol
+            assert decoded(mha(held[-1:], held, held)[0][0, :n].numpy() - 1.0, v) == symbol
             rows = np.vstack([rows, model.embedding[:, symbol]])

@@ -60,6 +60,20 @@ def test_a_slot_is_written_and_no_other_token(n, temperature, seed):
     assert np.array_equal(after[1:], held[1:])
 
 
+@given(st.integers(1, 6), st.floats(0.05, 0.5), st.integers(0, 99))
+def test_steps_whose_fragments_are_read(steps, temperature, seed):
+    # 9.2 (step): s <- sin(theta s), of states in [-1, 1], with theta read from a memory and the sine off by 0.01
+    rng = np.random.default_rng(seed)
+    thetas = rng.uniform(-2.0, 2.0, steps)
+    share = prompts.impurity(steps, 1.0, temperature)
+    errors = [0.01 + prompts.read_error(share, thetas, t) for t in range(steps)]  # K = max |s| = 1
+    weights = np.array([softmax(row) for row in np.eye(steps) / temperature])
+    exact = near = rng.uniform(-1.0, 1.0)
+    for theta, read in zip(thetas, weights @ thetas, strict=True):
+        exact, near = math.sin(theta * exact), min(1.0, math.sin(read * near) + 0.01)
+    assert abs(near - exact) <= prompts.compose_errors(errors, np.abs(thetas)) + 1e-15
+
+
 def test_impurity_at_its_ends():
     assert routing.impurity(1, 1.0, 1.0) == 0.0
     assert routing.impurity(10**15, 1e-9, 1.0) <= 1.0

@@ -34,8 +34,8 @@ def network_for(executor, seed=0):
     return ReluNetwork(weights, biases)
 
 
-def transformed(executor, prompt, x, dtype=np.float64):
-    """Return the outputs of the whole transformer: all tokens, all hidden units."""
+def transformed(executor, prompt, x, dtype=np.float64, steps=1):
+    """Return the outputs of the whole transformer, run so many times: all tokens, all hidden units."""
     layout = executor.layout
     work = np.zeros((layout.workers, layout.width))
     work[:, layout.columns("name")] = np.eye(layout.workers)
@@ -43,7 +43,7 @@ def transformed(executor, prompt, x, dtype=np.float64):
     for row in x:
         work[0, layout.columns("output")[: len(row)]] = row
         state = np.concatenate([prompt, work]).astype(dtype)
-        for block in executor.blocks():
+        for block in [*executor.blocks()] * steps:
             query, key, value, up, bias, down = (
                 getattr(block, name).astype(dtype) for name in ("query", "key", "value", "up", "bias", "down")
             )
@@ -76,6 +76,18 @@ def test_extreme_records_pass_nothing_on():
             prompt = executor.encode(ReluNetwork(weights, [np.full(n, 1.3 * signs) for n in sizes[1:]]))
             x = np.full((1, sizes[0]), 0.7 * signs)
             assert np.abs(executor.run(prompt, x) - transformed(executor, prompt, x)).max() <= 1e-12
+
+
+def test_what_is_written_back_passes_no_other_gate():
+    # sums of prompt tokens behind the last layer are larger than those behind the first can be
+    executor = Executor((1, 4, 4, 1), (40, 40, 40), (40.0, 40.0, 40.0), (1.0, 3.0, 8.0), row_bound=2.0)
+    weights = [np.ones((4, 1)), np.full((4, 4), 0.5), np.full((1, 4), 0.05)]
+    prompt = executor.encode(ReluNetwork(weights, [np.ones(4), np.ones(4), [-0.5]]))
+    x = np.array([[0.9], [-0.3]])
+    for steps in (2, 3):
+        assert (
+            np.abs(executor.run(prompt, x, steps=steps) - transformed(executor, prompt, x, steps=steps)).max() <= 1e-12
+        )
 
 
 def test_keys_on_a_sphere_and_single_precision():

@@ -88,32 +88,57 @@ def circumcenters(x: Float64, vertices: Int64) -> Float64:
 
 
 def covers(x: Float64, facets: Facets) -> bool:
-    """Tell whether the cones over the simplices are known to cover the space, all caps being below pi/2.
+    """Tell whether the cones over the simplices are proven to cover the space, all caps being below pi/2.
 
-    Every ridge must belong to an even number of simplices, and some direction well inside a cone to an odd number of
-    cones (docs/theorems/5.11-covering-radius.md). Ridges are told apart by sums of random 64-bit words of their
-    vertices.
+    Every ridge must belong to an even number of simplices, and some direction to the inside of an odd number of cones
+    and to the boundary of none (docs/theorems/5.11-covering-radius.md).
     """
     if not len(facets.radii) or float(facets.radii.max()) >= 0.5 * math.pi * (1.0 - 1e-12):
         return False
-    word = np.random.default_rng(0).integers(0, 2**64, size=len(x), dtype=np.uint64)[facets.vertices]  # (f, d)
-    # 5.11 (d): each ridge an even number of times
-    ridges = np.sort((word.sum(axis=1, dtype=np.uint64)[:, None] - word).ravel())
-    if len(ridges) % 2 or (ridges[::2] != ridges[1::2]).any():
+    # 5.11 (d): ridges in pairs
+    if not _pair_ridges(np.sort(facets.vertices, axis=1), len(x)):
         return False
     # 5.11 (d): a direction inside an odd number of cones
     corners = x[facets.vertices[:: max(1, len(facets.vertices) // 16)]]
     return any(_odd(x, facets, unit(cone.sum(axis=0)[None])[0]) for cone in corners)
 
 
+def _pair_ridges(vertices: Int64, n: int) -> bool:
+    """Tell whether the ridges of simplices (f, d) with sorted vertices were put into pairs of equal ones.
+
+    Sums of random words of the vertices bring equal ridges together, and the vertices are compared.
+    """
+    d = vertices.shape[1]
+    word = np.random.default_rng(0).integers(0, 2**64, size=n, dtype=np.uint64)[vertices]  # (f, d)
+    order = np.argsort((word.sum(axis=1, dtype=np.uint64)[:, None] - word).ravel(), kind="stable")
+    if len(order) % 2 or (vertices[:, 1:] == vertices[:, :-1]).any():
+        return False
+    kept = np.array([[j for j in range(d) if j != i] for i in range(d)])
+    step = max(2, _VERTICES // d // 2 * 2)
+    for i in range(0, len(order), step):
+        some = order[i : i + step]
+        ridges = np.take_along_axis(vertices[some // d], kept[some % d], axis=1)
+        if (ridges[::2] != ridges[1::2]).any():
+            return False
+    return True
+
+
 def _odd(x: Float64, facets: Facets, direction: Float64) -> bool:
-    """Tell whether a direction lies inside an odd number of cones, clear of the boundary of each."""
+    """Tell whether a direction is proven to lie inside an odd number of cones, and on the boundary of none."""
     reach = np.cos(facets.radii) - 1e-9
     near = np.flatnonzero(facets.centers @ direction >= reach)  # a cone lies inside its cap
     systems = x[facets.vertices[near]].transpose(0, 2, 1)  # (f, d, d), columns are vertices
     try:
-        parts = np.linalg.solve(systems, np.broadcast_to(direction[:, None], (len(near), len(direction), 1)))[..., 0]
+        inverse = np.linalg.inv(systems)
     except np.linalg.LinAlgError:
         return False
-    least = parts.min(axis=1) / np.abs(parts).max(axis=1)
-    return bool((np.abs(least) > 1e-6).all() and (least > 0.0).sum() % 2 == 1)
+    parts = (inverse @ direction)[..., None]  # (f, d, 1)
+    # 5.11 (e): what these may be off by
+    rounding, size = (len(direction) + 4.0) * 2.0**-52, np.abs(inverse)
+    residual = np.abs(systems @ parts - direction[:, None])
+    residual += rounding * (np.abs(systems) @ np.abs(parts) + np.abs(direction)[:, None])
+    defect = np.abs(inverse @ systems - np.eye(len(direction))) + rounding * (size @ np.abs(systems))
+    share = defect.sum(axis=2).max(axis=1)  # (f,)
+    error = 2.0 * (size @ residual).max(axis=(1, 2))
+    least = parts.min(axis=(1, 2))
+    return bool((share < 0.49).all() and (np.abs(least) > error).all() and (least > 0.0).sum() % 2 == 1)

@@ -45,6 +45,35 @@ def test_cover_is_not_certified_with_a_hole_or_a_fold():
     assert not hulls.covers(north, hulls.facets_of(north, np.arange(60)))
 
 
+def test_ridges_are_compared_where_their_words_agree(monkeypatch):
+    vertices = np.sort(hulls.facets_of(sphere.uniform(3, 30, 0), np.arange(30)).vertices, axis=1)
+    assert hulls._pair_ridges(vertices, 30)
+    torn = vertices[2:]  # an even number of ridges
+    assert not hulls._pair_ridges(torn, 30)
+
+    class SameWords:
+        def integers(self, *_, size, **__):
+            return np.zeros(size, dtype=np.uint64)
+
+    monkeypatch.setattr(np.random, "default_rng", lambda _: SameWords())
+    assert not hulls._pair_ridges(torn, 30)
+
+
+@pytest.mark.parametrize(("height", "odd"), [(1e-3, True), (1e-9, True), (1e-15, False), (-1e-9, False)])
+def test_a_direction_is_inside_a_cone_where_that_is_beyond_rounding(height, odd):
+    # one cone over the first octant's part of a plane, and a direction that is higher by so much than its edge
+    x = np.eye(3)
+    facets = hulls.Facets(np.array([[0, 1, 2]]), unit(np.ones((1, 3))), np.array([1.0]))
+    assert hulls._odd(x, facets, unit(np.array([[0.7, 0.6, height]]))[0]) is odd
+
+
+def test_cones_that_are_flat_up_to_rounding_prove_nothing():
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    x = unit(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 1e-15]]) @ turn)
+    facets = hulls.Facets(np.array([[0, 1, 2]]), unit(x.sum(axis=0)[None]), np.array([0.8]))
+    assert not hulls._odd(x, facets, unit(x.sum(axis=0)[None])[0])
+
+
 def test_most_facets_is_that_of_cyclic_polytopes():
     for d, n in ((3, 9), (4, 9), (5, 10), (6, 10)):
         t = np.arange(1.0, n + 1) / n

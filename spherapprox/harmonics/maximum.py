@@ -1,4 +1,4 @@
-"""Proven bounds of the largest value and the largest slope of a spherical polynomial on S^2."""
+"""Bounds of the largest value and the largest slope of a spherical polynomial on S^2, proven up to rounding."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class BandlimitedMaximum:
 def bandlimited_maximum(
     coefficients: ArrayLike, *, normalization: str = "orthonormal", slack: float = 1e-3
 ) -> BandlimitedMaximum:
-    r"""Return proven bounds of a spherical polynomial's largest value and largest slope on S^2.
+    r"""Return bounds, proven up to rounding, of a spherical polynomial's largest value and largest slope on S^2.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ def bandlimited_maximum(
     ``d <= 2 arcsin sqrt(sin^2(pi/(4A)) + sin^2(pi/(2B)))``. A is chosen such that ``cos(n d) >= 1 - slack``.
 
     *Rounding.* To the grid's maxima is added ``4 (n+1)^2 2.2e-16 sum_km |c_km| {1, sqrt(k(k+1))}`` (Schmidt's
-    normalisation): several times the largest error seen against 40 digits, no enclosure in ball arithmetic.
+    normalisation): several times the largest error seen against 40 digits, an estimate. For the geomagnetic field
+    tests/reference/field_constants.py encloses both maxima in ball arithmetic, below these bounds.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Proven bounds of the largest norm and the largest slope of a vector field on S^2 with polynomial components."""
+"""Bounds of the largest norm and slope of a vector field on S^2 with polynomial components, proven up to rounding."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FieldMaximum(NamedTuple):
 
 
 def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal", slack: float = 1e-5) -> FieldMaximum:
-    """Return proven bounds of a polynomial vector field's largest Euclidean norm and largest slope on S^2.
+    """Return bounds, proven up to rounding, of a polynomial vector field's largest norm and largest slope on S^2.
 
     The coefficients, shape ((K+1)**2, p), are those of `harmonics.synthesize`. The bounds of ``sup |f|`` and of
     ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p, exceed the true maxima by at most a

@@ -11,14 +11,13 @@ lambda is 10^10, or the least power of two that the values need. `Grid` and `Dic
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 from harness import Experiment, main
-from listings import Listings, sequence
+from listings import Listings, noisy, sequence
 from matplotlib.figure import Figure
 from tabulate import tabulate
 
@@ -34,17 +33,6 @@ STYLES = {
     "(5.10)": (GREEN, "-"), "(5.10), needed": (GREEN, "--"), "Grid": (BLUE, "-"), "Dictionary": (BLUE, "-"),
     "Dictionary, plain": (SKY, "-"),
 }  # fmt: skip
-
-
-def noisy(network: Network, sigma: float, rng: np.random.Generator) -> Network:
-    """Return a network with Gaussian noise on all weights and biases that are not 0."""
-
-    def moved(array: Any) -> Any:
-        return np.where(array != 0.0, array + sigma * rng.standard_normal(array.shape), 0.0)
-
-    names = "weight", "bias", "recurrent", "other", "other_bias"
-    layers = [dataclasses.replace(layer, **{k: moved(getattr(layer, k)) for k in names}) for layer in network.layers]
-    return Network(tuple(layers), moved(network.readout), moved(network.readout_bias))
 
 
 @cache
@@ -142,7 +130,8 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
         if program == "Listing 1":
             axes.set(yscale="log", ylim=(1e-13, 1e3))
         axes.set_title(f"{program}, steps {'as printed' if steps == 'printed' else 'that are exact'}", loc="left")
-        axes.legend(frameon=False, fontsize=10, loc="upper left" if program == "Listing 1" else "best")
+        place = "best" if (program, steps) == ("Listing 2", "exact") else "lower right"
+        axes.legend(frameon=False, fontsize=10, loc=place)
         grid(axes)
     return figure
 

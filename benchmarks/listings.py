@@ -1,8 +1,8 @@
-"""Listings 1 and 2 of the thesis as programs, corrected where they must be, with any form of its conditional."""
+"""Listings 1 and 2 of the thesis as programs, corrected where they must be, in all forms, and noise of weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from spherapprox.prompts.recurrent import (
     Input,
     LinState,
+    Network,
     Program,
     ReLU,
     Variable,
@@ -96,3 +97,14 @@ def sequence(query: Any, prompt: Any) -> Any:
     """Return the input of a program: a query, filled up with zeros, and a prompt."""
     first, rest = np.atleast_2d(np.asarray(query, dtype=float)), np.asarray(prompt, dtype=float)
     return np.vstack([np.pad(first, [(0, 0), (0, rest.shape[1] - first.shape[1])]), rest])
+
+
+def noisy(network: Network, sigma: float, rng: np.random.Generator) -> Network:
+    """Return a network with Gaussian noise on all weights and biases that are not 0."""
+
+    def moved(array: Any) -> Any:
+        return np.where(array != 0.0, array + sigma * rng.standard_normal(array.shape), 0.0)
+
+    names = "weight", "bias", "recurrent", "other", "other_bias"
+    layers = [replace(layer, **{k: moved(getattr(layer, k)) for k in names}) for layer in network.layers]
+    return Network(tuple(layers), moved(network.readout), moved(network.readout_bias))

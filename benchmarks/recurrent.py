@@ -1,8 +1,7 @@
 """Programs for recurrent models: noise of weights, the magnetic field by one LSTM, prompts against bounds, seconds.
 
 1. Gaussian noise on all weights that are not 0 of a dictionary (keys of 10 tokens, vocabulary 20, 20 pairs, 4 queries),
-   and the share of wrong tokens, for plain and robust programs; after Figure 5.4 of the thesis, whose dictionaries are
-   wrong without noise for one form of its conditional.
+   and the share of wrong tokens, for plain and robust programs. (conditionals.py does it for the thesis's listings.)
 2. The Earth's magnetic field at 300 tokens: one torch.nn.LSTM that reads an attention head's prompt, beside the head.
 3. Lengths of prompts: the error of `Grid` and `Extension` on |x - 0.4| on [0, 1]^2, what
    is proven for all functions of Lipschitz constant 1, and what is needed by any model.
@@ -16,7 +15,6 @@ Some two minutes; ``--quick`` takes 20 seconds::
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 from functools import partial
 from itertools import product
@@ -25,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from listings import noisy
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from tabulate import tabulate
@@ -42,17 +41,6 @@ SIGMAS = (0.0, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3)
 SPACINGS = (0.8, 0.4, 0.2, 0.1)
 CELLS = (4, 8, 16, 32)
 BLUE, RED, DARK, GREEN = "#0072B2", "#D55E00", "#222222", "#009E73"
-
-
-def noisy(network: Network, sigma: float, rng: np.random.Generator) -> Network:
-    """Return a network with Gaussian noise on all weights and biases that are not 0."""
-
-    def moved(array: Array) -> Array:
-        return np.where(array != 0.0, array + sigma * rng.standard_normal(array.shape), 0.0)
-
-    names = "weight", "bias", "recurrent", "other", "other_bias"
-    layers = [dataclasses.replace(layer, **{k: moved(getattr(layer, k)) for k in names}) for layer in network.layers]
-    return Network(tuple(layers), moved(network.readout), moved(network.readout_bias))
 
 
 def noise(seeds: int) -> list[list[float]]:

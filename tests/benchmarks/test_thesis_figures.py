@@ -133,3 +133,14 @@ def test_every_conditional_makes_the_listings_right_without_noise(form, needed):
     for corner, row in zip(corners, prompt, strict=True):
         answer = network(listings.sequence([corner + 0.2], prompt))[-1]
         assert np.abs(answer - row[3:]).max() <= 1e-9
+
+
+def test_printed_steps_fail_where_matrices_are_merged():
+    """Section 5.5 of the thesis, with lambda = 10^10: right step by step, wrong once compiled, but for exact steps."""
+    listings = import_module("listings")
+    keys, values = np.random.default_rng(0).integers(1, 21, (2, 2, 3))
+    x = listings.sequence(keys[1][:, None], np.hstack([keys, values]).reshape(-1, 1))
+    for exact in (False, True):
+        program = listings.Listings("relu", False, exact, 1e10).tokens(3)
+        answers = (np.rint(run(x)[-3:, 0]) for run in (program, program.compile()))
+        assert [bool((answer == values[1]).all()) for answer in answers] == [True, exact]

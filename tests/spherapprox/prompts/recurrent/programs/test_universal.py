@@ -92,13 +92,14 @@ def test_a_sphere_takes_few_of_the_cubes_cells():
     assert lengths[1] < 5 * lengths[0] < 4 * 10**3
 
 
-def test_an_rnn_of_torch_within_the_bound_of_roundings():
+def test_torch_modules_within_the_bound_of_roundings():
     torch, model = pytest.importorskip("torch"), Universal(2)
     x, prompt = queries(2, 2, np.random.default_rng(1))[20:60], model.prompt(lambda x: x.sum(axis=1), 2)
     steps = model.sequences(x, prompt)
-    outputs = model.network.to_torch("rnn")(torch.tensor(steps)).numpy()
     limit = module_error(model.program, steps[:2], kind="rnn")[:, -1].max()
-    assert np.abs(model.answers(outputs)[:, 0] - model.run(x, prompt)[:, 0]).max() <= 2.0 * limit <= 1e-9
+    for kind, bound in (("rnn", None), ("lstm", 128.0), ("gru", 128.0)):
+        outputs = model.network.to_torch(kind, value_bound=bound)(torch.tensor(steps)).numpy()
+        assert np.abs(model.answers(outputs)[:, 0] - model.run(x, prompt)[:, 0]).max() <= 2.0 * limit <= 1e-9
 
 
 def test_with_running_maxima_as_few_values_as_any_model_needs():

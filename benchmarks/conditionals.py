@@ -159,8 +159,8 @@ def summary(rows: list[dict[str, Any]]) -> str:
         f"{tabulate(lines, headers, tablefmt='github', disable_numparse=True)}\n\n"
         "Errors of Listing 1 are distances of answers to the values of cells, those of Listing 2 wrong tokens in "
         f"percent. At most 1 % of the tokens are wrong up to a noise of {stood['printed']:g} with printed steps, "
-        f"whatever the conditional, {stood['exact']:g} with exact ones, and {stood['own']:g} for `Dictionary`: what steps do "
-        "matters, more than the form of the conditional."
+        f"whatever the conditional, {stood['exact']:g} with exact ones, and {stood['own']:g} for `Dictionary`: "
+        "what steps do matters, more than the form of the conditional."
     )
 
 

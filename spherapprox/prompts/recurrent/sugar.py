@@ -155,7 +155,7 @@ def choose(
 
     References
     ----------
-    Petrov (2025), (5.7), (5.9) and (5.10); docs/results/conditionals.md measures how they stand noise.
+    Petrov (2025), (5.7), (5.9) and (5.10); docs/theorems/10.1-levelised-compilation.md on how they stand noise.
 
     Examples
     --------

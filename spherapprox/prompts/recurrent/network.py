@@ -236,9 +236,9 @@ class Network(Savable):
         Parameters
         ----------
         kind : {"lstm", "gru", "rnn", "hawk"}
-            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM. A Hawk has residual
-            blocks of real-gated linear recurrences (RG-LRU) and gated MLPs, whose weights RecurrentGemma's layers take;
-            it needs states that are registers, sums, cycles without inputs, or forget, and may take many blocks.
+            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM. A Hawk has
+            residual blocks of real-gated linear recurrences (RG-LRU) and gated MLPs, as RecurrentGemma's layers; its
+            states are registers, sums, cycles without inputs, or forget.
         dtype : torch.dtype, optional
             torch.float64, the default, or torch.float32.
         device : torch.device or str, optional
@@ -260,12 +260,12 @@ class Network(Savable):
 
         Notes
         -----
-        In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U |v|``), U being the
-        size of the first factor that bounds of variables promise. Where they promise none, U is 1, and factors beyond
-        it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). Other blocks differ by roundings, and for
-        integers by nothing in RNNs, LSTMs and Hawks; `bounds.prompts.recurrent.module_error` bounds it all. See
-        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md, docs/theorems/10.8-hawk.md on what is
-        exact and what is not.
+        In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U
+        |v|``), U being the size of the first factor that bounds of variables promise. Where they promise none, U is 1,
+        and factors beyond it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). Other blocks, and a Hawk's
+        products, differ by roundings, and for integers by nothing but in GRUs; `bounds.prompts.recurrent.module_error`
+        bounds it all. See docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md,
+        docs/theorems/10.8-hawk.md on what is exact and what is not.
 
         Examples
         --------

@@ -15,7 +15,7 @@ from ..hawk.lowering import lowered
 from ..hawk.states import STEPS
 from ..network import Network
 from .blocks import SHARPNESS, HawkBlock, RMSNorm
-from .stock import check_input, copy, precise, value_bound_of
+from .sharing import check_input, copy, precise, value_bound_of
 
 
 class HawkModule(Whole):

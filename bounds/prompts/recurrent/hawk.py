@@ -28,10 +28,10 @@ def state_of_a_hawk(node: LinState, added: Part, model: Model) -> Part:
         now, past, before = added.at(t), held @ forward, np.abs(state)
         state, carried = state @ node.transition.T + now.value, lost @ forward
         more = 8.0 * node.dim + 4.0 * terms.max()
-        # 10.8 (states)
+        # 10.8 (errors)
         fresh = now.inherited + 2.0 * model.rounding(now, more, past)
         fresh = fresh + own * before * decay + (past + now.magnitude) * gain
-        fresh = fresh + np.where(sums, unit * (1.0 if t else model.units * terms + LAST), 0.0)
+        fresh = fresh + np.where(sums, unit * (1.5 if t else model.units * terms + LAST), 0.0)
         fresh = fresh + model.through(np.abs(state) + 2.0 * (carried + fresh))
         lost = np.where(turned, lost if t < STEPS else np.inf, carried + fresh)
         size = np.abs(state) + 2.0 * lost
@@ -52,7 +52,7 @@ def _digits(model: Model) -> int:
 
 
 def _fading(own: Float64, unit: float) -> tuple[Float64, Float64]:
-    """Bound relative errors of a, and of sqrt(1 - a^2), for numbers a between 0 and 1; 0 elsewhere (10.8, states)."""
+    """Bound relative errors of a, and of sqrt(1 - a^2), for numbers a between 0 and 1; 0 elsewhere (10.8)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = -np.log(own)
         decay = (rate * (np.abs(np.log(np.expm1(rate / 8.0))) + 16.0) + 4.0) * unit
@@ -67,7 +67,7 @@ def maximum_of_a_hawk(node: RunningMax, part: Part, model: Model) -> Part:
     value = np.maximum.accumulate(np.concatenate([start, part.value], axis=1), axis=1)[:, 1:]
     rounding = model.rounding(part, 1.0, node.bound)
     size = np.abs(part.value) + node.bound + 2.0 * (part.inherited + rounding)
-    # 10.8 (running maximum)
+    # 10.8 (errors)
     seen = part.inherited + model.relu(rounding, size, np.zeros(size.shape, dtype=bool))
     exponent, unit = unit_of(model.factors[node], _digits(model))
     sizes = np.maximum.accumulate(size, axis=1)

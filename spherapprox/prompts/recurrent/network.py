@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -236,36 +236,33 @@ class Network(Savable):
         Parameters
         ----------
         kind : {"lstm", "gru", "rnn", "hawk"}
-            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM. A Hawk has residual
-            blocks of real-gated linear recurrences (RG-LRU) and gated MLPs, whose weights RecurrentGemma's layers take;
-            it needs states that are registers, sums, cycles without inputs, or forget, and may take many blocks.
+            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM. A Hawk has
+            residual blocks of real-gated linear recurrences (RG-LRU) and gated MLPs, as RecurrentGemma's layers; its
+            states are registers, sums, cycles without inputs, or forget.
         dtype : torch.dtype, optional
             torch.float64, the default, or torch.float32.
         device : torch.device or str, optional
         value_bound : float, optional
-            A bound of all values of layers, instead of the network's own; not used by an RNN. Larger values are
-            wrong: units hold tanh of them.
+            A bound of all values of layers, instead of the network's own; not used by an RNN. Larger ones are wrong.
 
         Returns
         -------
         torch.nn.Module
-            A `spherapprox.prompts.recurrent.torch_modules.RecurrentModule`, whose ``rnn`` is torch's own, or a
-            `HawkModule` of the same room. Not trainable, as gates are steps.
+            A `RecurrentModule`, whose ``rnn`` is torch's own, or a `HawkModule`; not trainable, as gates are steps.
 
         Raises
         ------
         TypeError, ValueError
-            For an unknown kind or dtype; for an RNN, if there are products; for a Hawk, if states turn or grow; for
-            others than RNNs, if no bound of the values is known; if the dtype does not hold the weights.
+            For an unknown kind or dtype, products in an RNN, states that turn or grow in a Hawk, values without a bound
+            in others than RNNs, and weights that the dtype does not hold.
 
         Notes
         -----
-        In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U |v|``), U being the
-        size of the first factor that bounds of variables promise. Where they promise none, U is 1, and factors beyond
-        it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). Other blocks differ by roundings, and for
-        integers by nothing in RNNs, LSTMs and Hawks; `bounds.prompts.recurrent.module_error` bounds it all. See
-        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md, docs/theorems/10.8-hawk.md on what is
-        exact and what is not.
+        In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U
+        |v|``), U being the size of the first factor that bounds of variables promise. Where they promise none, U is 1,
+        and factors beyond it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). All else differs by
+        roundings, and for integers by nothing but in GRUs; `bounds.prompts.recurrent.module_error` bounds it. See
+        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md, docs/theorems/10.8-hawk.md.
 
         Examples
         --------
@@ -282,8 +279,8 @@ class Network(Savable):
         """
         _checks.choice(kind, "kind", MODULES)
         modules = load("spherapprox.prompts.recurrent.torch_modules")
-        options = {"dtype": dtype, "device": device, "value_bound": value_bound}
-        return modules.HawkModule(self, **options) if kind == "hawk" else modules.RecurrentModule(self, kind, **options)
+        make = modules.HawkModule if kind == "hawk" else partial(modules.RecurrentModule, kind=kind)
+        return make(self, dtype=dtype, device=device, value_bound=value_bound)
 
     def _arguments(self) -> Mapping[str, Any]:
         return {

@@ -75,7 +75,7 @@ def _scanned(a: Any, added: Any, state: Any) -> tuple[Any, Any]:
         return added.transpose(0, 1), added[-1]
     values = []
     for factor, term in zip(a.unbind(), added.unbind(), strict=True):
-        values.append(state := torch.addcmul(term, factor, state))
+        values.append(state := (factor * state).add_(term))  # not fused, whose roundings lean to one side
     return torch.stack(values, dim=1), state
 
 
@@ -139,7 +139,7 @@ class HawkBlock(torch.nn.Module):
             self.temporal_pre_norm, self.temporal_block = RMSNorm(d, **options), RecurrentBlock(d, width, **options)
         if mlp_width:
             self.channel_pre_norm, self.mlp_block = RMSNorm(d, **options), GatedMLP(d, mlp_width, **options)
-        self.parts = bool(width), bool(mlp_width)
+        self.width, self.parts = d, (bool(width), bool(mlp_width))
 
     def forward(self, x: Any, state: Any = None) -> tuple[Any, Any]:
         """Return the stream after the block, and a state to go on from."""

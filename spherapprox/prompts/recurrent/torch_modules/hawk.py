@@ -15,7 +15,7 @@ from ..hawk.lowering import lowered
 from ..hawk.states import STEPS
 from ..network import Network
 from .blocks import SHARPNESS, HawkBlock, RMSNorm
-from .stock import check_input, copy, precise, value_bound_of
+from .sharing import check_input, copy, precise, value_bound_of
 
 
 class HawkModule(Whole):
@@ -64,6 +64,10 @@ class HawkModule(Whole):
         d = 2 ** math.ceil(math.log2(plan.registers + 2))
         constants = 1 + (d.bit_length() + 1) % 2  # so that d / constants is a power of four
         factor, constant = plan.factor, plan.factor * math.sqrt(d / constants)
+        if not constant <= math.sqrt(torch.finfo(self.dtype).max) / 4.0:
+            raise ValueError(
+                f"'value_bound' and weights must be smaller for {self.dtype}, got numbers up to {constant:.3g}"
+            )
         options = {"dtype": self.dtype, "device": "meta"}
         self.embedding = torch.nn.Linear(network.dim, d, **options)
         widths = [tuple(0 if part is None else part.output.shape[1] for part in block) for block in plan.blocks]

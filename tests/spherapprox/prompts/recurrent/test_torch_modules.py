@@ -12,6 +12,7 @@ from bounds.prompts.recurrent import module_error
 from spherapprox import load
 from spherapprox.prompts.recurrent import Input, LinState, Multiplicative, Program, ReLU, RunningMax, step
 from spherapprox.prompts.recurrent.gates import Gates, relu_network
+from spherapprox.prompts.recurrent.hawk.states import refusal
 
 torch = pytest.importorskip("torch")
 
@@ -38,10 +39,10 @@ def test_every_model_is_the_program(case, tmp_path):
         assert (
             np.array_equal(actual, case.expected) if case.whole else (np.abs(actual - case.expected) <= limit).all()
         ), name
-    for kind in case.kinds:
+    for kind in (*case.kinds, "hawk"):
         for dtype in DTYPES:
             module = network.to_torch(kind, dtype=getattr(torch, dtype))
-            assert type(module.rnn) is MODULES[kind]
+            assert kind == "hawk" or type(module.rnn) is MODULES[kind]
             error = np.abs(run(module, case.x) - case.expected)
             assert (error <= module_error(case.program, case.x, kind=kind, dtype=dtype)).all(), (kind, dtype)
             if case.whole and kind != "gru":
@@ -68,6 +69,9 @@ def test_random_programs_are_within_their_bounds_of_exact_arithmetic(dim, length
     kinds = ("lstm", "gru") if any(isinstance(v, Multiplicative) for v in program.variables) else tuple(MODULES)
     if "rnn" in kinds:
         results.append(("network", relu_network(network)(x)))
+    states = [v for v in program.variables if isinstance(v, LinState)]
+    if seed % 3 == 0 and not any(refusal(v.transition, v.weight, v.bias) for v in states):
+        kinds = *kinds, "hawk"
     for kind in kinds:
         bound = 2.0 * max(held, 1.0)
         results.append((kind, run(network.to_torch(kind, dtype=getattr(torch, dtype), value_bound=bound), x)))
@@ -77,13 +81,13 @@ def test_random_programs_are_within_their_bounds_of_exact_arithmetic(dim, length
         assert (error <= limit).all(), (kind, dtype, program.variables, float((error / limit).max()))
 
 
-@pytest.mark.parametrize("kind", MODULES)
+@pytest.mark.parametrize("kind", [*MODULES, "hawk"])
 def test_long_sequences_go_on_where_the_part_before_ended(kind):
     program = Program(RunningMax(LinState(Input(2, bound=4.0), 1.0, bound=256.0), 256.0))
     x = np.random.default_rng(3).integers(-4, 5, (3, 40, 2)).astype(float)
     module = program.compile().to_torch(kind)
     whole = run(module, x)
-    module.numbers = 500
+    module.numbers = 2**16 if kind == "hawk" else 500
     assert np.array_equal(run(module, x), whole)
     assert np.array_equal(whole, program(x))
     assert np.array_equal(run(module, x[1]), whole[1])
@@ -160,7 +164,7 @@ def test_a_step_of_a_long_sum_is_exact_in_every_module(dtype):
     program = Program(step(LinState(2.0 * bits - 1.0, 1.0, bound=2.0**16)))
     x = np.random.default_rng(9).integers(0, 2, (1, 3000, 1)).astype(float)
     expected = np.cumsum(2.0 * x - 1.0, axis=1) > 0.0
-    for kind in MODULES:
+    for kind in (*MODULES, "hawk"):
         assert np.array_equal(run(program.compile().to_torch(kind, dtype=getattr(torch, dtype)), x), expected), kind
 
 

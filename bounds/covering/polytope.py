@@ -11,6 +11,9 @@ import math
 from ..records.bound import Hypothesis
 from ._method import Method
 
+ORBITS = (0.0998, 6_794_757_362)
+"""The radius and the points of a cover of S^8 by orbits under W(E8) x W(A1) (4.M)."""
+
 _GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
 
 # dim: cosine of the covering radius, points (Coxeter, Regular Polytopes: inradius over circumradius; 421 for E8)
@@ -18,6 +21,7 @@ _EXCEPTIONAL = {
     2: (math.sqrt((5.0 + 2.0 * math.sqrt(5.0)) / 15.0), 12),  # icosahedron
     3: (_GOLDEN**2 / math.sqrt(8.0), 120),  # 600-cell
     7: (math.sqrt(0.5), 240),  # the roots of E8
+    8: (math.cos(ORBITS[0]), ORBITS[1]),
 }
 _MOST_SIGNS = 3
 """Sign vectors with more entries than this are many more points than random caps need."""
@@ -28,7 +32,8 @@ def polytopes(dim: int) -> tuple[tuple[float, int], ...]:
     """Return (covering radius, number of points) of explicit covers of S^dim, fewer at larger radii (4.2, polytope).
 
     The simplex; the vectors with k entries +-1, the others 0, for k^2 <= dim + 1 (k = 1: the cross-polytope, k = 2:
-    the roots of D_n); in dimensions 2, 3 and 7 the icosahedron, the 600-cell and the roots of E8.
+    the roots of D_n); in dimensions 2, 3 and 7 the icosahedron, the 600-cell and the roots of E8, in dimension 8 many
+    orbits of one group.
     """
     n = dim + 1
     covers = [(1.0 / n, dim + 2)]

@@ -5,13 +5,14 @@ import itertools
 import math
 
 import numpy as np
+import orbit_cover
 import pytest
 from scipy.integrate import dblquad
 from scipy.spatial import ConvexHull, cKDTree
 
 from bounds import covering_number
 from bounds.covering.lattice import log_cube_volume, log_density
-from bounds.covering.polytope import polytopes
+from bounds.covering.polytope import ORBITS, polytopes
 from bounds.covering.zonal import counted, log_zonal_sum
 from spherapprox import sphere
 from spherapprox.special import log_cap_measure, log_surface_area
@@ -215,3 +216,41 @@ def test_lattice_optimum_is_close_to_a_scan(dim, radius):
     log_ball = dim / 2 * math.log(math.pi) - math.lgamma(dim / 2 + 1)
     expected = log_density(dim) + log_surface_area(dim) - log_ball - dim * math.log(radius) + scan.min()
     assert covering_number(radius, dim=dim, method="lattice").log <= expected + 1e-3
+
+
+# ----------------------------------------------------------------------------------------------- orbits of reflections
+
+
+def farthest_from_orbits(centers, n, steps):
+    """Return the distance of the farthest of points that move away from the nearest centre, kept in the chamber."""
+    x, roots = np.abs(sphere.uniform(8, n, rng=2)), orbit_cover.simple_roots()
+    for step in 0.3 * 0.9 ** np.arange(steps):
+        x -= step * centers[np.argmax(x @ centers.T, axis=1)]
+        while (x[:, :8] @ roots.T < -1e-12).any():
+            i = np.argmin(x[:, :8] @ roots.T, axis=1)
+            x[:, :8] -= np.minimum(np.einsum("ij,ij->i", x[:, :8], roots[i]), 0.0)[:, None] * roots[i]
+        x[:, 8] = np.abs(x[:, 8])
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+    return np.arccos((x @ centers.T).max(axis=1)).max()
+
+
+def test_the_cover_by_orbits_has_its_points_and_no_hole_is_seen():
+    # the proof is tests/reference/orbit_cover.py, which takes minutes
+    raw, count = orbit_cover.read_centers()
+    assert count == ORBITS[1] == covering_number(0.0999, dim=8).as_integer()
+    centers, roots = raw / np.linalg.norm(raw, axis=1, keepdims=True), orbit_cover.simple_roots()
+    assert 0.9 * ORBITS[0] < farthest_from_orbits(centers, 400, 60) <= ORBITS[0]
+    orders = [orbit_cover.group_order(set(range(n)), roots) for n in (4, 5, 6, 7, 8)]  # A4, D5, E6, E7, E8
+    assert orders == [120, 1920, 51840, 2903040, 2**14 * 3**5 * 5**2 * 7]
+
+
+def test_radii_of_few_orbits_are_proved_and_a_missing_cone_is_seen(monkeypatch):
+    raw, _ = orbit_cover.read_centers()
+    centers = raw[:40] / np.linalg.norm(raw[:40], axis=1, keepdims=True)
+    radius, cones = orbit_cover.prove_radius(centers)
+    assert 0.98 * radius < farthest_from_orbits(centers, 2000, 80) <= radius
+    propose = orbit_cover.propose_cones
+    for keep in (slice(1, cones), np.r_[0, 0, np.arange(2, cones)]):
+        monkeypatch.setattr(orbit_cover, "propose_cones", lambda *given, keep=keep: [a[keep] for a in propose(*given)])
+        with pytest.raises(SystemExit, match="ridges"):
+            orbit_cover.prove_radius(centers)

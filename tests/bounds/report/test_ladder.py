@@ -28,7 +28,7 @@ def test_table_marks_the_heads_that_float64_does_not_have():
 
 def test_bounds_of_covering_numbers_are_tabulated_too():
     cover = covering_number(0.1, dim=8)
-    assert table([cover]).splitlines()[-1].startswith("slab")
+    assert table([cover]).splitlines()[-1].startswith("polytope")
     assert describe_rungs([cover])[0]["in_float64"]
 
 

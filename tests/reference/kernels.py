@@ -5,7 +5,7 @@ Without them every worker would compile all of them.
 
 import numpy as np
 
-from spherapprox import EqualMeasurePartition, points, sphere
+from spherapprox import EqualMeasurePartition, evaluate, points, sphere
 
 
 def partitions():
@@ -35,5 +35,20 @@ def loops():
     loops.gegenbauer_loop(np.full(9, 5.0), np.full(9, 2.0), np.linspace(-1.0, 1.0, 9), out)
 
 
-SHARES = ((partitions,), (point_sets, loops, locations))
+def sums(dtype):
+    x, values = sphere.uniform(2, 3000, rng=0).astype(dtype), np.linspace(1.0, 2.0, 6000, dtype=dtype).reshape(3000, 2)
+    for method in ("dense", "truncated", "lowrank", "harmonic"):
+        evaluate(x, x, values[:, 0], 20.0, method=method, rtol=1e-6)
+        evaluate(x[:300], x[:300], values[:300], 20.0, method=method, rtol=1e-6, normalize=True)
+
+
+def double_sums():
+    sums(np.float64)
+
+
+def single_sums():
+    sums(np.float32)
+
+
+SHARES = ((partitions, single_sums), (point_sets, loops, locations, double_sums))
 """Of about equal length."""

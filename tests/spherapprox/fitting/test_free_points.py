@@ -120,6 +120,7 @@ def test_concentrations_at_the_ends_of_their_range():
         assert np.isfinite(head(x)).all(), concentration
 
 
+@pytest.mark.once
 def test_the_same_head_with_every_kernel_of_blas():
     code = (
         "import numpy as np; from spherapprox import *\n"

@@ -60,7 +60,9 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
     flat = [
         np.full(math.prod(shape), argument)
         if isinstance(argument, float)
-        else np.require(argument if argument.shape == shape else np.broadcast_to(argument, shape), None, "CW").ravel()
+        else np.require(
+            argument if argument.shape == shape else np.broadcast_to(argument, shape), None, ["C", "W"]
+        ).ravel()
         for argument in arguments
     ]
     nans = [nan for array in flat if (nan := np.isnan(array)).any()]

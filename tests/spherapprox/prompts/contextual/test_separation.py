@@ -211,7 +211,7 @@ def test_what_contexts_are():
     assert context_separation(array, *weights) == context_separation([*array], *weights)
 
 
-@pytest.mark.parametrize("cells", [2, 3, 4])
+@pytest.mark.parametrize("cells", [2, 3, pytest.param(4, marks=pytest.mark.once)])
 def test_one_layer_holds_all_tables(cells):
     # Hu et al. (2024), Theorem 2.4: digits of f as the prompt, the number last; a tent for each sequence there is
     digits = np.array([*itertools.product(range(cells), repeat=cells + 1)])

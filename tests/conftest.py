@@ -19,6 +19,18 @@ def pytest_ignore_collect(collection_path, config):
     return (collection_path.name == "once" and "tests/once" not in " ".join(config.args)) or None
 
 
+def pytest_configure(config):
+    """Name the mark of tests that a whole run leaves out."""
+    config.addinivalue_line("markers", "once: takes long and is rarely at risk; in no whole run, .ci/run runs it once")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the tests marked `once` from a whole run, unless marks are asked for; files and folders run theirs."""
+    if len(items) > 2000 and not config.option.markexpr:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
+        items[:] = [item for item in items if not item.get_closest_marker("once")]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session):
     """Compile a share of the common kernels before a whole run; no worker gets tests until all have come so far."""

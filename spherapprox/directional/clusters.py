@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._kernels.simd.alignment import read_only
 from .._loading import Later
 from .._threads import slices
 from .._types import Array, Float64, Indices, Int32
@@ -122,7 +123,7 @@ def _label(rows: Rows, *, centers: Float64) -> Int32:
     if rows.shape[1] > FEW or is_sparse(rows.values):
         return _nearest_two(rows, centers)[0]
     labels = np.empty(len(rows), np.int32)
-    _nearest.label_rows(rows.values, centers.astype(rows.dtype), labels)
+    _nearest.label_rows(read_only(rows.values), centers.astype(rows.dtype), labels)
     return labels
 
 

@@ -55,11 +55,14 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
         return math.nan if any(map(math.isnan, numbers)) else kernel(*numbers)
     shapes = {argument.shape for argument in arguments if not isinstance(argument, float)}
     shape = shapes.pop() if len(shapes) == 1 else common_shape(arguments)
-    # Step 1: contiguous vectors of one length, nan replaced by a number that every kernel takes
+    # Step 1: contiguous vectors of one length that can be written to, as numba compiles a kernel again for others; nan
+    # replaced by a number that every kernel takes
     flat = [
         np.full(math.prod(shape), argument)
         if isinstance(argument, float)
-        else np.ascontiguousarray(argument if argument.shape == shape else np.broadcast_to(argument, shape)).ravel()
+        else np.require(
+            argument if argument.shape == shape else np.broadcast_to(argument, shape), None, ["C", "W"]
+        ).ravel()
         for argument in arguments
     ]
     nans = [nan for array in flat if (nan := np.isnan(array)).any()]

@@ -186,6 +186,7 @@ def test_an_interruption_ends_the_whole_run(rooms, tmp_path, capfd):
     assert not (tmp_path / "out" / "b_last.json").exists()
 
 
+@pytest.mark.once
 def test_an_interruption_of_the_parent_alone_reaches_the_child(folder, tmp_path):
     (tmp_path / "slow.py").write_text(
         'import pathlib, time\nif __name__ == "__main__":\n    pathlib.Path("on").touch()\n    time.sleep(60)\n'

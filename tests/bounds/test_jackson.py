@@ -99,7 +99,9 @@ def test_the_constant_holds_for_every_degree(dim):
         assert values[-1] > 0.94 * jackson_constant(dim)
 
 
-@pytest.mark.parametrize(("dim", "n"), [(5, 65), (8, 300), (33, 3000), (500, 20_000)])
+@pytest.mark.parametrize(
+    ("dim", "n"), [(5, 65), (8, 300), (33, 3000), pytest.param(500, 20_000, marks=pytest.mark.once)]
+)
 def test_large_degrees_use_the_first_zero(dim, n):
     """4.6, part 2, with the zero itself instead of Sturm's bound of it."""
     zero, size = float(special.gegenbauer_max_zero_angle(n, dim + 1)), n + 0.5 * dim

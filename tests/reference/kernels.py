@@ -5,7 +5,7 @@ Without them every worker would compile all of them.
 
 import numpy as np
 
-from spherapprox import EqualMeasurePartition, points, sphere
+from spherapprox import EqualMeasurePartition, evaluate, points, sphere
 
 
 def partitions():
@@ -35,5 +35,20 @@ def loops():
     loops.gegenbauer_loop(np.full(9, 5.0), np.full(9, 2.0), np.linspace(-1.0, 1.0, 9), out)
 
 
-SHARES = ((partitions,), (point_sets, loops, locations))
+def sums(dtype, *methods):
+    x, values = sphere.uniform(2, 3000, rng=0).astype(dtype), np.linspace(1.0, 2.0, 6000, dtype=dtype).reshape(3000, 2)
+    for method in ("dense", *methods):
+        evaluate(x, x, values[:, 0], 20.0, method=method, rtol=1e-6)
+        evaluate(x[:300], x[:300], values[:300], 20.0, method=method, rtol=1e-6, normalize=True)
+
+
+def double_sums():
+    sums(np.float64, "truncated", "lowrank", "harmonic")
+
+
+def single_sums():
+    sums(np.float32)
+
+
+SHARES = ((partitions, point_sets, single_sums), (loops, double_sums, locations))
 """Of about equal length."""

@@ -78,6 +78,7 @@ print(faults)
 """
 
 
+@pytest.mark.once
 def test_names_may_be_used_first_in_several_threads_at_once():
     done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == "[]\n"
@@ -110,6 +111,7 @@ for line in ("spherapprox.HeadRegressor", "from spherapprox import HeadRegressor
 """
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("how", [NO_ENTRY, STAND_IN, REFUSED])
 def test_without_scikit_learn_everything_else_can_be_inspected_and_its_import_says_what_to_install(how):
     code = f"import sys\n{how}\n{WITHOUT_SCIKIT_LEARN}"

@@ -94,6 +94,7 @@ def test_threads_of_others_keep_to_one():
     assert _threads.max_threads(None) == 4
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_processes_of_others_keep_to_one(method):
     if method == "fork" and sys.platform != "linux":
@@ -102,6 +103,7 @@ def test_processes_of_others_keep_to_one(method):
         assert pool.submit(_threads.max_threads, None).result() == 1
 
 
+@pytest.mark.once
 def test_workers_of_joblib_keep_to_one():
     joblib = pytest.importorskip("joblib")
     for backend in ("loky", "threading", "multiprocessing"):
@@ -111,6 +113,7 @@ def test_workers_of_joblib_keep_to_one():
         assert counts == [1, 1], backend
 
 
+@pytest.mark.once
 def test_no_blas_thread_is_awake_beside_our_own():
     code = """
 import resource, time
@@ -215,6 +218,7 @@ def test_a_thread_beside_the_main_one_calls_for_itself():
         assert pool.submit(lambda: _threads.interruptible(threading.get_ident) == threading.get_ident()).result()
 
 
+@pytest.mark.once
 def test_blas_that_is_loaded_later_has_one_thread_too():
     code = """
 import numpy

@@ -19,6 +19,7 @@ def same(one, other, kind, limit=0.0, sizes=SIZES[:1]):
         torch.testing.assert_close(one(*inputs), other(*inputs), rtol=0, atol=limit)
 
 
+@pytest.mark.once
 @each
 @pytest.mark.filterwarnings("ignore")  # torch's own
 def test_exported_for_any_number_and_length(kind):

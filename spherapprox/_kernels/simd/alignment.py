@@ -23,6 +23,13 @@ def compiled_form(array: Floats, dtype: np.dtype[Any]) -> Floats:
     return array if fits else np.require(array, dtype, ["C", "W"])
 
 
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a view that cannot be written to, for arguments of which some may be so already: see `compiled_form`."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def aligned_zeros(shape: tuple[int, ...]) -> Float64:
     """Return an array of zeros that begins with a line of the cache."""
     return _within(np.zeros(math.prod(shape) + BYTES // 8), shape)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._kernels.simd.alignment import compiled_form, read_only
 from ..._loading import load
 from ..._threads import slices
 from ..._types import Float64, Indices
@@ -78,8 +79,7 @@ def call_groups(
             groups = (pair for block in slices(len(x), _CELLS) for pair in blocks.parts(block))
     for cells, near in groups:
         parts = [result[cells] for result in results]
-        # in one order, as each other one would be compiled too
-        own, *rows = (np.ascontiguousarray(array[cells]) for array in (x, *arrays))
+        own, *rows = (compiled_form(array[cells], array.dtype) for array in (x, *arrays))
         call(own, chords[cells], near, rows, parts)
         for result, part in zip(results, parts, strict=True):
             result[cells] = part
@@ -87,7 +87,7 @@ def call_groups(
 
 def take(array: Any, near: Indices | slice, axis: int) -> Float64:
     """Return an array's part at near control points, as compiled code takes it."""
-    return array if isinstance(near, slice) else np.take(array, near, axis=axis)
+    return read_only(array if isinstance(near, slice) else np.take(array, near, axis=axis))
 
 
 @dataclass(frozen=True)

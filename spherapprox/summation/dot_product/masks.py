@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _checks
+from ..._kernels.simd.alignment import read_only
 from ..._loading import load
 from ..._types import Float64
 
@@ -77,12 +78,11 @@ class Visible(NamedTuple):
     biases: Array | None
 
     def for_kernel(self, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-        """Return the biases, or flags, and the largest of each query's in a kernel's type."""
-        if self.biases is None:
-            return np.zeros((1, 1, 1), np.uint8), np.zeros(self.largest.shape, np.uint8)
-        if self.biases.dtype == np.bool_:
-            return self.biases.view(np.uint8), np.zeros(self.largest.shape, np.uint8)
-        return self.biases.astype(dtype, copy=False), self.largest.astype(dtype)
+        """Return the biases, or flags, and the largest of each query's in a kernel's type, not to be written to."""
+        biases = np.zeros((1, 1, 1), np.bool_) if self.biases is None else self.biases
+        if biases.dtype == np.bool_:
+            return read_only(biases.view(np.uint8)), np.zeros(self.largest.shape, np.uint8)
+        return read_only(biases.astype(dtype, copy=False)), self.largest.astype(dtype)
 
 
 def _checked(mask: Any, shape: tuple[int, ...]) -> Array:

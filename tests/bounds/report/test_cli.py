@@ -67,6 +67,7 @@ def test_predictions_are_announced_in_one_line(capsys, tmp_path):
     assert "2028" in line
 
 
+@pytest.mark.once
 def test_a_reader_that_leaves_early_loses_no_files(tmp_path):
     options = ["--target", "bump", "--dim", "3", "--out", str(tmp_path / "out")]
     study = shlex.join([sys.executable, "-m", "bounds.report.cli", *SMALL, *options])
@@ -152,6 +153,7 @@ def test_an_interruption_is_one_line_and_status_130(monkeypatch, capsys, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("module", ["bounds.report.commands", "numpy", "scipy.optimize", "bounds.report.study"])
 def test_an_interrupt_while_modules_load_is_one_line(module):
     code = f"""
@@ -218,6 +220,7 @@ def test_json_says_which_heads_float64_has(capsys):
     assert rungs["lower"]["log10_n"] == ladder(0.1, dim=8)[-1].log10
 
 
+@pytest.mark.once
 def test_warmup_says_what_it_did(monkeypatch, capsys):
     if show_config("dicts")["compiled code"] is None:
         pytest.skip("no folder here can keep compiled kernels")

@@ -81,10 +81,10 @@ class TestFigures:
         [
             (targets.zonal_harmonic(1, 2), {}),
             (targets.zonal_harmonic(2, 2), {"keys": "free", "kind": "core"}),
-            (targets.distance(3), {"eps": 0.3}),
+            pytest.param(targets.distance(3), {"eps": 0.3}, marks=pytest.mark.once),
             (targets.rotation_field(2), {"eps": 0.3, "kind": "core"}),
             (targets.zonal_harmonic(2, 2), {"norm": "rms"}),
-            (targets.bump(2), {"kind": "core", "eps": 1e-6}),
+            pytest.param(targets.bump(2), {"kind": "core", "eps": 1e-6}, marks=pytest.mark.once),
             (Target(lambda x: 0.0 * x[:, 0], 2), {}),
             (Target(lambda x: 1e200 * x[:, :1], 2, unit="m"), {"eps": 1e199, "dtype": None}),
         ],

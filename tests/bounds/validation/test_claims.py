@@ -27,7 +27,7 @@ def sharp(dim):
         yield targets.random_bandlimited(dim, 8, rng=0)
 
 
-@pytest.mark.parametrize("dim", [2, 8])
+@pytest.mark.parametrize("dim", [2, pytest.param(8, marks=pytest.mark.once)])
 def test_constants_that_are_too_small_are_refuted(dim):
     for target in sharp(dim):
         low = dataclasses.replace(target, lipschitz=0.95 * target.lipschitz, sup_norm=0.5 * target.sup_norm)
@@ -136,7 +136,7 @@ def test_a_jump_is_no_slope(dim):
         assert (result.outcome, result.found > 10.0 * target.lipschitz) == ("refuted", True), (dim, result)
 
 
-@pytest.mark.parametrize("dim", [1, 8])
+@pytest.mark.parametrize("dim", [1, pytest.param(8, marks=pytest.mark.once)])
 def test_true_constants_of_functions_that_round_are_not_refuted(dim):
     pole = turned(dim)
     single = pole.astype(np.float32)

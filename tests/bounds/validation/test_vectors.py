@@ -146,7 +146,14 @@ class TestStudy:
 
 
 @pytest.mark.parametrize(
-    "name", ["distance", "zonal_harmonic", "moving_frame", "rotation_field", "land", "geomagnetic_vector"]
+    "name",
+    [
+        *("distance", "moving_frame", "land"),
+        *(
+            pytest.param(name, marks=pytest.mark.once)
+            for name in ("zonal_harmonic", "rotation_field", "geomagnetic_vector")
+        ),
+    ],
 )
 @pytest.mark.usefixtures("short_search", "no_figures")
 def test_names_of_the_catalogue_can_be_studied(name, capsys, tmp_path, monkeypatch):

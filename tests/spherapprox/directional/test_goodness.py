@@ -9,7 +9,7 @@ from spherapprox.directional import Kent, Watson, goodness_of_fit
 
 
 @pytest.mark.parametrize("dim", [1, 2, 40])
-@pytest.mark.parametrize("size", [0.0, 4.0, 1e8])
+@pytest.mark.parametrize("size", [0.0, 4.0, pytest.param(1e8, marks=pytest.mark.once)])
 def test_pvalues_are_uniform_under_the_distribution(dim, size):
     rng = np.random.default_rng(6)
     mean = sphere.uniform(dim, 1, rng)[0]
@@ -28,6 +28,7 @@ def test_signs_of_axes_do_not_matter(dim):
     assert goodness_of_fit(turned, watson) == pytest.approx(goodness_of_fit(x, watson), rel=1e-9)
 
 
+@pytest.mark.once
 def test_pvalues_of_a_family_are_uniform_under_it():
     rng = np.random.default_rng(1)
     for distribution, repetitions in ((VonMisesFisher([0.0, 0.0, 1.0], 5.0), 24), (Watson([0.0, 1.0], 2.0), 8)):

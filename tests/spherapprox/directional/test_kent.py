@@ -42,6 +42,7 @@ def test_constant_against_the_series(kappa, share):
     assert kent.logpdf([1.0, 0.0, 0.0]) == pytest.approx(float(mp.mpf(kappa) - exact - mp.log(4 * mp.pi)), abs=3e-14)
 
 
+@pytest.mark.once
 def test_constant_of_narrow_ovals_against_mpmath():
     # int e^(-k w) I_0(b w (2 - w)) dw / 2 in many digits, w = e^y
     for kappa, beta in ((1e6, 2e5), (1e8, 0.4999 * 1e8), (1e12, 5e11), (1e12, 0.5e12 - 2e4)):

@@ -62,7 +62,7 @@ def test_mean_squares_of_the_specification(p, kappa, expected):
     assert Watson(pole(p), kappa).mean_square() == pytest.approx(expected, rel=2e-15)
 
 
-@pytest.mark.parametrize("p", [2, 3, 17, 128, 768, 100_000])
+@pytest.mark.parametrize("p", [2, 3, 17, 128, 768, pytest.param(100_000, marks=pytest.mark.once)])
 def test_constants_over_the_whole_range(p):
     root = math.sqrt(p)
     sizes = [1e-9, 1e-3, 1.0, 30.0, 0.24 * p, 0.26 * p, 0.5 * p, 0.5 * p + root, 0.5 * p + 3 * root, 2.0 * p, 1e5, 1e7]

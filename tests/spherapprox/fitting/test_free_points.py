@@ -9,9 +9,10 @@ from processes import run
 from spherapprox import CoreHead, SplitHead, sphere
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
+either = pytest.mark.parametrize("kind", [pytest.param(CoreHead, marks=pytest.mark.once), SplitHead])
 
 
-@both
+@either
 def test_half_of_the_points_do_better(kind):
     x, y = noisy(400, 0.0)
     at = sphere.uniform(2, 2000, rng=9)
@@ -24,7 +25,7 @@ def test_half_of_the_points_do_better(kind):
     assert errors[1] < 0.25 * errors[2]
 
 
-@both
+@either
 def test_rows_left_out_choose_a_ridge_that_noise_needs(kind):
     x, y = noisy(120, 0.5)
     at = sphere.uniform(2, 2000, rng=9)
@@ -33,7 +34,7 @@ def test_rows_left_out_choose_a_ridge_that_noise_needs(kind):
     assert rms(chosen(at) - smooth(at)) < 0.75 * rms(loose(at) - smooth(at))
 
 
-@both
+@either
 def test_points_stay_where_noise_makes_that_better(kind):
     x, y = noisy(400, 0.5, seed=2)
     fixed, free = (kind.fit(x, y, n=30, rng=0, points=points) for points in ("fixed", "free"))
@@ -41,7 +42,7 @@ def test_points_stay_where_noise_makes_that_better(kind):
     assert rms(free(at) - smooth(at)) <= 1.3 * rms(fixed(at) - smooth(at))
 
 
-@both
+@either
 @pytest.mark.parametrize("given", [{"regularization": 1e-2}, {}])
 def test_a_weight_counts_as_so_many_rows(kind, given):
     x, y = noisy(30, 0.3)
@@ -80,7 +81,7 @@ def test_what_is_minimised_is_what_the_page_says(kind):
     assert abs(head.concentration - 2.0) > 0.05
 
 
-@both
+@either
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_y_may_have_any_size(kind, size):
     x, y = noisy(40, 0.1)
@@ -100,7 +101,7 @@ def test_float32_stays_and_vectors_keep_their_shape(kind):
     assert rms(both_columns(x)[:, 1] - x[:, 0]) < 0.2
 
 
-@both
+@either
 def test_little_data(kind):
     row, five = np.array([[0.6, 0.0, 0.8]]), sphere.uniform(2, 5, rng=0)
     np.testing.assert_allclose(kind.fit(row, [3.0], points="free")(row), [3.0], rtol=1e-4)
@@ -120,6 +121,7 @@ def test_concentrations_at_the_ends_of_their_range():
         assert np.isfinite(head(x)).all(), concentration
 
 
+@pytest.mark.once
 def test_the_same_head_with_every_kernel_of_blas():
     code = (
         "import numpy as np; from spherapprox import *\n"

@@ -54,7 +54,7 @@ def by_grid(weights, x, scheme=None, monkeypatch=None):
 
 
 @pytest.mark.parametrize("scheme", synthesis._SCHEMES, ids=str)
-@pytest.mark.parametrize("degree", [0, 1, 5, 40, 255, 700])
+@pytest.mark.parametrize("degree", [0, 1, 5, 40, 255, pytest.param(700, marks=pytest.mark.once)])
 def test_one_harmonic_against_forty_digits(degree, scheme, monkeypatch):
     x = hard_points(degree)
     for order in sorted({0, 1, -1, degree // 2, -degree} & set(range(-degree, degree + 1))):

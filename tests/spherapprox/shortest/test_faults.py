@@ -153,6 +153,7 @@ def test_an_interruption_ends_the_search_and_restores_the_threads(tmp_path):
     assert isinstance(load(path), ShortestHead)
 
 
+@pytest.mark.once
 def test_searches_and_fits_end_in_the_same_head_with_any_number_of_threads():
     code = (
         "import hashlib, numpy as np; from spherapprox import *; from spherapprox.shortest import *\n"

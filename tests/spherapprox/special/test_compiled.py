@@ -34,7 +34,10 @@ CALLS = (
 )
 
 
-@pytest.mark.parametrize("kernel", compiled.LOOPS, ids=lambda kernel: kernel.__name__)
+KERNELS = [pytest.param(kernel, marks=[pytest.mark.once] * (kernel in compiled.SLOW)) for kernel in compiled.LOOPS]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_loops_have_the_bits_of_plain_python_over_the_whole_range(kernel):
     assert not list(compiled.differences(kernel, points=400, seed=1))
 

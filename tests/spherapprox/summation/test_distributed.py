@@ -198,6 +198,7 @@ def test_tasks_are_neither_long_nor_large(m, n, dim):
 # on a cluster of processes
 
 
+@pytest.mark.once
 def test_a_cluster_gives_the_same_and_forgets_the_rest(client, capsys):
     x, cells = sphere(300, 2, 12), EqualMeasurePartition(2, 1000)
     b = cells.centers()
@@ -218,6 +219,7 @@ def test_a_cluster_gives_the_same_and_forgets_the_rest(client, capsys):
 first_of_each = lambda b: b[:, 0] + 2.0  # noqa: E731 (sent by value: workers cannot import this file)
 
 
+@pytest.mark.once
 def test_a_killed_worker_is_survived(client):
     x, cells = sphere(64, 2, 13), EqualMeasurePartition(2, 4000)
     before = set(client.run(os.getpid).values())
@@ -235,6 +237,7 @@ def test_a_killed_worker_is_survived(client):
     assert min(before) not in client.run(os.getpid).values()
 
 
+@pytest.mark.once
 def test_few_tasks_are_under_way(client):
     class Census(dask.SchedulerPlugin):
         name = "census"
@@ -255,6 +258,7 @@ def test_few_tasks_are_under_way(client):
     assert 2 <= largest <= 14  # 3 for each of 2 threads, a group, and what is not yet forgotten
 
 
+@pytest.mark.once
 def test_a_task_that_kills_its_workers_is_named(client):
     def fatal(b):
         return os._exit(1) if len(b) > 1 else np.ones(1)
@@ -270,6 +274,7 @@ def test_a_task_that_kills_its_workers_is_named(client):
     client.wait_for_workers(2, timeout=30)
 
 
+@pytest.mark.once
 def test_a_closed_client_is_refused(client):
     with dask.Client(client.scheduler.address, set_as_default=False) as closed:
         pass
@@ -277,6 +282,7 @@ def test_a_closed_client_is_refused(client):
         distributed.evaluate(E, E, 1.0, 1.0, client=closed)
 
 
+@pytest.mark.once
 def test_errors_of_tasks_are_raised_and_the_rest_cancelled(client):
     x, cells = sphere(2, 2, 15), EqualMeasurePartition(2, 300)
 
@@ -321,11 +327,13 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.once
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
 def test_an_interruption_leaves_no_process(tmp_path):
     assert run(INTERRUPTED, str(tmp_path / "mark")) == "interrupted []"
 
 
+@pytest.mark.once
 def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
     script, planted = tmp_path / "script.py", tmp_path / "elsewhere" / "multiprocessing.py"
     planted.parent.mkdir()

@@ -118,9 +118,13 @@ def lifted(query, key):
 
 @pytest.mark.parametrize(
     ("s", "size", "n", "rank", "error", "certificate"),
-    [(3, 1.0, 4000, 200, 8.5e-5, 5.12e-2), (3, 1.0, 4000, 600, 4.21e-9, 2.23e-6), (6, 0.6, 4000, 600, 2.2e-5, 1.92e-2),
-     (16, 1.0, 2000, 600, 3.2e-2, np.inf)],
-)  # fmt: skip
+    [
+        pytest.param(3, 1.0, 4000, 200, 8.5e-5, 5.12e-2, marks=pytest.mark.once),
+        (3, 1.0, 4000, 600, 4.21e-9, 2.23e-6),
+        (6, 0.6, 4000, 600, 2.2e-5, 1.92e-2),
+        (16, 1.0, 2000, 600, 3.2e-2, np.inf),
+    ],
+)
 def test_the_certificate_holds(s, size, n, rank, error, certificate):
     query, key, value = gaussian(np.random.default_rng(0), n, s, size)
     root = s**-0.25

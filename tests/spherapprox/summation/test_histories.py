@@ -64,6 +64,7 @@ def expected():
     return dict(digests(NAMES, 1))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", range(2))
 def test_the_bits_of_sums_depend_on_no_history(seed, expected):
     rng = random.Random(seed)

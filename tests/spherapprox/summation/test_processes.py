@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 
 from spherapprox import evaluate, sphere
 
@@ -23,6 +24,7 @@ def test_many_threads_at_once_give_the_same_bits():
 SCRIPT = """
 import multiprocessing, os, sys
 import numpy as np
+import pytest
 from spherapprox import evaluate, sphere
 from spherapprox.summation import dense
 
@@ -40,6 +42,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.once
 def test_pools_of_processes_give_the_same_bits(tmp_path):
     script = tmp_path / "sums.py"
     script.write_text(SCRIPT)

@@ -135,6 +135,7 @@ for workers in (1, 2):
 
 
 # In a process of its own: a callback of the garbage collector, of which Hypothesis has one, swallows interruptions.
+@pytest.mark.once
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
 def test_an_interruption_ends_the_sum_soon():
     assert run(INTERRUPTED) == "interrupted\ninterrupted"
@@ -203,6 +204,7 @@ def test_half_defects_are_right_far_below_the_rounding_of_1():
         assert abs(Fraction(float(got)) - exact) < Fraction(2) ** -58
 
 
+@pytest.mark.once
 def test_the_first_use_from_several_threads_at_once():
     code = """
 import threading

@@ -90,7 +90,7 @@ def test_the_derivative_of_quantiles_of_the_beta_law(columns):
 
 
 @each
-@pytest.mark.parametrize("columns", [2, 5, 300])
+@pytest.mark.parametrize("columns", [2, 5, pytest.param(300, marks=pytest.mark.once)])
 @pytest.mark.parametrize("concentration", [0.0, 2.0, 1e4])
 def test_the_derivative_against_mpmath(kind, columns, concentration):
     torch.manual_seed(3)

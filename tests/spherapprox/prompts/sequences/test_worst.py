@@ -98,6 +98,7 @@ def test_sums_are_made_of_each_tokens_worst(seed):
     assert together.lower == pytest.approx(sum(each), rel=1e-6)
 
 
+@pytest.mark.once
 def test_no_token_of_the_worst_gains_alone_and_no_seed_finds_less():
     rng = np.random.default_rng(1)
     points = [sphere.uniform(2, int(n), rng=rng) for n in rng.integers(3, 7, 3)]
@@ -114,6 +115,7 @@ def test_no_token_of_the_worst_gains_alone_and_no_seed_finds_less():
         assert mean_distance(moved, points, concentrations).max() <= result.lower * (1.0 + 1e-4)  # climbs jam at kinks
 
 
+@pytest.mark.once
 def test_tokens_of_a_long_sequence_move_until_none_gains():
     rng = np.random.default_rng(7)
     length = int(rng.integers(3, 7))

@@ -237,8 +237,7 @@ class Network(Savable):
         ----------
         kind : {"lstm", "gru", "rnn", "hawk"}
             An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM. A Hawk has
-            residual blocks of real-gated linear recurrences (RG-LRU) and gated MLPs, as RecurrentGemma's layers; its
-            states are registers, sums, cycles without inputs, or forget.
+            blocks of real-gated linear recurrences and gated MLPs; its states add up, forget, or are registers, cycles.
         dtype : torch.dtype, optional
             torch.float64, the default, or torch.float32.
         device : torch.device or str, optional
@@ -261,8 +260,8 @@ class Network(Savable):
         In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U
         |v|``), U being the size of the first factor that bounds of variables promise. Where they promise none, U is 1,
         and factors beyond it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). All else differs by
-        roundings, and for integers by nothing but in GRUs; `bounds.prompts.recurrent.module_error` bounds it. See
-        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md, docs/theorems/10.8-hawk.md.
+        roundings, for integers by nothing but in GRUs: docs/theorems/10.3-gates.md, docs/theorems/10.8-hawk.md. See
+        `bounds.prompts.recurrent.module_error`, docs/theorems/10.6-errors-of-modules.md for a bound of it all.
 
         Examples
         --------

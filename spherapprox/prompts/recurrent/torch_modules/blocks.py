@@ -93,7 +93,7 @@ class RecurrentBlock(torch.nn.Module):
         """Return values, and inputs and values to go on from; no state stands for zeros."""
         inputs = self.linear_x(x)
         past, hidden = (None, None) if state is None else state
-        past = inputs.new_zeros(len(x), WIDTH - 1, inputs.shape[-1]) if past is None else past
+        past = inputs.new_zeros(x.shape[0], WIDTH - 1, inputs.shape[-1]) if past is None else past
         inputs = torch.cat([past, inputs], dim=1)
         values, hidden = self.rg_lru(self.conv_1d(inputs.transpose(1, 2)).transpose(1, 2), hidden)
         gate = torch.nn.functional.gelu(self.linear_y(x), approximate="tanh")

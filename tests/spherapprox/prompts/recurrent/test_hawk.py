@@ -151,3 +151,12 @@ def test_what_is_refused_is_said_before():
     assert reason.endswith("by numbers from 0 to 1: use 'lstm'")
     kept = LinState(gate(first(x, 1), x, 1.0), 1.0, bound=1.0)
     assert validate(Program(kept), "hawk") == ()
+
+
+@pytest.mark.filterwarnings("ignore")  # torch's own
+def test_exported_for_any_number_and_length():
+    module = Program(LinState(Input(1, bound=1.0), 1.0, bound=64.0)).compile().to_torch("hawk")
+    batch, length = (torch.export.Dim(name) for name in ("batch", "length"))
+    x = torch.ones(3, 4, 1, dtype=torch.float64)
+    exported = torch.export.export(module, (x,), dynamic_shapes=({0: batch, 1: length},)).module()
+    assert torch.equal(exported(x[:2].repeat(1, 3, 1))[0, :, 0], torch.arange(1.0, 13.0, dtype=torch.float64))

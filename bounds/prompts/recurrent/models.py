@@ -11,7 +11,7 @@ from spherapprox import _checks
 from spherapprox._types import Bools, Float64
 from spherapprox.prompts.recurrent import Linear, LinState, Multiplicative, Program, RunningMax, Variable, validate
 from spherapprox.prompts.recurrent.gates import Gates
-from spherapprox.prompts.recurrent.hawk.lowering import lowered
+from spherapprox.prompts.recurrent.hawk.lowering import lower_network
 from spherapprox.prompts.recurrent.ranges import Range, factor_size, ranges_of
 
 from ..lengths import UNITS
@@ -140,7 +140,7 @@ def model_of(program: Program, kind: str, dtype: str, value_bound: float | None)
             raise ValueError(f"'value_bound' must be given: recurrent.validate(program, {kind!r}) says why")
         layers, gates = max(len(network.layers), 1), Gates.of(largest_value, dtype)
         if kind == "hawk":
-            factor = lowered(network, largest_value, dtype).factor
+            factor = lower_network(network, largest_value, dtype).factor
             gates, smallest = replace(gates, scale=1.0 / factor), 1.0 / (factor * gates.sharpness)
             largest = factor * 2.0 ** (-13 if single else -27)
     limits = np.finfo(np.float32 if single else np.float64)

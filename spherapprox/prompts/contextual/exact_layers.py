@@ -37,7 +37,7 @@ class Layer(NamedTuple):
         return np.asarray(x + hidden @ self.down + self.shift)
 
 
-def straight(column: int, knots: Sequence[Fraction], values: Sequence[Sequence[Any]]) -> Layer:
+def interpolate_values(column: int, knots: Sequence[Fraction], values: Sequence[Sequence[Any]]) -> Layer:
     """Return a layer that adds the values at the knots of a column, straight lines between, and constants outside."""
     places, heights = np.array(knots, dtype=object), np.array(values, dtype=object)
     slopes = np.diff(heights, axis=0) / np.diff(places)[:, None]
@@ -49,10 +49,10 @@ def straight(column: int, knots: Sequence[Fraction], values: Sequence[Sequence[A
 def bump(column: int, a: Fraction, b: Fraction, values: Sequence[Sequence[Any]], *, ramp: Fraction) -> Layer:
     """Return a layer of 4 units that adds what is straight from a to b, and nothing beyond ramps."""
     nothing = [Fraction(0)] * len(values[0])
-    return straight(column, [a - ramp, a, b, b + ramp], [nothing, *values, nothing])
+    return interpolate_values(column, [a - ramp, a, b, b + ramp], [nothing, *values, nothing])
 
 
-def together(layers: Sequence[Layer]) -> Layer:
+def join_layers(layers: Sequence[Layer]) -> Layer:
     """Return one layer that adds what several add."""
     columns, knots, down = (np.concatenate(arrays) for arrays in list(zip(*layers, strict=True))[:3])
     return Layer(columns, knots, down, np.sum([layer.shift for layer in layers], axis=0))

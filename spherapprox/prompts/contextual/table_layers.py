@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import Float64
-from .exact_layers import Layer, bump, straight, together
+from .exact_layers import Layer, bump, interpolate_values, join_layers
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class TableLayers:
         if deep:
             yield from (bump(i, a, b, values, ramp=half) for i, rows in enumerate(pieces) for a, b, values in rows)
         else:
-            yield together([_through(i, rows) for i, rows in enumerate(pieces)])
+            yield join_layers([_through(i, rows) for i, rows in enumerate(pieces)])
 
     # 8.11 (sum): numbers in column 0 are below 0 before attention
     @property
@@ -92,7 +92,7 @@ class TableLayers:
                     last = self.digits - (i * n + k + 1) * d
                     values = self._midpoints(u // c**last)
                 rows.append((s, [values[0] - s, *values[1:]]))
-        return straight(0, *zip(*sorted(rows), strict=True))
+        return interpolate_values(0, *zip(*sorted(rows), strict=True))
 
     def _midpoints(self, u: int) -> list[Fraction]:
         """Return the midpoints of the cells whose numbers are the last d digits of a number."""
@@ -135,7 +135,7 @@ class TableLayers:
         far = parked[-1] + 2 + 2 * self.low * (self.prompt_length + n)
         for column in range(d):  # what came off a ramp
             heights = [_row(v, d, column) for v in (far, 0, 0, 1 - far)]
-            yield straight(column, [Fraction(z) for z in (-far, 0, 1, far)], heights)
+            yield interpolate_values(column, [Fraction(z) for z in (-far, 0, 1, far)], heights)
 
 
 def _row(value: Any, d: int, column: int = 0) -> Any:
@@ -148,4 +148,4 @@ def _row(value: Any, d: int, column: int = 0) -> Any:
 def _through(column: int, pieces: list[tuple[Fraction, Fraction, list[list[Any]]]]) -> Layer:
     """Return one layer of all pieces of a column, straight between them."""
     knots = [z for a, b, _ in pieces for z in (a, b)]
-    return straight(column, knots, [row for *_, rows in pieces for row in rows])
+    return interpolate_values(column, knots, [row for *_, rows in pieces for row in rows])

@@ -178,7 +178,7 @@ class VirtualToken:
             picks = np.clip(2.0 * sums[width:].reshape(self.packed, v) - 0.5, 0.0, 1.0)  # what the user gave, exactly
             patterns = _patterns(v, self.packed)
             chosen = sum(pick @ pattern for pick, pattern in zip(picks, patterns, strict=True))
-            digits = unpacked(number, v, v**self.packed) / v
+            digits = unpack_digits(number, v, v**self.packed) / v
             number = float(np.maximum(digits + chosen - self.packed, 0.0).sum())
         return nearest(number, v)
 
@@ -268,7 +268,7 @@ def nearest(number: float, vocabulary: int) -> int:
     return int(np.argmax((2.0 * i / vocabulary - 1.0) * number + 0.25 - np.square(i / vocabulary)))
 
 
-def unpacked(number: float, vocabulary: int, count: int) -> Float64:
+def unpack_digits(number: float, vocabulary: int, count: int) -> Float64:
     """Return the digits (count,) of a code, over count stages of V - 1 steps of two ReLUs each."""
     remainder = float(vocabulary**count) * number  # a whole number, up to 1/4
     digits = np.empty(count)

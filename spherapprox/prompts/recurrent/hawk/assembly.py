@@ -37,7 +37,7 @@ class Form:
 
     def plus(self, places: Sequence[int] | Indices, weight: Float64) -> Form:
         """Return it with more of some registers, by a matrix with a column for each."""
-        matrix = widened(self.matrix, max([self.matrix.shape[1], *(int(i) + 1 for i in places)]))
+        matrix = widen(self.matrix, max([self.matrix.shape[1], *(int(i) + 1 for i in places)]))
         matrix[:, places] += weight
         return Form(matrix, self.bias)
 
@@ -122,8 +122,8 @@ class Assembly:
         written = self.take(len(output))
         matrix = self._placed(output, written)
         if dead := sorted(self._dead):
-            gate = joined([gate, Form(np.zeros((len(dead), 0)), np.full(len(dead), UNIT_GATE))])
-            value = joined([value, Form(-np.eye(self.count)[dead], np.zeros(len(dead)))])
+            gate = join_forms([gate, Form(np.zeros((len(dead), 0)), np.full(len(dead), UNIT_GATE))])
+            value = join_forms([value, Form(-np.eye(self.count)[dead], np.zeros(len(dead)))])
             matrix = np.hstack([matrix, np.eye(self.count)[:, dead] / UNIT_GATE])
         self.parts.append(Channel(gate, value, matrix))
         self._spare, self._dead = self._spare + dead, []
@@ -172,13 +172,13 @@ class Assembly:
         return matrix
 
 
-def widened(matrix: Float64, columns: int) -> Float64:
+def widen(matrix: Float64, columns: int) -> Float64:
     """Return a matrix with more columns of 0."""
     return np.pad(matrix, ((0, 0), (0, columns - matrix.shape[1])))
 
 
-def joined(forms: Sequence[Form]) -> Form:
+def join_forms(forms: Sequence[Form]) -> Form:
     """Return forms one below another."""
     columns = max(form.matrix.shape[1] for form in forms)
-    matrix = np.vstack([widened(form.matrix, columns) for form in forms])
+    matrix = np.vstack([widen(form.matrix, columns) for form in forms])
     return Form(matrix, np.concatenate([form.bias for form in forms]))

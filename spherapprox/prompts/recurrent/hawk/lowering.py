@@ -9,7 +9,7 @@ import numpy as np
 from ..gates import Gates
 from ..layer import Layer
 from ..network import Network
-from .assembly import Assembly, Channel, Form, Temporal, widened
+from .assembly import Assembly, Channel, Form, Temporal, widen
 from .maxima import add_relus
 from .states import add_states
 
@@ -27,7 +27,7 @@ class Lowered(NamedTuple):
     counts: bool
 
 
-def lowered(network: Network, bound: float, dtype: str) -> Lowered:
+def lower_network(network: Network, bound: float, dtype: str) -> Lowered:
     """Return the blocks of a network whose values are up to a bound."""
     sharpness, digits = Gates.of(bound, dtype).sharpness, 53 if dtype == "float64" else 24
     assembly = Assembly(network.dim, sharpness, digits, bound)
@@ -52,7 +52,7 @@ def _add_products(assembly: Assembly, layer: Layer, before: Form) -> Form:
     if carried.all():
         return passed
     places = assembly.product(first.rows(rows[~carried]), second.rows(rows[~carried]))
-    return Form(widened(passed.matrix, assembly.count), passed.bias).plus(places, np.eye(len(layer))[:, ~carried])
+    return Form(widen(passed.matrix, assembly.count), passed.bias).plus(places, np.eye(len(layer))[:, ~carried])
 
 
 def _paired(assembly: Assembly) -> tuple[Block, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...._types import Bools, Float64, Indices
 from ..layer import Layer
-from .assembly import LATCH, OPEN, TAPS, Assembly, Form, joined
+from .assembly import LATCH, OPEN, TAPS, Assembly, Form, join_forms
 
 _BITS = 5
 """Of a digit."""
@@ -51,7 +51,7 @@ def add_relus(assembly: Assembly, layer: Layer, before: Form) -> Form:
     plain = np.setdiff1d(np.flatnonzero(~(same | off)), maxima.rows)
     form, places = pre.then(np.diag(1.0 * same)), np.zeros(0, dtype=int)
     if len(plain) + len(maxima.rows):
-        places = np.array(assembly.relu(joined([pre.rows(plain), above])))
+        places = np.array(assembly.relu(join_forms([pre.rows(plain), above])))
         form = form.plus(places[: len(plain)], np.eye(len(layer))[:, plain])
     if not len(maxima.rows):
         return form
@@ -88,7 +88,7 @@ def _latched(assembly: Assembly, values: Indices, size: Float64) -> list[int]:
     assembly.release([*bits, *shifted, *index, *values])
     mask = np.zeros((2 * n, 2 * n), dtype=bool)
     mask[:n, n:] = np.eye(n, dtype=bool)
-    inputs = joined([read, _indices(assembly, index, unit)])
+    inputs = join_forms([read, _indices(assembly, index, unit)])
     return _overwrite(assembly, inputs, mask, output=np.eye(n, 2 * n))
 
 
@@ -105,7 +105,7 @@ def _latch(
     mask = np.zeros((m + n, m + n), dtype=bool)
     mask[:m, :m] = np.eye(m, dtype=bool)
     mask[np.arange(m), m + owners] = True
-    inputs = joined([Form(np.eye(assembly.count)[bits], np.zeros(m)), _indices(assembly, index, unit)])
+    inputs = join_forms([Form(np.eye(assembly.count)[bits], np.zeros(m)), _indices(assembly, index, unit)])
     output = np.hstack([np.eye(n)[:, owners] * step[:, None], np.zeros((n, n))])
     _overwrite(assembly, inputs, mask, output=output, places=index)
 

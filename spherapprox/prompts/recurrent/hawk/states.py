@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ...._types import Float64, Indices
 from ..layer import Layer
-from .assembly import RATE, TAPS, Assembly, Form, joined
+from .assembly import RATE, TAPS, Assembly, Form, join_forms
 
 STEPS = 2**20
 """Steps for which a program that counts modulo n is right."""
@@ -66,7 +66,7 @@ def add_states(assembly: Assembly, layer: Layer, before: Form) -> Form:
             else:
                 values[i] = (row, 0.0)
                 todo.remove(i)
-    return joined([Form(values[i][0][None], np.array([values[i][1]])) for i in range(len(layer))])
+    return join_forms([Form(values[i][0][None], np.array([values[i][1]])) for i in range(len(layer))])
 
 
 def groups_of(transition: Float64) -> list[Indices]:
@@ -110,7 +110,7 @@ def _append(assembly: Assembly, entries: list[tuple[_Terms, float]], sizes: list
     owners = [k for k, (terms, _) in enumerate(entries) for _ in terms]
     rows = [(delay, row, bias) for terms, _ in entries for delay, (row, bias) in terms.items()]
     kept = np.array([entries[k][1] for k in owners])
-    inputs = joined([Form(row[None], np.array([bias])) for _, row, bias in rows])
+    inputs = join_forms([Form(row[None], np.array([bias])) for _, row, bias in rows])
     with np.errstate(divide="ignore"):
         rate = np.where(kept > 0.0, -np.log(kept), RATE)
     gain = np.sqrt(-np.expm1(-2.0 * rate))
@@ -158,14 +158,14 @@ def _cycles(assembly: Assembly, layer: Layer, cycles: list[Indices]) -> list[For
         assembly.reach = max(assembly.reach, float(STEPS))
     sizes = np.array([len(group) for group in cycles])
     base = np.maximum(2, np.ceil((STEPS / sizes) ** (1.0 / _LEVELS))).astype(int)
-    left = joined([Form(np.eye(1, count + 1, count), np.zeros(1))] * len(cycles))
+    left = join_forms([Form(np.eye(1, count + 1, count), np.zeros(1))] * len(cycles))
     used: list[int] = []
     for level in range(_LEVELS - 1, -1, -1):
         bits, reader = _digits(assembly, left, sizes * base**level, base)
         assembly.release(used)
         used = assembly.temporal(left.plus(bits, -reader * (sizes * base**level)[:, None]))
         assembly.release(bits)
-        left = joined([Form(np.eye(1, place + 1, place), np.zeros(1)) for place in used])
+        left = join_forms([Form(np.eye(1, place + 1, place), np.zeros(1)) for place in used])
     bits, reader = _digits(assembly, left, np.ones(len(sizes), dtype=int), sizes)
     assembly.release(used)
     return [_turned(layer, group, bits, mask) for group, mask in zip(cycles, reader > 0.0, strict=True)]

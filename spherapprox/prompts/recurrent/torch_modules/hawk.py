@@ -10,8 +10,8 @@ import torch
 
 from ...._types import Float64
 from ....heads.torch_modules.tensors import Whole, exporting, float_dtype, unrounded
-from ..hawk.assembly import OPEN, UNIT_GATE, Channel, Form, Temporal, widened
-from ..hawk.lowering import lowered
+from ..hawk.assembly import OPEN, UNIT_GATE, Channel, Form, Temporal, widen
+from ..hawk.lowering import lower_network
 from ..hawk.states import STEPS
 from ..network import Network
 from .blocks import SHARPNESS, HawkBlock, RMSNorm
@@ -60,7 +60,7 @@ class HawkModule(Whole):
         super().__init__()
         self.kind, self.dtype = "hawk", float_dtype(dtype)
         bound = value_bound_of(network, self.kind, value_bound)
-        plan = lowered(network, bound, str(self.dtype).removeprefix("torch."))
+        plan = lower_network(network, bound, str(self.dtype).removeprefix("torch."))
         d = 2 ** math.ceil(math.log2(plan.registers + 2))
         constants = 1 + (d.bit_length() + 1) % 2  # so that d / constants is a power of four
         factor, constant = plan.factor, plan.factor * math.sqrt(d / constants)
@@ -135,7 +135,7 @@ def _fill(linear: Any, weight: Float64, bias: Float64) -> None:
 
 def _fill_form(linear: Any, form: Form, factor: float) -> None:
     """Set what reads registers behind a norm."""
-    _fill(linear, factor * widened(form.matrix, linear.in_features), form.bias)
+    _fill(linear, factor * widen(form.matrix, linear.in_features), form.bias)
 
 
 def _fill_temporal(block: Any, part: Temporal, factor: float) -> None:
@@ -147,7 +147,7 @@ def _fill_temporal(block: Any, part: Temporal, factor: float) -> None:
     _fill(block.rg_lru.input_gate, np.zeros((n, n)), np.full(n, OPEN))
     rate = part.rate / SHARPNESS
     copy(block.rg_lru, {"recurrent_param": rate + np.log(-np.expm1(-rate))})
-    output = widened(part.output.T, d).T / UNIT_GATE
+    output = widen(part.output.T, d).T / UNIT_GATE
     _fill(block.linear_out, output, np.pad(part.bias, (0, d - len(part.bias))))
 
 
@@ -155,4 +155,4 @@ def _fill_channel(mlp: Any, part: Channel, factor: float) -> None:
     _fill_form(mlp.gate_proj, part.gate, factor)
     _fill_form(mlp.up_proj, part.value, factor)
     d = mlp.gate_proj.in_features
-    _fill(mlp.down_proj, widened(part.output.T, d).T, np.zeros(d))
+    _fill(mlp.down_proj, widen(part.output.T, d).T, np.zeros(d))

@@ -20,6 +20,7 @@ from .lengths import between
 REFERENCE = "docs/theorems/9.4-relu-networks.md"
 
 
+@np.errstate(over="ignore")  # inf says nothing, and is true
 def interpolation_error(
     box: ArrayLike, cells: int | Sequence[int], *, lipschitz: ArrayLike | None = None,
     curvature: ArrayLike | None = None,
@@ -67,11 +68,11 @@ def interpolation_error(
     if curvature is not None:
         # 9.4 (errors): second derivatives
         bends = _entries(curvature, "curvature", (len(steps), len(steps)))
-        with np.errstate(over="ignore"):  # inf says nothing, and is true
-            errors.append(0.125 * float(steps @ bends @ steps if bends.ndim else bends * (steps @ steps)))
+        errors.append(0.125 * float(steps @ bends @ steps if bends.ndim else bends * (steps @ steps)))
     return _bound(min(errors), "interpolation")
 
 
+@np.errstate(over="ignore")
 def shallow_error(
     box: ArrayLike, cells: int | Sequence[int], pieces: int, *, lipschitz: ArrayLike, sup_norm: float = 1.0
 ) -> Bound:

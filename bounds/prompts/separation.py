@@ -13,7 +13,7 @@ from spherapprox import _checks
 from spherapprox._scalars.gamma import log_gamma_half_ratio
 
 from ..records.bound import Bound, Hypothesis, over_arrays, settle
-from ..records.problem import SMALLEST
+from ..records.problem import SMALLEST, WIDEST
 from .lengths import between
 
 REFERENCE = "docs/theorems/8.9-contextual-mapping.md"
@@ -35,7 +35,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     Parameters
     ----------
     a, b : array_like, shape (n,)
-        The numbers, n >= 2, in any order.
+        The numbers, n >= 2, in any order, up to 1e100 in size.
     theorem : str, default "corrected"
         ``"corrected"``: ``log(n)^2 exp(-(c - min(a_i, b_i)))``, with the largest number c of all and the first place i
         at which the descending vectors differ. ``"sharp"``: ``F x exp(-x)`` with x = c - max(a_i, b_i), and
@@ -93,6 +93,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
 def _descending(value: ArrayLike, name: str) -> list[float]:
     """Return numbers in descending order."""
     array = _checks.floating(_checks.detached(value), name, ("n",)).astype(np.float64)
+    _checks.reals(array, name, minimum=-WIDEST, maximum=WIDEST)
     if len(array) < 2:
         raise ValueError(f"'{name}' must hold at least 2 numbers, got {len(array)}")
     return [float(number) for number in np.sort(array)[::-1]]

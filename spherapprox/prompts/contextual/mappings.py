@@ -12,6 +12,9 @@ from ... import _checks
 from ..._norms import lengths, unit_of
 from .weights import least_size, ragged, vocabulary
 
+_WIDEST = 1e300
+"""Of outputs: distances do not overflow."""
+
 
 @dataclass(frozen=True)
 class TokenSeparation:
@@ -148,7 +151,7 @@ def mapping_separation(sequences: Any, outputs: Any) -> MappingSeparation:
     Raises
     ------
     TypeError, ValueError
-        If arrays are not finite or do not fit together.
+        If arrays are not finite or do not fit together, or an output is larger than 1e300.
 
     Notes
     -----
@@ -171,7 +174,7 @@ def mapping_separation(sequences: Any, outputs: Any) -> MappingSeparation:
     shape = [len(array) for array in arrays], np.bincount(owners).tolist()
     if shape[0] != shape[1]:
         raise ValueError("'outputs' must have a row for each token of each sequence: lengths differ from 'sequences'")
-    rows = np.concatenate(arrays).astype(np.float64)
+    rows = _checks.reals(np.concatenate(arrays), "outputs", minimum=-_WIDEST, maximum=_WIDEST)
     unit = 2.0 * unit_of(rows)
     rows /= unit
     _checks.operations(float(len(rows)) ** 2 * rows.shape[1], "the distances of all outputs", "take fewer sequences")

@@ -31,6 +31,8 @@ def checked_grid(box: Any, cells: Any, most: int = 20) -> tuple[Float64, tuple[i
         raise ValueError(
             f"'box' must hold the ends of 1 to {most} intervals, in order and up to {WIDEST:g}, got {_checks.show(box)}"
         )
+    if not (ends[:, 1] - ends[:, 0]).min() >= 1.0 / WIDEST:
+        raise ValueError(f"'box' must be {1.0 / WIDEST:g} wide or more along each axis, got {_checks.show(box)}")
     counts: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d
     if len(counts) != d:
         raise ValueError(f"'cells' must be a number, or one for each of {d} axes, got {_checks.show(cells)}")

@@ -50,6 +50,8 @@ def test_every_form_is_attained(d):
 def test_a_function_that_is_linear_has_no_error():
     assert prompts.interpolation_error(BOX, CELLS, curvature=0.0).value == 0.0
     assert prompts.interpolation_error([(0, 1e300)] * 2, 1, curvature=1e100).value == math.inf
+    assert prompts.interpolation_error([(0, 1e300)] * 2, 1, lipschitz=1e100).value == math.inf
+    assert prompts.shallow_error([(0, 1e300)] * 2, 1, 1, lipschitz=1e100).value == math.inf
 
 
 @pytest.mark.parametrize(("d", "cells", "pieces"), [(1, 9, 3), (2, (5, 4), 3), (3, (3, 4, 2), 3), (4, 2, 2)])

@@ -62,7 +62,7 @@ def report_ladder(
     >>> printed = bounds.theorems.state_all(jackson_constant=1.0)
     >>> report = bounds.report.report_ladder(0.3, dim=8, theorems=printed)
     >>> report.verdict.text
-    '10^6.39 tokens suffice for every function, and methods that sample need 10^5.08.'
+    '10^6.39 tokens suffice for every function, and methods that sample need 10^5.49.'
     """
     constants: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm}
     statements = as_statements(theorems, COUNTED)

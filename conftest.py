@@ -10,9 +10,9 @@ if find_spec("sklearn") is None:
 if find_spec("torch") is None:
     collect_ignore += ["spherapprox/heads/torch_modules", "spherapprox/directional/torch_modules"]
     collect_ignore += ["spherapprox/prompts/prefix/torch_modules", "spherapprox/prompts/prefix/layer/reading.py"]
-    rooms = ("executor", "recurrent", "sequences")
-    collect_ignore += [f"spherapprox/prompts/{room}/torch_modules.py" for room in rooms]
-    collect_ignore += [f"tests/reference/{name}.py" for name in ("models", "recurrent", "torch_zoo")]
+    collect_ignore += ["spherapprox/prompts/recurrent/torch_modules"]
+    collect_ignore += [f"spherapprox/prompts/{room}/torch_modules.py" for room in ("executor", "sequences")]
+    collect_ignore += [f"tests/reference/{name}.py" for name in ("hawk", "models", "recurrent", "torch_zoo")]
 if find_spec("torch") is None or find_spec("transformers") is None:
     collect_ignore += ["spherapprox/prompts/prefix/torch_modules/models"]
 

@@ -50,7 +50,7 @@ def is_asymmetric(values: Values, *, rays: bool) -> bool:
     """
     dim = values.target.dim
     divisions = divisions_for(dim, _COARSEST)
-    if (dim + 1.0) * float(divisions) ** dim > _MOST_CELLS:
+    if values.target.lipschitz is None or (dim + 1.0) * float(divisions) ** dim > _MOST_CELLS:
         return False
     x = sphere.uniform(dim, _POINTS, rng=0)
     here = values(x)

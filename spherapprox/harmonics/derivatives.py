@@ -16,7 +16,7 @@ from .._threads import slices
 from .._types import Float64
 from .forms import TangentDerivatives, directions, form_inverse, tangent_frame
 from .projection import project
-from .spherical import synthesize
+from .sums import summed_directly
 from .turns import turn_coefficients
 
 Function = Callable[[Any], ArrayLike]
@@ -123,6 +123,21 @@ class PolynomialDerivatives:
     def _in_table(self) -> bool:
         return self.dim == 2 and self.degree <= _TABLE_DEGREE
 
+    @property
+    def expansion(self) -> Float64 | None:
+        """Schmidt's coefficients ((n+1)^2, p) of the polynomial that is differentiated; None if values on circles are.
+
+        Examples
+        --------
+        >>> from spherapprox import harmonics
+        >>> harmonics.PolynomialDerivatives(lambda x: x[:, 2], dim=2, degree=1).expansion.shape
+        (4, 1)
+        """
+        if not self._in_table:
+            return None
+        p, columns = self._table
+        return np.ascontiguousarray(columns.reshape(-1, p, 20)[:, :, 0])
+
     def evaluations(self, order: int = 3) -> int:
         """Return the number of values of the function that the derivatives at a point take.
 
@@ -199,7 +214,7 @@ class PolynomialDerivatives:
         p, coefficients = self._table
         count = 10 if order == 2 else 20
         table = coefficients.reshape(-1, p, 20)[:, :, :count].reshape(-1, p * count)
-        sums = synthesize(table, x, normalization="schmidt").reshape(len(x), p, count)
+        sums = summed_directly(table, self.degree, x).T.reshape(len(x), p, count)
         e = tangent_frame(x)
         axes = np.cross(x[:, None, :], e)  # the great circle from x along e_i is the turn about the axis x times e_i
         forms: list[Float64] = []

@@ -1,4 +1,4 @@
-"""Bounds of the largest value and the largest slope of a spherical polynomial on S^2, proven up to rounding."""
+"""Proven bounds of the largest value and the largest slope of a spherical polynomial on S^2."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .._norms import unit_of
 from .._types import Float64
 from .columns import degrees, scalar_coefficients
 from .recurrences import derivative_rows, legendre_rows
+from .rounding import mean_size, sum_rounding, transform_rounding
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class BandlimitedMaximum:
 def bandlimited_maximum(
     coefficients: ArrayLike, *, normalization: str = "orthonormal", slack: float = 1e-3
 ) -> BandlimitedMaximum:
-    r"""Return bounds, proven up to rounding, of a spherical polynomial's largest value and largest slope on S^2.
+    r"""Return proven bounds of a spherical polynomial's largest value and largest slope on S^2.
 
     Parameters
     ----------
@@ -81,9 +82,8 @@ def bandlimited_maximum(
     *Grid.* A parallels at colatitudes ``(i + 1/2) pi/A`` with B = 2A longitudes each, for which
     ``d <= 2 arcsin sqrt(sin^2(pi/(4A)) + sin^2(pi/(2B)))``. A is chosen such that ``cos(n d) >= 1 - slack``.
 
-    *Rounding.* To the grid's maxima is added ``4 (n+1)^2 2.2e-16 sum_km |c_km| {1, sqrt(k(k+1))}`` (Schmidt's
-    normalisation): several times the largest error seen against 40 digits, an estimate. For the geomagnetic field
-    tests/reference/field_constants.py encloses both maxima in ball arithmetic, below these bounds.
+    *Rounding.* To the grid's maxima is added what rounding may change them by, which is proven to degree 256: up to
+    some ``2e-15 (n+1)^3`` of the root of the mean square of f, and four times as much of that of grad f.
 
     References
     ----------
@@ -115,12 +115,12 @@ def bandlimited_maximum(
     unit = unit_of(weights)
     weights = weights[: (n + 1) ** 2] / unit
     value, slope = _grid_maxima(weights, n, n_parallels)
-    # Step 3: what rounding may add to them
-    sizes, k = np.abs(weights), degrees(n)  # ((n+1)^2,)
-    rounding = 4.0 * (n + 1) ** 2 * np.finfo(float).eps
-    value_error, slope_error = rounding * sizes.sum(), rounding * float(sizes @ np.sqrt(k * (k + 1.0)))
-    # Step 4: the maxima over the sphere, 6.1
-    raise_by = (1.0 + 1e-15) / math.cos(n * radius)
+    # Step 3: what rounding may add to them (6.1, rounding)
+    rounding, transform = sum_rounding(n), transform_rounding(2 * n_parallels)
+    value_error = rounding * mean_size(weights) + transform * value
+    slope_error = 4.0 * rounding * mean_size(weights, order=1) + 1.5 * transform * slope
+    # Step 4: the maxima over the sphere, 6.1; angles are right to 1e-15
+    raise_by = (1.0 + 1e-14) / math.cos(n * (radius + 1e-15))
     return BandlimitedMaximum(
         sup_norm=unit * float((value + value_error) * raise_by),
         lipschitz=unit * float((slope + slope_error) * raise_by),

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import _checks, sphere
 from .._norms import unit_of
+from .._threads import slices
 from .._types import Float64
 from ..harmonics import PolynomialDerivatives, TangentDerivatives
 from ..harmonics.forms import form_inverse
+from ..harmonics.rounding import mean_size, sum_rounding
+from ..harmonics.sums import summed_directly
 from ..sphere.cells import Cells, divisions_for
 from ..target import Target
 from .circles import refuse_refuted
@@ -27,8 +31,6 @@ _BLOCK = 2**14
 _LARGEST_DIM, _LARGEST = 4, 1e290
 _MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 8}
 """Cells along an edge of the cube whose midpoints are the directions, at most, by the sphere's dimension."""
-_ON_S2 = 2e-14
-"""Rounding of expansions on S^2, beside the error of values, as a share of sup|f|: several times the largest seen."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     r-th derivative is attained, and for a direction near to it, it is at least ``M cos(n delta) cos((r-1) alpha)``: n
     the degree, delta the cell's radius, alpha that of the directions. Cells with less are dropped, and the others cut,
     until the factor is ``1 - slack`` (docs/theorems/6.3-polynomial-derivatives.md). Rounding and the errors of the
-    values are added; on S^2 that of expansions in harmonics is estimated, several times the largest seen, and with an
-    `accuracy` of 1e-12, the default, a fiftieth of what is added.
+    values are added; on S^2 how far an expansion in harmonics is from the target, which values on a grid bound.
 
     Examples
     --------
@@ -104,8 +105,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
             "cut; state the constants that you know"
         )
     origin = "estimated" if target.origin("degree") == "estimated" else "derived"
-    proven = "proven up to rounding" if target.dim == 2 else "proven"
-    note = f"{', '.join(names)}: {proven}, at most {percent} above the suprema, by targets.with_constants"
+    note = f"{', '.join(names)}: proven, at most {percent} above the suprema, by targets.with_constants"
     changes: dict[str, Any] = bounds | {
         "provenance": "; ".join(filter(None, [target.provenance, note])),
         "origins": dict(target.origins) | dict.fromkeys(names, origin),
@@ -187,17 +187,30 @@ class _Search:
 
     def _errors(self, size: float, near: float) -> Float64:
         """Return the errors of quantities by those of the values and by rounding."""
-        bound = self.sup_norm if self.sup_norm is not None else 2.0 * size / near
-        n = self.degree
-        rounding = _ON_S2 if self.m == 2 else (n * n + 64.0 * n + 160.0) * 2.0**-53  # 6.3, rounding
-        noise = (self.accuracy + rounding) * bound
+        bound, n = self.sup_norm if self.sup_norm is not None else 2.0 * size / near, self.degree
+        if self.derivatives.expansion is not None:  # on S^2
+            misfit, rounding, share = self._misfit
+            noise = (misfit + self.accuracy * bound) / share + rounding
+            return np.array([2.0 * (n + 1.0) ** q.order * noise for q in self.quantities])
+        noise = (self.accuracy + (n * n + 64.0 * n + 160.0) * 2.0**-53) * bound  # 6.3, rounding
         return np.array([noise * _amplification(self.m, n, q.order, highest=self.order) for q in self.quantities])
+
+    @cached_property
+    def _misfit(self) -> tuple[float, float, float]:
+        """How far the expansion is from values on a grid, its sums' rounding, and the share of maxima that is seen."""
+        table = self.derivatives.expansion
+        assert table is not None
+        x, radii = Cells.cover(self.m, divisions_for(self.m, 1.0 / max(self.degree, 1))).locate()
+        rounding, worst = sum_rounding(self.degree) * mean_size(table), 0.0
+        for rows in slices(len(x), _BLOCK):
+            values = self.derivatives.function(x[rows])
+            sums = summed_directly(table, self.degree, x[rows]).T
+            worst = max(worst, float(np.linalg.norm(np.reshape(values, sums.shape) - sums, axis=1).max()))
+        return worst + rounding, rounding, math.cos(self.degree * (float(radii.max()) + 1e-15))
 
 
 def _amplification(m: int, n: int, order: int, highest: int) -> float:
     """Return the largest Frobenius norm of the form that values of size 1 on the circles give."""
-    if m == 2:  # 6.3, rounding: an expansion, whose Laplacian is at most twice the largest second derivative
-        return 2.0 * (n + 1.0) * max(n, 1.0) ** order
     if order == 0:
         return 1.0
     per_circle = max(n, 1.0) ** order * (3.0 + math.log(max(n, 1)))  # 6.3, rounding

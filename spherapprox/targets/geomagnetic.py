@@ -69,7 +69,7 @@ def geomagnetic_field(year: float = 2025.0) -> Target:
         functools.partial(sum_harmonics, radial_coefficients(year)), 2, lipschitz=constants.lipschitz,
         sup_norm=constants.sup_norm, degree=constants.degree, name=f"radial geomagnetic field {year:g}",
         unit="microtesla", origins=DERIVED,
-        provenance="upper bounds, proven up to rounding, at most 0.1 % above the suprema: bandlimited_maximum",
+        provenance="proven upper bounds, at most 0.1 % above the suprema: bandlimited_maximum",
     )  # fmt: skip
 
 

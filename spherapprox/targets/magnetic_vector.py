@@ -74,7 +74,7 @@ def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Tar
     """
     year, local = check_year(year), _checks.choice(frame, "frame", ("cartesian", "local")) == "local"
     coefficients, constants = _vector_coefficients(year), _vector_constants(year)
-    provenance = "upper bounds, proven up to rounding, at most 0.001 % above the suprema: targets.maximum"
+    provenance = "proven upper bounds, at most 0.001 % above the suprema: targets.maximum"
     if local:
         options: dict[str, Any] = {"provenance": f"{provenance} (discontinuous at the poles)"}
     else:

@@ -1,4 +1,4 @@
-"""Bounds of the largest norm and slope of a vector field on S^2 with polynomial components, proven up to rounding."""
+"""Proven bounds of the largest norm and slope of a vector field on S^2 with polynomial components."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from .. import _checks, harmonics
 from .._norms import unit_of
 from .._types import Float64
 from ..harmonics.columns import coefficient_table, factors
+from ..harmonics.rounding import mean_size, sum_rounding
+from ..harmonics.sums import summed_directly
+from ..harmonics.turns import turn_coefficients
 
 _COARSEST = 0.2  # the first grid's slack: at degree n it has some 25 n^2 cells
 _DIVISION = 2  # a cell that may hold the maximum is cut into 2 by 2
@@ -30,7 +33,7 @@ class FieldMaximum(NamedTuple):
 
 
 def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal", slack: float = 1e-5) -> FieldMaximum:
-    """Return bounds, proven up to rounding, of a polynomial vector field's largest norm and largest slope on S^2.
+    """Return proven bounds of a polynomial vector field's largest norm and largest slope on S^2.
 
     The coefficients, shape ((K+1)**2, p), are those of `harmonics.synthesize`. The bounds of ``sup |f|`` and of
     ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p, exceed the true maxima by at most a
@@ -60,22 +63,17 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
         constant = math.hypot(*harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)[0])
         return FieldMaximum(constant, 0.0, constant, attained_slope=0.0)
     unit = unit_of(table)
-    table = table / unit
-    rounding = 4.0 * (n + 1) ** 2 * 2.0**-52
-    sizes = np.linalg.norm(table, axis=1) * factor[degree]
-    value_error, slope_error = rounding * float(sizes.sum()), rounding * float(sizes @ np.sqrt(degree * (degree + 1.0)))
+    table = table / unit * factor[degree][:, None]
+    # 6.3: the turns L_a f about three axes have, as a matrix, the norm of Df
+    turns = np.concatenate([turn_coefficients(table, axis) for axis in range(3)], axis=1)
+    rounding = sum_rounding(n)
+    value_error, slope_error = rounding * mean_size(table), rounding * mean_size(table, order=1)
 
     def norm(x: Float64) -> Float64:
-        return np.asarray(np.linalg.norm(harmonics.synthesize(table, x, normalization=normalization), axis=1))
-
-    def jacobian(x: Float64) -> Float64:
-        rows = [harmonics.gradient(column, x, normalization=normalization) for column in table.T]
-        return np.concatenate(rows, axis=1)
-
-    slopes = harmonics.project(jacobian, n + 1, normalization=normalization)  # polynomials too, and sums are cheaper
+        return np.asarray(np.linalg.norm(summed_directly(table, n, x), axis=0))
 
     def slope(x: Float64) -> Float64:
-        matrices = harmonics.synthesize(slopes, x, normalization=normalization).reshape(len(x), -1, 3)
+        matrices = summed_directly(turns, n, x).T.reshape(len(x), 3, -1)
         return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
 
     value_low, value_high = _largest(norm, n, slack, error=value_error)
@@ -98,9 +96,9 @@ def _largest(
         # Step 2: the values at the midpoints, and the factor of 6.1
         values = size(_points(theta, phi))
         best = max(best, float(values.max()))
-        share = math.cos(2.0 * n * math.asin(math.sqrt(2.0) * math.sin(0.5 * half)))
+        share = math.cos(n * (2.0 * math.asin(math.sqrt(2.0) * math.sin(0.5 * half)) + 1e-15))  # angles' rounding
         if 1.0 - share <= slack:
-            return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
+            return max(0.0, best - error), (best + error) * (1.0 + 1e-14) / share
         # Step 3: the cells that may hold the maximum, cut into smaller ones
         mask = values + error >= (best - error) * share
         if int(mask.sum()) * _DIVISION**2 > most_cells:

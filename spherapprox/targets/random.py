@@ -11,6 +11,7 @@ from .. import _checks, harmonics, sphere
 from .._threads import slices
 from .._types import Float64, Floats, Int64, Seed
 from ..harmonics.hyperspherical import sizes
+from ..harmonics.rounding import transform_rounding
 from ..target import DERIVED, Target
 
 TABLE_ELEMENTS = 2**22  # elements of a table of harmonics or of distances that are in memory at a time: 32 MiB
@@ -45,10 +46,10 @@ def random_bandlimited(dim: int, degree: int = 8, rng: Seed = None) -> Target:
     Notes
     -----
     *Constants.* On S^1 and S^2 proven upper bounds from a grid, on S^2 `harmonics.bandlimited_maximum`: at most 0.1 %
-    above the true ones up to degree 14, and 2 % up to 60. Beyond, with |c|_l the norm of the coefficients of degree l,
-    ``F = sum_l |c|_l sqrt(dim H_l)`` and ``L = sum_l |c|_l sqrt(dim H_l l(l+m-1)/m)``: by the Cauchy-Schwarz inequality
-    with ``sum_j Y_lj(x)^2 = dim H_l``, and ``sum_j (d_v Y_lj)^2 = dim H_l l(l+m-1)/m`` for every unit tangent v
-    (docs/theorems/4.12-random-targets.md).
+    above the true ones up to degree 14, and 2 % up to 60; its rounding is proven to degree 256. Beyond S^2, with |c|_l
+    the norm of the coefficients of degree l, ``F = sum_l |c|_l sqrt(dim H_l)`` and
+    ``L = sum_l |c|_l sqrt(dim H_l l(l+m-1)/m)``: by the Cauchy-Schwarz inequality with ``sum_j Y_lj(x)^2 = dim H_l``,
+    and ``sum_j (d_v Y_lj)^2 = dim H_l l(l+m-1)/m`` for every unit tangent v (docs/theorems/4.12-random-targets.md).
 
     Examples
     --------
@@ -208,12 +209,14 @@ def _circle_constants(degree: int, c: Float64) -> tuple[float, float]:
 
     `harmonics.bandlimited_maximum` has the lemma: the maxima over q equispaced points, over cos(pi degree/q).
     """
-    q = 71 * degree
+    from scipy.fft import next_fast_len  # not before it is needed, as it loads much
+
+    q = next_fast_len(71 * degree, True)
     series = np.zeros((2, q // 2 + 1), dtype=np.complex128)
     series[0, 0] = c[0]
     series[0, 1 : degree + 1] = math.sqrt(0.5) * (c[1::2] - 1j * c[2::2])
     series[1] = 1j * np.arange(q // 2 + 1) * series[0]
     largest = np.abs(np.fft.irfft(series, q, axis=1, norm="forward")).max(axis=1)
-    # 6.1
-    value, slope = largest / math.cos(math.pi * degree / q) * _ROUNDING
+    # 6.1, twice the rounding of the transform for that of the coefficients too
+    value, slope = largest / math.cos(math.pi * degree / q) * (1.0 + 2.0 * transform_rounding(q))
     return float(value), float(slope)

@@ -2,9 +2,9 @@
 
     python tests/reference/field_constants.py [--year 2025] [--slack 5e-4]
 
-The bounds that the targets state rest on sums in floats, whose rounding is estimated. Here each value at a midpoint of
-the refined grid of 6.1 is a ball, and the upper ends bound the suprema whatever rounding does. It fails where one of
-them is above what the target states. Half a minute.
+The bounds that the targets state rest on sums in floats, whose rounding is bounded by a proof (6.1). Here each value at
+a midpoint of the refined grid of 6.1 is a ball, and the upper ends bound the suprema whatever rounding does. It fails
+where one of them is above what the target states. Half a minute.
 """
 
 from __future__ import annotations

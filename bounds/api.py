@@ -78,7 +78,7 @@ def prefix_length(
     >>> round(prefix_length(0.1, dim=8, theorem=printed).log10, 9)
     667.988569422
     >>> round(prefix_length(0.1, dim=8).log10, 1)
-    9.8
+    9.7
     >>> from spherapprox import Target
     >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
     >>> prefix_length(0.1, target=height) == prefix_length(0.1, dim=2)

@@ -92,7 +92,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best") 
         Or an array of them, for array arguments. From radius pi/2 on, the exact 2, and 1 from pi on. The smallest
         covers known here are: at dim 2 polytopes and bands down to radius 0.1, then lattices; to dim 18, lattices below
         radius 0.06 (dim 5), 0.025 (dim 8) or 0.012 (dim 16), slabs from there to 0.5, 0.4 or 0.1, at dim 8 orbits
-        from 0.0998 to 0.102; at dim 23 slabs below 0.15; lattices at dim 24 below 0.01; else mostly random caps.
+        from 0.0999 to 0.106; at dim 23 slabs below 0.15; lattices at dim 24 below 0.01; else mostly random caps.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import math
 from ..records.bound import Hypothesis
 from ._method import Method
 
-ORBITS = (0.0998, 6_794_757_362)
+ORBITS = (0.0999, 5_127_280_562)
 """The radius and the points of a cover of S^8 by orbits under W(E8) x W(A1) (4.M)."""
 
 _GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0

@@ -41,7 +41,7 @@ class Enclosure:
     >>> from bounds import prefix_length
     >>> log = prefix_length(0.1, dim=8, certified=True).enclosure
     >>> log.contains(22.86), log.relative_width < 1e-11, log.floats
-    (False, True, (22.639417175594758, 22.639417175599288))
+    (False, True, (22.357841250698293, 22.35784125070277))
     """
 
     lower: Any

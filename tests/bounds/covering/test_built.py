@@ -237,7 +237,7 @@ def farthest_from_orbits(centers, n, steps):
 def test_the_cover_by_orbits_has_its_points_and_no_hole_is_seen():
     # the proof is tests/reference/orbit_cover.py, which takes minutes
     raw, count = orbit_cover.read_centers()
-    assert count == ORBITS[1] == covering_number(0.0999, dim=8).as_integer()
+    assert count == ORBITS[1] == covering_number(0.1, dim=8).as_integer()
     centers, roots = raw / np.linalg.norm(raw, axis=1, keepdims=True), orbit_cover.simple_roots()
     assert 0.9 * ORBITS[0] < farthest_from_orbits(centers, 400, 60) <= ORBITS[0]
     orders = [orbit_cover.group_order(set(range(n)), roots) for n in (4, 5, 6, 7, 8)]  # A4, D5, E6, E7, E8

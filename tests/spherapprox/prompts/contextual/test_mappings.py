@@ -31,7 +31,7 @@ def apart_by_definition(sequences, outputs):
     return least
 
 
-@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e299])
 def test_outputs_are_as_far_apart_as_the_definition_says(size):
     rng = np.random.default_rng(0)
     tokens = rng.standard_normal((5, 2)).round(1)

@@ -112,11 +112,11 @@ def trace_figure(program: Any, x: ArrayLike) -> Figure:
     axes.imshow(shares, cmap="RdBu_r", vmin=-1.6, vmax=1.6, aspect="auto")
     for (row, step), number in np.ndenumerate(values):
         axes.text(step, row, f"{number + 0.0:.3g}", ha="center", va="center", fontsize=10)
-    states = {node.name for node in program.variables if _kind(node) in ("LinState", "RunningMax")}
+    nodes = [node for node in program.variables if node.name is not None]  # in the order of their traces
     labels = [
-        ("→ " if name.partition(" #")[0] in states else "") + name + (f"[{i}]" if v.shape[1] > 1 else "")
-        for name, v in traces.items()
-        for i in range(v.shape[1])
+        ("→ " if _kind(node) in ("LinState", "RunningMax") else "") + name + (f"[{i}]" if node.dim > 1 else "")
+        for node, name in zip(nodes, traces, strict=True)
+        for i in range(node.dim)
     ]
     axes.set_yticks(range(len(values)), labels, fontsize=10)
     for edge in np.cumsum([v.shape[1] for v in traces.values()])[:-1]:

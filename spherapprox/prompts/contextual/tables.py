@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,6 +185,8 @@ class TableTransformer:
         inputs = _checks.floating(x, "x", ("m", n, d))
         rows = np.zeros((0, d)) if prompt is None else np.asarray(prompt)
         _checks.shaped(rows, "prompt", (self.prompt_length, d))
+        if not all(isinstance(number, Real) for number in rows.ravel()):
+            raise TypeError(f"'prompt' must hold real numbers or Fractions, got an array of {rows.dtype}")
         for name, array in (("x", inputs), ("prompt", rows)):
             if array.size and not (array.min() >= 0 and array.max() <= 1):
                 raise ValueError(f"'{name}' must be in [0, 1], got numbers from {array.min()} to {array.max()}")

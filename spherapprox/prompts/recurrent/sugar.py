@@ -171,6 +171,9 @@ def choose(
     kind = _checks.choice(form, "form", ("relu", "step", "product"))
     if kind != "product":
         _checks.given(bound, "bound", f" for form={kind!r}: it is the size of the values")
+    elif bound is not None:
+        _checks.real(bound, "bound", above=0.0, maximum=1e300)
+    _checks.flag(positive, "positive")
     share = snap(mask) if kind == "step" else mask
 
     def passed(truth: Variable, v: Variable) -> Variable:

@@ -169,7 +169,7 @@ class SequenceLayers:
         Raises
         ------
         ValueError
-            If the shapes do not fit, or the logits would be too large for memory.
+            If the shapes do not fit, the logits would be too large for memory, or numbers overflow.
         """
         t, d = self.length, self.embedding_dim
         x = _checks.floating(x, "x", ("batch", t, self.dim + 1)).astype(np.float64, copy=False)
@@ -178,6 +178,10 @@ class SequenceLayers:
         _checks.memory(numbers, "attention", "take fewer sequences at a time")
         inputs = np.concatenate([x, np.broadcast_to(np.eye(t), (len(x), t, t))], axis=2)  # (batch, T, m+1+T)
         tokens = np.maximum(inputs @ self.up.T + self.up_bias, 0.0) @ self.down.T  # (batch, T, d)
-        for rows, matrices in ((np.zeros((0, d)), self.first), (prefix, self.second)):
-            tokens = tokens + attention(tokens, rows, *(matrix.T for matrix in matrices))
-        return np.asarray(tokens @ self.readout.T)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, matrices in ((np.zeros((0, d)), self.first), (prefix, self.second)):
+                tokens = tokens + attention(tokens, rows, *(matrix.T for matrix in matrices))
+            outputs = np.asarray(tokens @ self.readout.T)
+        if not np.isfinite(outputs).all():
+            raise ValueError("'x' and 'prefix' must be smaller: numbers of the layers overflow")
+        return outputs

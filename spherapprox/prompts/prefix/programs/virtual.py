@@ -138,7 +138,7 @@ class VirtualToken:
         Parameters
         ----------
         token : array_like
-            Virtual tokens, of the model's `shape`; they may be any.
+            Virtual tokens, of the model's `shape`; they may be any up to 1e300 in size.
         user : array_like of int, shape (inputs,), optional
             The user's symbols, or one that is a number; left out without inputs.
 
@@ -154,6 +154,7 @@ class VirtualToken:
         array([2])
         """
         rows = _checks.shaped(finite(token, "token"), "token", self.shape)
+        _checks.reals(rows, "token", minimum=-1e300, maximum=1e300)
         if not self.inputs:
             _checks.left_out(user, "user", "without inputs")
         else:

@@ -41,7 +41,8 @@ class KernelSum(PromptModel):
     bound : float, default 1024.0
         The largest size of entries of tokens: of concentrations and of values.
     length : int, default 65536
-        The largest number of tokens of a prompt; with `bound` it limits all sums.
+        The largest number of tokens of a prompt; with `bound` it limits all sums. Both have to be small for a Hawk, in
+        float32 above all: each token adds an error of up to ``2^-50 bound * length`` (float32: 2^-20) to its sums.
 
     Raises
     ------

@@ -41,8 +41,8 @@ class Universal(PromptModel):
     A function with the modulus of continuity w in the maximum norm is missed by w(h / 2) at most, with cells of side
     ``h = (d + 1) / ((d + 1) cells - d)``; the prompt has ``(d + 1) cells^d`` tokens and, for values of range F, less
     than ``2 sqrt(2 (d + 1) F / h) + 2`` more. `bounds.prompts.recurrent.prompt_length` with ``theorem="universal"``
-    counts them for Lipschitz functions. The query is added up to some ``2 (d + 1) F / h`` times itself, and roundings
-    grow in proportion.
+    counts them for Lipschitz functions. The query is added up to some ``2 (d + 1) F / h`` times itself, once at least,
+    and roundings grow in proportion: scale functions up that are not far above 1e-16.
 
     References
     ----------
@@ -104,7 +104,7 @@ class Universal(PromptModel):
             Cells of a grid along each axis, from 1; there are dim + 1 grids.
         meets : callable, optional
             Takes the lower and the upper corners of cells, shape (n, dim) each, and tells which meet the set that
-            queries are from, shape (n,); other cells are left out.
+            queries are from, shape (n,) of bool; other cells are left out.
 
         Raises
         ------
@@ -131,7 +131,9 @@ class Universal(PromptModel):
         lower -= grid[:, None] * width / (d + 1)
         if meets is not None:
             _checks.callable_(meets, "meets")
-            kept = _checks.shaped(np.asarray(meets(lower, lower + width)), "meets(lower, upper)", (len(lower),)) != 0
+            kept = np.asarray(meets(lower.copy(), lower + width))
+            if _checks.shaped(kept, "meets(lower, upper)", (len(lower),)).dtype != bool:
+                raise TypeError(f"'meets' must return an array of bool, got one of {kept.dtype}")
             if not kept.any():
                 raise ValueError(f"'meets' must hold for one of {len(lower)} cells at least, got none")
             grid, lower = grid[kept], lower[kept]

@@ -39,7 +39,8 @@ class HawkModule(Whole):
     Notes
     -----
     Nothing is trainable, as of `RecurrentModule`. Long sequences are run a part at a time. A network that counts modulo
-    n is right for 2^20 steps, and refuses longer sequences.
+    n is right for 2^20 steps, and refuses longer sequences. States that add up are rounded at each step by up to 2^-50
+    of their bounds (float32: 2^-20), be they as small as they like: declare narrow bounds.
 
     Examples
     --------

@@ -40,3 +40,10 @@ def test_traces_have_all_named_variables_at_all_steps():
         [-4.0 / 7.0, -2.0 / 7.0, 1.0 / 7.0]
     )  # 3.5 is in total[0]
     figure.savefig(io.BytesIO(), format="png")
+
+
+def test_arrows_stand_before_states_alone_where_names_are_shared():
+    bits = Input(1, name="bit")
+    program = Program(LinState(ReLU(bits, name="s"), 1.0, name="s") + LinState(bits, 1.0, name="t #2"))
+    figure = plot.trace_figure(program, [[1.0]])
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["bit", "s", "→ s #2", "→ t #2"]

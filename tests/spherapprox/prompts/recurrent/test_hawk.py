@@ -160,3 +160,12 @@ def test_exported_for_any_number_and_length():
     x = torch.ones(3, 4, 1, dtype=torch.float64)
     exported = torch.export.export(module, (x,), dynamic_shapes=({0: batch, 1: length},)).module()
     assert torch.equal(exported(x[:2].repeat(1, 3, 1))[0, :, 0], torch.arange(1.0, 13.0, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(("dtype", "share"), [(torch.float64, 2.0**-50), (torch.float32, 2.0**-20)])
+@pytest.mark.parametrize("bound", [2.0, 2.0**26])
+def test_sums_are_rounded_by_the_share_of_their_bound_that_is_promised(dtype, share, bound):
+    network = Program(LinState(Input(1, bound=1.0), 1.0, bound=bound)).compile()
+    x = np.full((20, 1), 0.09375 + 2.0**-20)
+    outputs = network.to_torch("hawk", dtype=dtype)(torch.tensor(x, dtype=dtype)).double().numpy()
+    assert (np.abs(outputs - network(x))[:, 0] <= np.arange(1, 21) * share * bound).all()

@@ -85,7 +85,7 @@ def trace_figure(program: Any, x: ArrayLike) -> Figure:
     Raises
     ------
     TypeError, ValueError
-        If it is no program, x does not fit, no variable has a name, or there are more than 10^4 cells.
+        If it is no program, x does not fit, no variable has a name, or there are more than 2000 cells.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def trace_figure(program: Any, x: ArrayLike) -> Figure:
     if next(iter(traces.values())).ndim != 2:
         raise ValueError(f"'x' must be one sequence, shape (L, d), got shape {np.shape(x)}")
     values = np.hstack(list(traces.values())).T
-    if values.size > 10**4:
-        raise ValueError(f"'x' must be shorter: a figure has room for 10^4 numbers, and these are {values.size}")
+    if values.size > 2000:
+        raise ValueError(f"'x' must be shorter: a figure has room for 2000 numbers, and these are {values.size}")
     largest = [np.full(v.shape[1], np.abs(v).max()) for v in traces.values()]
     figure = Figure(figsize=(1.6 + 0.42 * values.shape[1], 0.9 + 0.24 * len(values)), layout="constrained")
     axes: Any = figure.subplots()

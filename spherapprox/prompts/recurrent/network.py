@@ -257,11 +257,12 @@ class Network(Savable):
 
         Notes
         -----
-        In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U
-        |v|``), U being the size of the first factor that bounds of variables promise. Where they promise none, U is 1,
-        and factors beyond it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). All else differs by
-        roundings, of states' bounds in Hawks, for integers by nothing but in GRUs: docs/theorems/10.3-gates.md, 10.8.
-        See `bounds.prompts.recurrent.module_error`, docs/theorems/10.6-errors-of-modules.md for a bound of it all.
+        In LSTMs and GRUs the error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3
+        U |v|``), U being the size of the first factor that bounds of variables promise. Where they promise
+        none, U is 1, and factors beyond it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). All
+        else differs by roundings, of states' bounds in Hawks, for integers by nothing but in GRUs:
+        docs/theorems/10.3-gates.md and 10.8-hawk.md. See `bounds.prompts.recurrent.module_error`,
+        docs/theorems/10.6-errors-of-modules.md for a bound of it all.
 
         Examples
         --------

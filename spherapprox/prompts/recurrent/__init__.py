@@ -1,5 +1,8 @@
 """Programs for recurrent models: a language, its compiler, and networks that are torch's own RNN, LSTM or GRU."""
 
+from typing import Any
+
+from ... import _extras
 from . import programs
 from .blocks import Concat, Input, LinState, ReLU, RunningMax
 from .language import Linear, Multiplicative, Variable
@@ -37,3 +40,11 @@ __all__ = [
     "validate",
     "window",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return _extras.load_submodule(__name__, name)  # torch_modules
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

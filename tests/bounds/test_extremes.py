@@ -13,9 +13,9 @@ from bounds.api import COUNTED
 from bounds.theorems import state
 
 EPS = [
-    *np.geomspace(1e-12, 0.1, 5),
+    *np.geomspace(1e-12, 0.1, 10),
     0.1 + 1e-9,
-    *np.linspace(0.3, 1.5, 6),
+    *np.linspace(0.3, 1.5, 12),
     *(math.pi / 2 + np.linspace(-1e-8, 1e-8, 7)),
     2.0,
 ]

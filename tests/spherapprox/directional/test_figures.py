@@ -7,7 +7,7 @@ import sys
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot
 from matplotlib.colors import to_hex
@@ -66,14 +66,12 @@ def size(corners):
     return 0.5 * math.sqrt(max((first @ first) * (second @ second) - (first @ second) ** 2, 0.0))
 
 
-@settings(max_examples=20)
 @given(ANGLES)
 def test_a_schmidt_net_keeps_areas(place):
     x = triangle(*place)
     assert size(places(x)) == pytest.approx(0.5 * size(x), rel=1e-3)  # a hemisphere, 2 pi, in the unit disk
 
 
-@settings(max_examples=20)
 @given(ANGLES)
 def test_a_wulff_net_keeps_angles(place):
     def angle(corners):
@@ -120,7 +118,6 @@ def test_ends_of_axes_are_the_same():
     assert (np.hypot(*lower.T) <= 1.0).all()
 
 
-@settings(max_examples=20)
 @given(st.floats(0.0, 360.0), st.floats(0.0, 90.0), st.floats(0.01, 1.2))
 def test_cones_are_circles_on_a_wulff_net(azimuth, plunge, angle):
     ax = draw_net(cones=(sphere.from_azimuth_plunge(azimuth, plunge), angle), net="wulff", ax=axes())

@@ -123,10 +123,10 @@ class VirtualToken:
         TypeError, ValueError
         """
         v, shape = self.vocabulary, (self.vocabulary,) * self.inputs + (self.length,)
-        given = _checks.reals(_checks.detached(target), "target", nan=False)
-        if self.inputs and self.length == 1 and given.ndim == self.inputs:
-            given = given[..., None]
-        symbols = _symbols(given, "target", shape, vocabulary=v)
+        answers = _checks.reals(_checks.detached(target), "target", nan=False)
+        if self.inputs and self.length == 1 and answers.ndim == self.inputs:
+            answers = answers[..., None]
+        symbols = _symbols(answers, "target", shape, vocabulary=v)
         count = v**self.packed
         digits = symbols.reshape(-1, count, self.length) if self.inputs else symbols[:, None, None]
         numbers = np.einsum("ijk,j->ki", digits, v ** np.arange(count)) / float(v**count)
@@ -158,10 +158,9 @@ class VirtualToken:
         if not self.inputs:
             _checks.left_out(user, "user", "without inputs")
         else:
-            given = _checks.reals(
-                _checks.detached(_checks.given(user, "user", ": what the user gives")), "user", nan=False
-            )
-            symbols = _symbols(np.atleast_1d(given), "user", (self.inputs,), vocabulary=self.vocabulary)
+            value = _checks.detached(_checks.given(user, "user", ": what the user gives"))
+            inputs = np.atleast_1d(_checks.reals(value, "user", nan=False))
+            symbols = _symbols(inputs, "user", (self.inputs,), vocabulary=self.vocabulary)
             rows = np.vstack([rows, self.embedding.T[symbols]])
         places = np.eye(self.layer.width - rows.shape[1])
         symbols = np.empty(self.length, dtype=np.int64)
@@ -178,9 +177,9 @@ class VirtualToken:
         if self.packed:
             picks = np.clip(2.0 * sums[width:].reshape(self.packed, v) - 0.5, 0.0, 1.0)  # what the user gave, exactly
             patterns = _patterns(v, self.packed)
-            chosen = sum(pick @ pattern for pick, pattern in zip(picks, patterns, strict=True))
+            place = sum(pick @ pattern for pick, pattern in zip(picks, patterns, strict=True))
             digits = unpack_digits(number, v, v**self.packed) / v
-            number = float(np.maximum(digits + chosen - self.packed, 0.0).sum())
+            number = float(np.maximum(digits + place - self.packed, 0.0).sum())
         return nearest(number, v)
 
     def _response_heads(self) -> list[Head]:
@@ -224,9 +223,9 @@ def least_gap(
     size = _checks.real(largest, "largest", minimum=0.0)
     if not x:
         return math.log(v) + math.log(2 * n) + math.log(2.0 + size)
-    held = _packed(v, x, packed)
-    levels = math.log(v) * float(v**held) + (math.log(4.0) if held else 0.0)
-    return levels + math.log(2 * (x - held + 1)) + math.log(2 * n + x - 1)
+    count = _packed(v, x, packed)
+    levels = math.log(v) * float(v**count) + (math.log(4.0) if count else 0.0)
+    return levels + math.log(2 * (x - count + 1)) + math.log(2 * n + x - 1)
 
 
 def _packed(v: int, inputs: int, packed: int | None) -> int:

@@ -11,13 +11,16 @@ from ...._types import Bools, Float64, Indices
 
 OPEN = 1000.0
 """Where a sigmoid is exactly 1, and at the negative exactly 0."""
-RATE = 8.0 * OPEN
+SHARPNESS = 8.0
+"""c, the power of a that r is multiplied by."""
+RATE = SHARPNESS * OPEN
 """-log a of units that forget: a is exactly 0."""
 LATCH = 2048.0
 """Slope of gates that see whole numbers: a sigmoid of it, times a half, is exactly 1."""
 UNIT_GATE = 16.0
 """Where a GELU is exactly its argument, and at the negative exactly 0; a power of two."""
 TAPS = 4
+"""Steps that a convolution sees."""
 
 
 @dataclass(frozen=True)

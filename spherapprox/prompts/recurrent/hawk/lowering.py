@@ -39,8 +39,8 @@ def lower_network(network: Network, bound: float, dtype: str) -> Lowered:
         assembly.release(sorted(live - used))
         live = used
     readout = values.then(network.readout, network.readout_bias)
-    digits = 28 if dtype == "float64" else 14  # so that squares of all registers are lost beside the constants'
-    factor = 2.0 ** (digits + np.ceil(np.log2(assembly.reach)))
+    room = 28 if dtype == "float64" else 14  # so that squares of all registers are lost beside the constants'
+    factor = 2.0 ** (room + np.ceil(np.log2(assembly.reach)))
     return Lowered(_paired(assembly), assembly.count, readout, factor, sharpness, "count" in assembly.names)
 
 

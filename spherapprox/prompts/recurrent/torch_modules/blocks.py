@@ -7,11 +7,7 @@ from typing import Any
 import torch
 
 from ....heads.torch_modules.tensors import exporting, look
-
-SHARPNESS = 8.0
-"""c, the power of a that r is multiplied by."""
-WIDTH = 4
-"""Steps that a convolution sees."""
+from ..hawk.assembly import SHARPNESS, TAPS
 
 
 class RGLRU(torch.nn.Module):
@@ -85,7 +81,7 @@ class RecurrentBlock(torch.nn.Module):
     def __init__(self, d: int, width: int, **options: Any) -> None:
         super().__init__()
         self.linear_y, self.linear_x = (torch.nn.Linear(d, width, **options) for _ in range(2))
-        self.conv_1d = torch.nn.Conv1d(width, width, WIDTH, groups=width, **options)
+        self.conv_1d = torch.nn.Conv1d(width, width, TAPS, groups=width, **options)
         self.rg_lru = RGLRU(width, **options)
         self.linear_out = torch.nn.Linear(width, d, **options)
 
@@ -93,11 +89,11 @@ class RecurrentBlock(torch.nn.Module):
         """Return values, and inputs and values to go on from; no state stands for zeros."""
         inputs = self.linear_x(x)
         past, hidden = (None, None) if state is None else state
-        past = inputs.new_zeros(x.shape[0], WIDTH - 1, inputs.shape[-1]) if past is None else past
+        past = inputs.new_zeros(x.shape[0], TAPS - 1, inputs.shape[-1]) if past is None else past
         inputs = torch.cat([past, inputs], dim=1)
         values, hidden = self.rg_lru(self.conv_1d(inputs.transpose(1, 2)).transpose(1, 2), hidden)
         gate = torch.nn.functional.gelu(self.linear_y(x), approximate="tanh")
-        return self.linear_out(gate * values), (inputs[:, 1 - WIDTH :], hidden)
+        return self.linear_out(gate * values), (inputs[:, 1 - TAPS :], hidden)
 
 
 class GatedMLP(torch.nn.Module):

@@ -10,11 +10,11 @@ import torch
 
 from ...._types import Float64
 from ....heads.torch_modules.tensors import Whole, exporting, float_dtype, unrounded
-from ..hawk.assembly import OPEN, UNIT_GATE, Channel, Form, Temporal, widen
+from ..hawk.assembly import OPEN, SHARPNESS, UNIT_GATE, Channel, Form, Temporal, widen
 from ..hawk.lowering import lower_network
 from ..hawk.states import STEPS
 from ..network import Network
-from .blocks import SHARPNESS, HawkBlock, RMSNorm
+from .blocks import HawkBlock, RMSNorm
 from .sharing import check_input, copy, precise, value_bound_of
 
 
